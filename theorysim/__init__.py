@@ -1,0 +1,56 @@
+"""Theorems about learning dynamics as objects that can be verified, falsified and swept.
+
+Importing theorysim imports no JAX, changes no global JAX setting and no environment variable.
+Programs that run batched linear algebra on a CPU should set `NPROC=16` in their environment, as
+the command does: with XLA's own choice of threads they can deadlock.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from theorysim.engine.falsify import falsify as falsify
+    from theorysim.engine.registry import Entry as Entry
+    from theorysim.engine.registry import entries as theorems
+    from theorysim.engine.registry import theorem as theorem
+    from theorysim.engine.results import Report as Report
+    from theorysim.engine.sweep import sweep as sweep
+    from theorysim.engine.verify import verify as verify
+else:
+    from theorysim import theorems as theorems
+
+    class _Theorems(ModuleType):
+        """The package of the theorems; calling it lists them, as `registry.entries` does."""
+
+        def __call__(self, *args, **kwargs):
+            from theorysim.engine.registry import entries
+
+            return entries(*args, **kwargs)
+
+    theorems.__class__ = _Theorems
+
+_HOMES = {
+    "Entry": "theorysim.engine.registry",
+    "Report": "theorysim.engine.results",
+    "falsify": "theorysim.engine.falsify",
+    "sweep": "theorysim.engine.sweep",
+    "theorem": "theorysim.engine.registry",
+    "verify": "theorysim.engine.verify",
+}
+
+__all__ = ["Entry", "Report", "falsify", "sweep", "theorem", "theorems", "verify"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'theorysim' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

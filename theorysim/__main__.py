@@ -1,0 +1,5 @@
+"""`python -m theorysim`."""
+
+from theorysim.cli import main
+
+main()

@@ -1,0 +1,34 @@
+"""The language of theorems."""
+
+from theorysim.claims.claim import Claim as Claim
+from theorysim.claims.claim import Kind as Kind
+from theorysim.claims.claim import at_least as at_least
+from theorysim.claims.claim import at_most as at_most
+from theorysim.claims.claim import decreasing as decreasing
+from theorysim.claims.claim import equal as equal
+from theorysim.claims.claim import exists_constant as exists_constant
+from theorysim.claims.claim import increasing as increasing
+from theorysim.claims.claim import scales_as as scales_as
+from theorysim.claims.claim import tends_to as tends_to
+from theorysim.claims.claim import with_probability as with_probability
+from theorysim.claims.fields import Choice as Choice
+from theorysim.claims.fields import Field as Field
+from theorysim.claims.fields import Gaussian as Gaussian
+from theorysim.claims.fields import Integer as Integer
+from theorysim.claims.fields import Ordered as Ordered
+from theorysim.claims.fields import Orthogonal as Orthogonal
+from theorysim.claims.fields import Real as Real
+from theorysim.claims.fields import Spectrum as Spectrum
+from theorysim.claims.fields import UnitVector as UnitVector
+from theorysim.claims.run import Run as Run
+from theorysim.claims.space import Instance as Instance
+from theorysim.claims.space import Size as Size
+from theorysim.claims.space import Space as Space
+from theorysim.claims.theorem import Citation as Citation
+from theorysim.claims.theorem import Reading as Reading
+from theorysim.claims.theorem import ResolvedReading as ResolvedReading
+from theorysim.claims.theorem import Theorem as Theorem
+from theorysim.claims.verdict import Verdict as Verdict
+from theorysim.errors import InstanceError as InstanceError
+from theorysim.errors import SizeError as SizeError
+from theorysim.errors import UsageError as UsageError

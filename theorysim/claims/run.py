@@ -1,0 +1,82 @@
+"""A run: an instance with its prediction and its simulation, and the error sources of a formula.
+
+A claim's side is a function of a run. Where it takes an average over keys or the end of a
+converging path, it says so (`r.mean(samples)`, `r.limit(path)`), and the engine can evaluate the
+same formula with that source disturbed: with a batch of keys left out, or with the path
+extrapolated. The change of the claim's slack is the numerical error, however nonlinear the formula.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Shaped
+
+from theorysim.claims.space import Instance
+
+# Fewer batches made confidence intervals miss their level (8 batches: 35 % errors at nominal 10 %).
+BATCHES = 64
+
+# Contraction is read off steps that are larger than this multiple of eps * size: smaller ones are
+# rounding.
+NOISE_ULPS = 256.0
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """The error source that an evaluation disturbs: none, the limits, one batch of keys."""
+
+    extrapolate: bool = False
+    left_out: Array | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a claim looks at: the instance `x`, `theory` = predict(x), `sim` = simulate(x, keys).
+
+    Arrays of `sim` lead with the axis of keys.
+    """
+
+    x: Instance
+    theory: Any
+    sim: Any
+    disturbance: Disturbance = Disturbance()
+    sources: set[str] = field(default_factory=set, compare=False)
+
+    def disturbed(self, **disturbance: Any) -> Run:
+        """The same run with an error source disturbed."""
+        return dataclasses.replace(self, disturbance=Disturbance(**disturbance))
+
+    def mean(self, samples: Shaped[Array, "keys *rest"]) -> Shaped[Array, "*rest"]:
+        """Average over the leading axis of keys; declares the Monte-Carlo error."""
+        self.sources.add("sampling")
+        left_out = self.disturbance.left_out
+        if left_out is None:
+            return jnp.mean(samples, axis=0)
+        keys = samples.shape[0]
+        batch = jnp.arange(keys) * min(BATCHES, keys) // keys
+        weight = (batch != left_out).astype(samples.dtype)
+        kept = jnp.where(weight.reshape(-1, *[1] * (samples.ndim - 1)) > 0, samples, 0)
+        return jnp.sum(kept, axis=0) / jnp.sum(weight)
+
+    def limit(self, path: Shaped[Array, "*lead times"]) -> Shaped[Array, "*lead"]:
+        """End of a path (time is the last axis) that converges; declares the distance to the limit.
+
+        The distance is estimated as last step * contraction / (1 - contraction), where the
+        contraction is the largest ratio of consecutive steps above the level of rounding. A path
+        whose steps do not shrink has no such estimate: the error is NaN, which never passes.
+        """
+        self.sources.add("limit")
+        if not self.disturbance.extrapolate:
+            return path[..., -1]
+        step = jnp.abs(jnp.diff(path, axis=-1))
+        noise = NOISE_ULPS * jnp.finfo(path.dtype).eps * jnp.max(jnp.abs(path), -1, keepdims=True)
+        resolved = step[..., :-1] > noise
+        ratio = jnp.where(resolved, step[..., 1:] / jnp.where(resolved, step[..., :-1], 1), 0)
+        recent = ratio[..., ratio.shape[-1] // 2 :]
+        contraction = jnp.max(recent, axis=-1)
+        distance = step[..., -1] * contraction / (1 - contraction)
+        return path[..., -1] + jnp.where(contraction < 1, distance, jnp.nan)

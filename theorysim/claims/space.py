@@ -1,0 +1,161 @@
+"""The space of instances of a theorem, declared once as named fields over static sizes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from theorysim.claims.fields import Field, Sizes
+from theorysim.errors import InstanceError, UsageError
+
+
+@dataclass(frozen=True)
+class Size:
+    """A static integer in `low..high`: it enters shapes, so every value compiles anew."""
+
+    default: int
+    low: int = 1
+    high: int = 1024
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One instance: traced field values as attributes, static sizes as attributes.
+
+    `coarsening` multiplies the tolerances of integrators; it is 1 but in the run that measures
+    their error.
+    """
+
+    values: Mapping[str, Any]
+    sizes: tuple[tuple[str, int], ...]
+    coarsening: Any = 1.0
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        values = self.__dict__.get("values", {})
+        if name in values:
+            return values[name]
+        for size, number in self.__dict__.get("sizes", ()):
+            if size == name:
+                return number
+        raise AttributeError(f"the instance has no field or size {name!r}; it has {self.names()}")
+
+    def names(self) -> tuple[str, ...]:
+        """Names of fields and sizes."""
+        return (*self.__dict__.get("values", {}), *dict(self.__dict__.get("sizes", ())))
+
+    def replace(self, **values: Any) -> Instance:
+        """A copy with some field values changed (sizes stay)."""
+        unknown = set(values) - set(self.values)
+        if unknown:
+            raise KeyError(f"no field {sorted(unknown)}; the instance has {list(self.values)}")
+        return dataclasses.replace(self, values={**self.values, **values})
+
+
+jax.tree_util.register_dataclass(
+    Instance, data_fields=["values", "coarsening"], meta_fields=["sizes"]
+)
+
+
+class Space:
+    """The domain of a theorem: `Space(d=Size(4), sigma=Spectrum("d", 0.1, 10), ...)`.
+
+    From the declaration come the sampler, the search space of the falsifier (the closed unit
+    cube), the JSON form of an instance and the check of what a user hands in.
+    """
+
+    def __init__(self, **parts: Size | Field):
+        self.sizes = {name: part for name, part in parts.items() if isinstance(part, Size)}
+        self.fields = {name: part for name, part in parts.items() if isinstance(part, Field)}
+        other = set(parts) - set(self.sizes) - set(self.fields)
+        if other:
+            raise TypeError(f"neither a size nor a field: {sorted(other)}")
+
+    def default_sizes(self, **chosen: int) -> dict[str, int]:
+        """All sizes, the defaults replaced by the checked choices.
+
+        Raises:
+            UsageError: for a name that is no size or a number out of its range.
+        """
+        sizes = {name: size.default for name, size in self.sizes.items()}
+        for name, number in chosen.items():
+            if name not in self.sizes:
+                raise UsageError(f"{name!r} is no size; sizes are {list(self.sizes)}")
+            size = self.sizes[name]
+            if number != int(number) or not size.low <= number <= size.high:
+                raise UsageError(
+                    f"{name} = {number} is out of range: expected an integer in "
+                    f"{size.low}..{size.high}"
+                )
+            sizes[name] = int(number)
+        return sizes
+
+    def dimension(self, sizes: Sizes) -> int:
+        """Number of unit-cube coordinates of an instance."""
+        return sum(field.count(sizes) for field in self.fields.values())
+
+    def decode(self, u: Float[Array, " dimension"], sizes: Sizes) -> Instance:
+        """The instance at a point of the closed unit cube."""
+        values, start = {}, 0
+        for name, field in self.fields.items():
+            count = field.count(sizes)
+            values[name] = field.decode(u[start : start + count], sizes)
+            start += count
+        return Instance(values, tuple(sizes.items()))
+
+    def encode(self, instance: Instance) -> Float[Array, " dimension"]:
+        """A point of the unit cube that decodes to the instance."""
+        sizes = dict(instance.sizes)
+        parts = [f.encode(instance.values[name], sizes) for name, f in self.fields.items()]
+        return jnp.concatenate(parts) if parts else jnp.zeros(0)
+
+    def sample(self, key: Array, sizes: Sizes) -> Instance:
+        """A random instance: uniform on the unit cube, in the default float type."""
+        return self.decode(jax.random.uniform(key, (self.dimension(sizes),)), sizes)
+
+    def instance(self, **given: Any) -> Instance:
+        """The instance with the given values; sizes not given take their defaults.
+
+        Raises:
+            InstanceError: naming the field, the expected range or shape and what arrived.
+        """
+        sizes = self.default_sizes(**{k: given.pop(k) for k in list(given) if k in self.sizes})
+        unknown, missing = set(given) - set(self.fields), set(self.fields) - set(given)
+        if unknown:
+            raise InstanceError(f"unknown field {min(unknown)!r}; fields are {list(self.fields)}")
+        if missing:
+            raise InstanceError(f"no value for field {min(missing)!r}")
+        values = {
+            name: jnp.asarray(field.check(name, given[name], sizes))
+            for name, field in self.fields.items()
+        }
+        return Instance(values, tuple(sizes.items()))
+
+    def to_json(self, instance: Instance) -> dict[str, Any]:
+        """The instance as JSON: sizes and values, numbers with all their digits."""
+        values = {name: np.asarray(value).tolist() for name, value in instance.values.items()}
+        return {"sizes": dict(instance.sizes), "values": values}
+
+    def from_json(self, data: Any) -> Instance:
+        """The instance of a JSON object as `to_json` makes it, checked.
+
+        Raises:
+            InstanceError: naming the field, the expected range or shape and what arrived.
+        """
+        if not isinstance(data, Mapping) or not isinstance(data.get("values"), Mapping):
+            raise InstanceError('an instance is an object {"sizes": {...}, "values": {...}}')
+        sizes = data.get("sizes", {})
+        if not isinstance(sizes, Mapping) or set(sizes) - set(self.sizes):
+            raise InstanceError(f"sizes: expected some of {list(self.sizes)}, but {sizes} arrived")
+        numbers = {k: v for k, v in sizes.items() if isinstance(v, int)}
+        if len(numbers) < len(sizes):
+            raise InstanceError(f"sizes: expected integers, but {dict(sizes)} arrived")
+        return self.instance(**numbers, **data["values"])

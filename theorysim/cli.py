@@ -1,0 +1,353 @@
+"""The command `theorysim`. Commands import what they use, so that listing needs no JAX."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from theorysim import __version__
+from theorysim.cli_sweep import sweep
+from theorysim.environment import prepare
+from theorysim.errors import UsageError
+
+if TYPE_CHECKING:
+    from theorysim.claims.theorem import Theorem
+    from theorysim.engine.registry import Entry
+    from theorysim.engine.source import Paper
+
+BAD_USAGE = 2
+
+app = typer.Typer(
+    help="Verify theorems about learning dynamics by running them.",
+    epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, 1 a fault.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or a name that only one paper has.")]
+Files = Annotated[
+    list[Path],
+    typer.Option("--theorems", metavar="FILE", help="Also find the theorem of this Python file."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def main() -> None:
+    """Run the command; what a user did wrong is told in one message, without a traceback."""
+    try:
+        app(prog_name="theorysim")
+    except UsageError as error:
+        typer.echo(f"theorysim: {error}", err=True)
+        raise SystemExit(BAD_USAGE) from None
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"theorysim {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def theorysim(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Verify theorems about learning dynamics by running them."""
+
+
+@app.command("list")
+def list_theorems(
+    paper: Annotated[
+        str | None, typer.Option(metavar="PAPER", help="Only the statements of this paper.")
+    ] = None,
+    theorems: Files = [],  # noqa: B006  (typer copies it)
+    as_json: AsJson = False,
+) -> None:
+    """List all theorems."""
+    from theorysim.engine import registry
+
+    every = registry.entries(theorems)
+    papers = list(dict.fromkeys(entry.paper for entry in every))
+    if paper is not None and paper not in papers:
+        raise UsageError(f"no paper {paper!r}; there are {', '.join(papers)}")
+    chosen = [entry for entry in every if paper in (None, entry.paper)]
+    if as_json:
+        typer.echo(json.dumps([_entry_json(entry) for entry in chosen]))
+        return
+    for slug in papers:
+        rows = [entry for entry in chosen if entry.paper == slug]
+        if rows:
+            _print_paper(slug, registry.citation(rows[0]), rows)
+
+
+def _entry_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "aliases": list(entry.aliases),
+        "title": entry.title,
+        "kind": entry.kind,
+        "paper": entry.paper,
+        "readings": [reading.name for reading in entry.readings],
+    }
+
+
+def _print_paper(slug: str, citation: Paper | None, rows: list[Entry]) -> None:
+    source = f": {citation.title} ({citation.year})" if citation else ""
+    typer.echo(_wrapped(slug + source))
+    width = 2 + max(len(entry.id) for entry in rows)
+    for entry in rows:
+        text = f"cannot be read: {entry.problem}" if entry.problem else entry.title
+        typer.echo(_wrapped(text, f"  {entry.id:<{width}}", " " * (width + 2)))
+
+
+def _wrapped(text: str, first: str = "", rest: str = "    ") -> str:
+    columns = shutil.get_terminal_size().columns
+    return textwrap.fill(
+        text,
+        columns,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+@app.command()
+def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
+    """Show what a theorem says and what is checked of it."""
+    prepare()
+    from theorysim.engine import registry
+    from theorysim.engine.source import docstring
+
+    entry = registry.find(id, theorems)
+    theorem = registry.load(entry)
+    typer.echo(f"{entry.id}\n")
+    for paragraph in docstring(entry.path).split("\n\n"):
+        as_it_stands = re.search(r"^[\s*-]", paragraph, re.MULTILINE)
+        typer.echo(f"{paragraph if as_it_stands else _wrapped(paragraph, rest='')}\n")
+    for line in _description(entry, registry.citation(entry), theorem):
+        typer.echo(line)
+
+
+def _description(entry: Entry, citation: Paper | None, theorem: Theorem) -> Iterator[str]:
+    """The source of a statement and the parts of its theorem, as lines."""
+    if citation:
+        paper = f"{citation.authors} ({citation.year}). {citation.title}. {citation.venue}."
+        yield _wrapped(paper, "paper       ", " " * 12)
+    yield f"file        {entry.path}"
+    if entry.aliases:
+        yield f"aliases     {', '.join(entry.aliases)}"
+    yield "space"
+    for name, size in theorem.space.sizes.items():
+        yield _part(name, f"size {size.default}, in {size.low}..{size.high}")
+    for name, field in theorem.space.fields.items():
+        yield _part(name, field.describe())
+    yield "hypotheses" if theorem.hypotheses else "hypotheses  none"
+    yield from (f"  {name}" for name in theorem.hypotheses)
+    primary = theorem.primary().name
+    yield _reading_line(theorem.printed, primary)
+    yield from _claims(theorem.claims)
+    for reading in theorem.readings:
+        yield _reading_line(reading.name, primary)
+        if reading.note:
+            yield _wrapped(reading.note, "  ", "  ")
+        parts = ("hypotheses", "simulate", "predict", "claims")
+        changed = [part for part in parts if getattr(reading, part) is not None]
+        yield f"  changes {' and '.join(changed) or 'nothing'}"
+        yield from _claims(reading.claims or ())
+    yield f"wrong       {theorem.wrong.name} (must be refuted within {theorem.teeth} instances)"
+
+
+def _reading_line(name: str, primary: str) -> str:
+    return f"reading     {name}" + (" (primary)" if name == primary else "")
+
+
+def _part(name: str, text: str) -> str:
+    return _wrapped(text, f"  {name:<14}", " " * 16)
+
+
+def _claims(claims: tuple) -> Iterator[str]:
+    for claim in claims:
+        text = f"{claim.name}: {claim.statement}" if claim.statement else claim.name
+        yield _wrapped(text, f"  {claim.kind:<17}", " " * 19)
+
+
+@app.command()
+def verify(
+    id: Id,
+    instances: Annotated[
+        int | None, typer.Option(metavar="N", help="How many instances to check.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="S", help="Seed of instances and runs.")] = 0,
+    settings: Annotated[
+        list[str],
+        typer.Option("--set", metavar="NAME=VALUE", help="Fix a size or a field; repeatable."),
+    ] = [],  # noqa: B006
+    reading: Annotated[
+        str | None, typer.Option(metavar="R", help="Check only this reading.")
+    ] = None,
+    instance: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Check the one instance of this JSON file.")
+    ] = None,
+    as_json: AsJson = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also draw a picture into this file.")
+    ] = None,
+    theorems: Files = [],  # noqa: B006
+) -> None:
+    """Check a theorem on random instances, or on one given instance."""
+    prepare()
+    from theorysim.engine import registry
+
+    fixed = _settings(settings)
+    entry = registry.find(id, theorems)
+    from theorysim.engine.verify import verify
+
+    with _progress() as progress:
+        report = verify(
+            registry.load(entry),
+            instances=instances,
+            seed=seed,
+            settings=fixed,
+            reading=reading,
+            instance=instance,
+            progress=progress,
+        )
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), allow_nan=False))
+    else:
+        _print_report(report)
+    if plot is not None:
+        from theorysim.report.plot import draw
+
+        draw(report, plot)
+    raise typer.Exit(report.exit_code)
+
+
+@app.command()
+def falsify(
+    id: Id,
+    claim: Annotated[str | None, typer.Option(metavar="C", help="Attack only this claim.")] = None,
+    reading: Annotated[
+        str | None, typer.Option(metavar="R", help="Attack only this reading.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(metavar="N", help="Evaluations per claim.")] = None,
+    seed: Annotated[int, typer.Option(metavar="S", help="Seed of the search.")] = 0,
+    settings: Annotated[
+        list[str],
+        typer.Option("--set", metavar="NAME=VALUE", help="Fix a size or a field; repeatable."),
+    ] = [],  # noqa: B006
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the counterexample here.")
+    ] = None,
+    as_json: AsJson = False,
+    theorems: Files = [],  # noqa: B006
+) -> None:
+    """Search for a counterexample, shrink it and confirm it."""
+    prepare()
+    from theorysim.engine import registry
+
+    fixed = _settings(settings)
+    entry = registry.find(id, theorems)
+    from theorysim.engine.falsify import DEFAULT_BUDGET
+    from theorysim.engine.falsify import falsify as attack
+
+    with _progress("claims") as progress:
+        report = attack(
+            registry.load(entry),
+            claim=claim,
+            reading=reading,
+            budget=DEFAULT_BUDGET if budget is None else budget,
+            seed=seed,
+            settings=fixed,
+            progress=progress,
+        )
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), allow_nan=False))
+    else:
+        from theorysim.report.table import render_attacks
+
+        render_attacks(report, _console())
+    if out is not None:
+        _write_counterexample(report, out)
+    raise typer.Exit(report.exit_code)
+
+
+def _write_counterexample(report: Any, out: Path) -> None:
+    hits = [attack.instance for attack in report.attacks if attack.instance is not None]
+    if not hits:
+        raise UsageError(f"no counterexample was found; {out} is not written")
+    out.write_text(json.dumps(hits[0]) + "\n")
+
+
+app.command()(sweep)
+
+
+@app.command()
+def errata(as_json: AsJson = False) -> None:
+    """Print every printed reading that was refuted, with its counterexample and correction."""
+    from theorysim.engine.errata import errata as ledger
+
+    lines = ledger()
+    if as_json:
+        typer.echo(json.dumps(lines))
+        return
+    from theorysim.report.table import render_errata
+
+    render_errata(lines, _console())
+
+
+def _settings(texts: list[str]) -> dict[str, str]:
+    """The settings of `name=value` texts; their values are checked by the theorem's space."""
+    settings: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise typer.BadParameter(f"{text!r}: expected name=value", param_hint="--set")
+        if name in settings:
+            raise typer.BadParameter(f"{name} is set twice", param_hint="--set")
+        settings[name] = value
+    return settings
+
+
+def _print_report(report: Any) -> None:
+    from theorysim.report.table import render, render_decisive
+
+    console = _console()
+    render(report, console)
+    render_decisive(report, console)
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console(markup=False, highlight=False)
+
+
+@contextmanager
+def _progress(what: str = "instances") -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on the terminal's error stream; nothing where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,204 @@
+"""The command `theorysim sweep`: the claims of a theorem over a grid of its fields and sizes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from theorysim.environment import prepare
+from theorysim.errors import UsageError
+
+if TYPE_CHECKING:
+    import xarray
+
+GRID_FORMS = "expected NAME=LOW:HIGH:N, NAME=log:LOW:HIGH:N or NAME=VALUE,VALUE,..."
+
+Grid = Annotated[
+    list[str],
+    typer.Option(
+        "--grid",
+        metavar="NAME=VALUES",
+        help="Values of a field or a size: LOW:HIGH:N, log:LOW:HIGH:N or VALUE,VALUE,...; "
+        "repeatable.",
+    ),
+]
+
+
+def sweep(
+    id: Annotated[str, typer.Argument(metavar="ID", help="A theorem; none with --resume.")] = "",
+    grid: Grid = [],  # noqa: B006  (typer copies it)
+    seeds: Annotated[
+        int, typer.Option(metavar="N", help="Instances per point: draws of all other fields.")
+    ] = 1,
+    seed: Annotated[int, typer.Option(metavar="S", help="Seed of the draws and runs.")] = 0,
+    settings: Annotated[
+        list[str],
+        typer.Option("--set", metavar="NAME=VALUE", help="Fix a size or a field; repeatable."),
+    ] = [],  # noqa: B006
+    reading: Annotated[
+        str | None, typer.Option(metavar="R", help="Not the primary reading, but this one.")
+    ] = None,
+    claim: Annotated[str | None, typer.Option(metavar="C", help="Only this claim.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a zarr store, chunk by chunk.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Finish the sweep of this store.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw heat maps or curves into this file.")
+    ] = None,
+    coordinator: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Of several processes: where the first listens."),
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(metavar="N", help="Of several processes: how many.")
+    ] = None,
+    process: Annotated[
+        int | None, typer.Option(metavar="I", help="Of several processes: which, from 0.")
+    ] = None,
+    theorems: Annotated[
+        list[Path],
+        typer.Option(
+            "--theorems", metavar="FILE", help="Also find the theorem of this Python file."
+        ),
+    ] = [],  # noqa: B006
+) -> None:
+    """Evaluate both sides of a theorem's claims over a grid, for phase diagrams.
+
+    Fields that are not on the grid are drawn anew for every seed.
+    """
+    prepare()
+    if resume is not None:
+        if id or grid:
+            raise UsageError("--resume takes theorem and grid from the store: leave them out")
+        request, out = _stored_request(resume), resume
+    else:
+        if not id:
+            raise UsageError("name a theorem, or a store with --resume")
+        request = {
+            "id": id,
+            "grid": grid,
+            "seeds": seeds,
+            "seed": seed,
+            "settings": settings,
+            "reading": reading,
+            "claim": claim,
+            "theorems": [str(path.resolve()) for path in theorems],
+        }
+    _join(coordinator, processes, process)
+    dataset = _run(request, out)
+    _print_summary(dataset, out)
+    if plot is not None and not process:
+        from theorysim.report.sweep_plot import draw
+
+        draw(dataset, plot)
+
+
+def _stored_request(path: Path) -> dict[str, Any]:
+    from theorysim.engine.sweep_store import attributes
+
+    request = attributes(path).get("request")
+    if request is None:
+        raise UsageError(f"{path} is no store that `theorysim sweep` began")
+    return json.loads(request)
+
+
+def _join(coordinator: str | None, processes: int | None, process: int | None) -> None:
+    """Become one of several processes."""
+    given = [coordinator, processes, process]
+    if given == [None] * 3:
+        return
+    if None in given:
+        raise UsageError("several processes need --coordinator, --processes and --process")
+    import jax
+
+    jax.distributed.initialize(coordinator, processes, process)
+    note = "if one of them ends, all stop: start all again to resume"
+    typer.echo(f"theorysim: process {process} of {processes}; {note}", err=True)
+
+
+def _run(request: dict[str, Any], out: Path | None) -> xarray.Dataset:
+    from theorysim.engine import registry
+    from theorysim.engine.sweep import sweep as run
+    from theorysim.engine.sweep_theorem import claim_sides, split_grid
+
+    theorem = registry.theorem(request["id"], request["theorems"])
+    settings = dict(_named("--set", text) for text in request["settings"])
+    axes, sizes = split_grid(theorem, parse_grid(request["grid"]))
+    sides = claim_sides(
+        theorem, reading=request["reading"], claim=request["claim"], settings=settings
+    )
+    return run(
+        sides,
+        axes,
+        sizes=sizes,
+        seeds=request["seeds"],
+        seed=request["seed"],
+        attributes={"theorem": theorem.id, "request": json.dumps(request)},
+        out=out,
+        progress=sys.stderr.isatty(),
+    )
+
+
+def _named(option: str, text: str) -> tuple[str, str]:
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise UsageError(f"{option} {text}: expected NAME=VALUE")
+    return name, value
+
+
+def parse_grid(texts: list[str]) -> dict[str, list[float]]:
+    """The values of `NAME=LOW:HIGH:N`, `NAME=log:LOW:HIGH:N` and `NAME=VALUE,VALUE,...`.
+
+    Raises:
+        UsageError: for anything else, and for a name given twice.
+    """
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        name, values = _named("--grid", text)
+        if name in found:
+            raise UsageError(f"--grid {name} is given twice")
+        try:
+            found[name] = _values(values)
+        except ValueError as error:
+            raise UsageError(f"--grid {text}: {GRID_FORMS}") from error
+    return found
+
+
+def _values(text: str) -> list[float]:
+    import numpy as np
+
+    if ":" not in text:
+        return [float(value) for value in text.split(",")]
+    parts = text.split(":")
+    space = np.geomspace if parts[0] == "log" else np.linspace
+    low, high, count = parts[1:] if parts[0] == "log" else parts
+    if int(count) < 1 or not np.all(np.isfinite([float(low), float(high)])):
+        raise ValueError(text)
+    return space(float(low), float(high), int(count)).tolist()
+
+
+def _print_summary(dataset: xarray.Dataset, out: Path | None) -> None:
+    import numpy as np
+
+    from theorysim.engine.sweep_outputs import DIVERGED
+    from theorysim.engine.sweep_theorem import SATISFIED, SLACK, slack_where_satisfied
+
+    cells = dataset[DIVERGED]
+    lengths = " x ".join(f"{name} {length}" for name, length in cells.sizes.items())
+    met = int(dataset[SATISFIED].sum())
+    typer.echo(f"{dataset.attrs['theorem']}: {cells.size} cells ({lengths})")
+    typer.echo(f"  {met} meet the hypotheses, {int(cells.sum())} diverged")
+    for name in (str(n) for n in dataset.data_vars if str(n).endswith(SLACK)):
+        slack = slack_where_satisfied(dataset, name).values
+        room = slack[np.isfinite(slack)]
+        least = f"at least {room.min():.3g}, " if room.size else ""
+        typer.echo(f"  {name}: {least}{(room < 0).sum()} of {room.size} points below zero")
+    if out is not None:
+        typer.echo(f"  written to {out}")

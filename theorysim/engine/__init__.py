@@ -1,0 +1,1 @@
+"""What works on any theorem: finding, verifying, falsifying and sweeping it."""

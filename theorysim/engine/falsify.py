@@ -1,0 +1,373 @@
+"""Attacking a theorem: search its space for a violation, shrink it, confirm it with its error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from theorysim.claims.claim import Claim, Kind
+from theorysim.claims.space import Instance
+from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.engine import registry
+from theorysim.engine.attack import INFEASIBLE, Scored, Target, search
+from theorysim.engine.draw import Settings, parse_settings
+from theorysim.engine.judge import slack, tabulate, violated_rows
+from theorysim.engine.memory import chunk_length
+from theorysim.engine.shrink import Values, shrunk
+from theorysim.engine.verify import instance_bytes, measured, readings_named, verify
+from theorysim.errors import UsageError
+
+# Claims of these kinds are decided by many runs together, not by one instance: they are attacked
+# by verifying them on ever new draws.
+STATISTICAL = (Kind.WITH_PROBABILITY, Kind.SCALES_AS, Kind.TENDS_TO)
+
+# How many of the best points are confirmed by a full measurement.
+CONFIRMED = 16
+# A simpler counterexample must keep this share of the relative violation.
+KEPT_SHARE = 0.1
+# Share of the budget for the smallest sizes, before the theorem's own.
+SMALL_SHARE = 0.5
+
+DEFAULT_BUDGET = 20_000
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """The outcome of attacking one claim.
+
+    `lhs`, `rhs`, `slack`, `error` belong to `instance`, the (shrunk, confirmed) counterexample;
+    without one they are NaN. `ratio` is the largest lhs/rhs (rhs/lhs for lower bounds) reached,
+    at `ratio_instance`: the tightness over the space, no proof.
+    """
+
+    reading: str
+    claim: str
+    kind: str
+    refuted: bool
+    evaluations: int
+    lhs: float = math.nan
+    rhs: float = math.nan
+    slack: float = math.nan
+    error: float = math.nan
+    instance: Mapping[str, Any] | None = None
+    ratio: float = math.nan
+    ratio_instance: Mapping[str, Any] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class FalsifyReport:
+    """All attacks on a theorem."""
+
+    theorem: str
+    title: str
+    seed: int
+    budget: int
+    attacks: tuple[Attack, ...]
+    primary: str
+
+    @property
+    def exit_code(self) -> int:
+        """3 where a claim of the primary reading (or of the only one) was refuted, else 0."""
+        names = {attack.reading for attack in self.attacks}
+        judged = {self.primary} & names or names
+        return 3 if any(a.refuted for a in self.attacks if a.reading in judged) else 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as JSON data; numbers that are not finite become null."""
+        return {
+            "theorem": self.theorem,
+            "title": self.title,
+            "seed": self.seed,
+            "budget": self.budget,
+            "primary": self.primary,
+            "attacks": [
+                {
+                    name: None if isinstance(v, float) and not math.isfinite(v) else v
+                    for name, v in vars(attack).items()
+                }
+                for attack in self.attacks
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.theorem}: {self.budget} evaluations per claim"]
+        for a in self.attacks:
+            outcome = "refuted" if a.refuted else f"not refuted, largest ratio {a.ratio:.4g}"
+            lines.append(f"  {a.reading}, {a.claim}: {outcome}")
+        return "\n".join(lines)
+
+
+def falsify(
+    theorem: Theorem | str,
+    *,
+    claim: str | None = None,
+    reading: str | None = None,
+    budget: int = DEFAULT_BUDGET,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> FalsifyReport:
+    """Search for instances that violate a theorem's claims subject to its hypotheses.
+
+    Args:
+        theorem: a theorem or its id.
+        claim, reading: attack only these.
+        budget: evaluations per claim.
+        seed: seed of the search; equal seeds give equal reports.
+        settings: sizes and field values to keep fixed.
+        progress: called with (attacked, total) claims.
+
+    Raises:
+        UsageError: for an unknown id, name or value, with the remedy.
+    """
+    if isinstance(theorem, str):
+        theorem = registry.load(registry.find(theorem))
+    if budget < 1:
+        raise UsageError(f"budget {budget}: expected at least 1")
+    with jax.enable_x64(True):
+        fixed = parse_settings(theorem, settings or {})
+        chosen = readings_named(theorem, reading)
+        targets = [(r, c) for r in chosen for c in r.claims if claim in (None, c.name)]
+        if not targets:
+            names = sorted({c.name for r in chosen for c in r.claims})
+            raise UsageError(f"{theorem.id} has no claim {claim!r}; it has {names}")
+        attacks = []
+        for done, (r, c) in enumerate(targets):
+            attacks.append(_attack(theorem, r, c, fixed, settings or {}, budget, seed))
+            if progress is not None:
+                progress(done + 1, len(targets))
+    primary = theorem.primary().name
+    return FalsifyReport(theorem.id, theorem.title, seed, budget, tuple(attacks), primary)
+
+
+def _attack(
+    theorem: Theorem,
+    reading: ResolvedReading,
+    claim: Claim,
+    settings: Settings,
+    given: Mapping[str, Any],
+    budget: int,
+    seed: int,
+) -> Attack:
+    if claim.kind in STATISTICAL:
+        return _by_redrawing(theorem, reading, claim, given, budget, seed)
+    by_ratio = claim.kind is Kind.EXISTS_CONSTANT
+    spent, best, best_sizes = 0, None, settings.sizes
+    for sizes, share in _size_ladder(theorem, settings, given):
+        target = Target(theorem, reading, claim, sizes, dict(settings.values), seed, by_ratio)
+        for found in search(target, max(1, int(budget * share)), seed):
+            if not by_ratio and found.scores[0] > 0:
+                hit = _confirmed(theorem, reading, claim, sizes, settings, found, seed)
+                if hit is not None:
+                    spent += target.evaluations
+                    return _counterexample(theorem, reading, claim, sizes, hit, seed, spent)
+            if best is None or np.max(found.ratios) > np.max(best.ratios):
+                best, best_sizes = found, sizes
+        spent += target.evaluations
+    assert best is not None
+    return _survived(theorem, reading, claim, best_sizes, settings, best, seed, spent)
+
+
+def _size_ladder(
+    theorem: Theorem, settings: Settings, given: Mapping[str, Any]
+) -> Iterator[tuple[dict[str, int], float]]:
+    """Sizes to search with their share of the budget: the smallest first, then the own ones."""
+    own = dict(settings.sizes)
+    small = {
+        name: own[name] if name in given else min(own[name], max(size.low, 2))
+        for name, size in theorem.space.sizes.items()
+    }
+    if small != own:
+        yield small, SMALL_SHARE
+        yield own, 1 - SMALL_SHARE
+    else:
+        yield own, 1.0
+
+
+def _instances(
+    theorem: Theorem, sizes: Mapping[str, int], settings: Settings, points: np.ndarray
+) -> list[Values]:
+    """Field values of points of the cube."""
+    decode = jax.jit(jax.vmap(lambda u: theorem.space.decode(u, sizes).values))
+    stacked = {name: np.asarray(value) for name, value in decode(points).items()}
+    values = [{k: np.asarray(v[row]) for k, v in stacked.items()} for row in range(len(points))]
+    return [{**one, **settings.values} for one in values]
+
+
+def _stacked(sizes: Mapping[str, int], candidates: list[Values] | tuple) -> Instance:
+    values = {name: np.stack([c[name] for c in candidates]) for name in candidates[0]}
+    return Instance(values, tuple(sizes.items()), np.ones(len(candidates)))
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Full measurements of candidates: whether each is a confirmed violation, and by how much."""
+
+    violated: np.ndarray
+    relative: np.ndarray
+
+
+def _key(seed: int) -> np.ndarray:
+    return np.asarray(jax.random.key_data(jax.random.key(seed)))
+
+
+def _measure_candidates(
+    theorem: Theorem,
+    reading: ResolvedReading,
+    claim: Claim,
+    sizes: Mapping[str, int],
+    candidates: list[Values],
+    seed: int,
+) -> _Measured:
+    """Measure in batches of one length, so that every pass runs the same compiled program."""
+    need = instance_bytes(theorem, (reading,), sizes)
+    chunk = chunk_length(need, CONFIRMED, theorem.id)
+    padded = candidates + [candidates[-1]] * (-len(candidates) % chunk)
+    x = _stacked(sizes, padded)
+    keys = np.tile(_key(seed), (len(padded), 1))
+    settings = Settings(sizes, {})
+    m = measured(theorem, (reading,), settings, x, keys, chunk)[reading.name][claim.name]
+    feasible = np.ones(len(padded), bool)
+    for margin in reading.hypotheses.values():
+        values = np.asarray(jax.vmap(margin)(x))
+        feasible &= values.reshape(len(padded), -1).min(1) >= 0
+    points = tabulate(m)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        room = slack(claim.kind, points.lhs, points.rhs)
+        relative = np.where(points.given & (points.scale > 0), -room / points.scale, -1)
+    kept = slice(0, len(candidates))
+    violated = violated_rows(claim, m) & feasible
+    return _Measured(violated[kept], np.nanmax(relative, axis=1)[kept])
+
+
+def _confirmed(
+    theorem: Theorem,
+    reading: ResolvedReading,
+    claim: Claim,
+    sizes: Mapping[str, int],
+    settings: Settings,
+    found: Scored,
+    seed: int,
+) -> Values | None:
+    """The shrunk form of the best point that a full measurement confirms as a violation."""
+    positive = found.points[found.scores > 0][:CONFIRMED]
+    candidates = _instances(theorem, sizes, settings, positive)
+    outcome = _measure_candidates(theorem, reading, claim, sizes, candidates, seed)
+    if not outcome.violated.any():
+        return None
+    row = int(np.argmax(np.where(outcome.violated, outcome.relative, -np.inf)))
+    floor = KEPT_SHARE * outcome.relative[row]
+
+    def violates(candidates: Any) -> np.ndarray:
+        again = _measure_candidates(theorem, reading, claim, sizes, list(candidates), seed)
+        fixed = [
+            all(np.array_equal(c[name], value) for name, value in settings.values.items())
+            for c in candidates
+        ]
+        return again.violated & (again.relative >= floor) & np.array(fixed)
+
+    return shrunk(theorem.space, sizes, candidates[row], violates)
+
+
+def _as_json(theorem: Theorem, sizes: Mapping[str, int], values: Values, seed: int) -> dict:
+    data = theorem.space.to_json(Instance(dict(values), tuple(sizes.items())))
+    return {"theorem": theorem.id, **data, "key": _key(seed).tolist()}
+
+
+def _counterexample(
+    theorem: Theorem,
+    reading: ResolvedReading,
+    claim: Claim,
+    sizes: Mapping[str, int],
+    values: Values,
+    seed: int,
+    evaluations: int,
+) -> Attack:
+    instance = _as_json(theorem, sizes, values, seed)
+    replay = verify(theorem, reading=reading.name, instance=instance)
+    found = next(c for c in replay.readings[0].claims if c.name == claim.name)
+    return Attack(
+        reading.name,
+        claim.name,
+        str(claim.kind),
+        refuted=True,
+        evaluations=evaluations,
+        lhs=found.lhs,
+        rhs=found.rhs,
+        slack=found.slack,
+        error=found.error,
+        instance=instance,
+    )
+
+
+def _survived(
+    theorem: Theorem,
+    reading: ResolvedReading,
+    claim: Claim,
+    sizes: Mapping[str, int],
+    settings: Settings,
+    best: Scored,
+    seed: int,
+    evaluations: int,
+) -> Attack:
+    row = int(np.argmax(best.ratios))
+    feasible = np.max(best.scores) > INFEASIBLE / 2
+    (values,) = _instances(theorem, sizes, settings, best.points[row : row + 1])
+    ratio = float(np.exp(best.ratios[row])) if np.isfinite(best.ratios[row]) else math.nan
+    return Attack(
+        reading.name,
+        claim.name,
+        str(claim.kind),
+        refuted=False,
+        evaluations=evaluations,
+        ratio=ratio,
+        ratio_instance=_as_json(theorem, sizes, values, seed) if math.isfinite(ratio) else None,
+        note="" if feasible else "no feasible point was found",
+    )
+
+
+def _by_redrawing(
+    theorem: Theorem,
+    reading: ResolvedReading,
+    claim: Claim,
+    given: Mapping[str, Any],
+    budget: int,
+    seed: int,
+) -> Attack:
+    """Verify on fresh draws, seed after seed, until a violation or the end of the budget."""
+    rungs = max(1, sum(len(r) for r in claim.ladders.values()))
+    cost = theorem.instances * theorem.keys * rungs
+    rounds = max(1, budget // cost)
+    for attempt in range(rounds):
+        report = verify(theorem, reading=reading.name, seed=seed + attempt, settings=given)
+        found = next(c for c in report.readings[0].claims if c.name == claim.name)
+        if found.verdict == "violated":
+            return Attack(
+                reading.name,
+                claim.name,
+                str(claim.kind),
+                refuted=True,
+                evaluations=(attempt + 1) * cost,
+                lhs=found.lhs,
+                rhs=found.rhs,
+                slack=found.slack,
+                error=found.error,
+                instance=found.worst_instance,
+                note=found.note,
+            )
+    return Attack(
+        reading.name,
+        claim.name,
+        str(claim.kind),
+        refuted=False,
+        evaluations=rounds * cost,
+        note="decided by many runs together; drawn anew instead of searched",
+    )

@@ -1,0 +1,171 @@
+"""What a verification returns: frozen records with a JSON form and a readable text."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from theorysim.claims.verdict import Verdict, combined
+
+EXIT_CODES = {
+    Verdict.HOLDS: 0,
+    Verdict.VIOLATED: 3,
+    Verdict.VACUOUS: 4,
+    Verdict.INCONCLUSIVE: 4,
+}
+
+
+@dataclass(frozen=True)
+class ClaimReport:
+    """The verdict on one claim, with the numbers of its decisive instance.
+
+    `lhs`, `rhs`, `slack` (negative where violated) and `error` belong to the decisive point: the
+    worst violation, else the point with the least slack. `checked` and `resolved` count instances.
+    `tightness` is the ratio of the smaller to the larger admissible side at the worst resolved
+    instance (1 is attained). `path` holds both sides along the decisive instance, `scatter` both
+    sides at the worst point of every instance; they are for plots and not part of the JSON.
+    """
+
+    name: str
+    kind: str
+    statement: str
+    verdict: Verdict
+    lhs: float = math.nan
+    rhs: float = math.nan
+    slack: float = math.nan
+    error: float = math.nan
+    error_parts: Mapping[str, float] = field(default_factory=dict)
+    tightness: float = math.nan
+    checked: int = 0
+    resolved: int = 0
+    worst_instance: Mapping[str, Any] | None = None
+    note: str = ""
+    path: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
+    scatter: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class HypothesisReport:
+    """How many of the drawn instances satisfy one hypothesis, and the worst margin."""
+
+    name: str
+    satisfied: int
+    drawn: int
+    worst_margin: float
+
+
+@dataclass(frozen=True)
+class ReadingReport:
+    """The verdict on one reading. `demands` are (least, median) over the instances checked."""
+
+    name: str
+    primary: bool
+    note: str
+    hypotheses: tuple[HypothesisReport, ...]
+    claims: tuple[ClaimReport, ...]
+    demands: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    satisfying: int = 0
+    drawn: int = 0
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the conjunction of the claims."""
+        return combined(claim.verdict for claim in self.claims)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcome of `verify`."""
+
+    theorem: str
+    title: str
+    seed: int
+    instances: int
+    sizes: Mapping[str, int]
+    versions: Mapping[str, str]
+    readings: tuple[ReadingReport, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the primary reading (on the only one, where one was asked for)."""
+        primary = [reading for reading in self.readings if reading.primary]
+        return (primary or list(self.readings))[0].verdict
+
+    @property
+    def exit_code(self) -> int:
+        """0 holds, 3 violated, 4 vacuous or inconclusive."""
+        return EXIT_CODES[self.verdict]
+
+    def reading(self, name: str) -> ReadingReport:
+        """The report on the reading of that name."""
+        return next(reading for reading in self.readings if reading.name == name)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as JSON data; numbers that are not finite become null or "inf"."""
+        return {
+            "theorem": self.theorem,
+            "title": self.title,
+            "verdict": str(self.verdict),
+            "seed": self.seed,
+            "instances": self.instances,
+            "sizes": dict(self.sizes),
+            "versions": dict(self.versions),
+            "readings": [_reading_json(reading) for reading in self.readings],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.theorem}: {self.verdict}"]
+        for reading in self.readings:
+            mark = " (primary)" if reading.primary else ""
+            lines.append(f"  {reading.name}{mark}: {reading.verdict}")
+            lines += [f"    {claim.name}: {claim.verdict}" for claim in reading.claims]
+        return "\n".join(lines)
+
+
+def _reading_json(reading: ReadingReport) -> dict[str, Any]:
+    return {
+        "name": reading.name,
+        "primary": reading.primary,
+        "verdict": str(reading.verdict),
+        "note": reading.note,
+        "satisfying": reading.satisfying,
+        "drawn": reading.drawn,
+        "demands": {
+            name: {"least": _number(least), "median": _number(median)}
+            for name, (least, median) in reading.demands.items()
+        },
+        "hypotheses": [
+            {**dataclasses.asdict(h), "worst_margin": _number(h.worst_margin)}
+            for h in reading.hypotheses
+        ],
+        "claims": [_claim_json(claim) for claim in reading.claims],
+    }
+
+
+def _claim_json(claim: ClaimReport) -> dict[str, Any]:
+    numbers = ("lhs", "rhs", "slack", "error", "tightness")
+    return {
+        "name": claim.name,
+        "kind": claim.kind,
+        "statement": claim.statement,
+        "verdict": str(claim.verdict),
+        **{name: _number(getattr(claim, name)) for name in numbers},
+        "error_parts": {name: _number(part) for name, part in claim.error_parts.items()},
+        "checked": claim.checked,
+        "resolved": claim.resolved,
+        "note": claim.note,
+        "worst_instance": claim.worst_instance,
+    }
+
+
+def _number(value: float) -> float | str | None:
+    """JSON has no NaN and no infinity."""
+    value = float(value)
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")

@@ -1,0 +1,156 @@
+"""What the file of a statement says of itself, read without running it, and so without JAX."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+# The default of `Theorem.printed`, which cannot be asked without importing JAX.
+from theorysim.errors import UsageError
+
+PRINTED = "as printed"
+
+
+class RegistryError(UsageError):
+    """A theorem that cannot be found or read; the message says what to change."""
+
+
+@dataclass(frozen=True)
+class ReadingName:
+    """The name of a reading, and whether its verdict is the statement's."""
+
+    name: str
+    primary: bool
+
+
+@dataclass(frozen=True)
+class Header:
+    """The title, the aliases and the readings of a statement, the printed reading first."""
+
+    title: str
+    aliases: tuple[str, ...]
+    readings: tuple[ReadingName, ...]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What the folder of a paper says of it."""
+
+    title: str
+    authors: str
+    year: int
+    venue: str
+
+
+class _Source:
+    """A parsed module whose literals can be asked for; failures name file and line."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        try:
+            self.tree = ast.parse(path.read_bytes())
+        except OSError as error:
+            raise RegistryError(f"cannot read {path}: {error.strerror}") from None
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None) or 1
+            raise RegistryError(f"{path}:{line}: {getattr(error, 'msg', error)}") from None
+        self.assigned = {
+            node.targets[0].id: node.value
+            for node in self.tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        }
+
+    def fault(self, node: ast.AST | None, text: str) -> RegistryError:
+        return RegistryError(f"{self.path}:{getattr(node, 'lineno', 1)}: {text}")
+
+    def call(self, name: str, function: str) -> ast.Call:
+        """The call of `name = function(...)`."""
+        value = self.assigned.get(name)
+        if isinstance(value, ast.Call) and ast.unparse(value.func).split(".")[-1] == function:
+            return value
+        raise self.fault(value, f"expected `{name} = {function}(...)` at the top level")
+
+    def resolve(self, node: ast.expr) -> ast.expr:
+        """What a name stands for, where it is assigned in this module."""
+        return self.assigned.get(node.id, node) if isinstance(node, ast.Name) else node
+
+    def literal(self, node: ast.expr, kind: type | tuple[type, ...], what: str) -> Any:
+        try:
+            value = ast.literal_eval(self.resolve(node))
+        except ValueError:
+            value = None
+        if not isinstance(value, kind):
+            raise self.fault(node, f"{what}: expected a literal, which is read without running it")
+        return value
+
+    def items(self, node: ast.expr | None) -> list[ast.expr]:
+        """The elements of a literal tuple or list."""
+        if node is None:
+            return []
+        value = self.resolve(node)
+        if not isinstance(value, ast.Tuple | ast.List):
+            raise self.fault(node, "expected a literal tuple, which is read without running it")
+        return [self.resolve(item) for item in value.elts]
+
+
+def docstring(path: Path) -> str:
+    """The docstring of a module, unindented; "" where it has none."""
+    return ast.get_docstring(_Source(path).tree) or ""
+
+
+def read_header(path: Path) -> Header:
+    """What `theorem = Theorem(...)` and the docstring of a file say.
+
+    Raises:
+        RegistryError: naming file and line, where something is missing or no literal.
+    """
+    source = _Source(path)
+    title = (ast.get_docstring(source.tree) or "").partition("\n")[0]
+    if not title:
+        raise source.fault(None, "expected a docstring whose first line is the title")
+    keywords = _keywords(source.call("theorem", "Theorem"))
+    aliases = [source.literal(item, str, "alias") for item in source.items(keywords.get("aliases"))]
+    printed = keywords.get("printed")
+    name = PRINTED if printed is None else source.literal(printed, str, "printed")
+    readings = [_reading(source, item) for item in source.items(keywords.get("readings"))]
+    primary = not any(reading.primary for reading in readings)
+    return Header(title, tuple(aliases), (ReadingName(name, primary), *readings))
+
+
+def read_paper(path: Path) -> Paper:
+    """What `citation = Citation(title=..., authors=..., year=..., venue=...)` of a file says.
+
+    Raises:
+        RegistryError: naming file and line, where something is missing or no literal.
+    """
+    source = _Source(path)
+    call = source.call("citation", "Citation")
+    keywords = _keywords(call)
+    missing = {field.name for field in fields(Paper)} - set(keywords)
+    if missing:
+        raise source.fault(call, f"the citation lacks {', '.join(sorted(missing))}")
+    return Paper(
+        title=source.literal(keywords["title"], str, "title"),
+        authors=source.literal(keywords["authors"], str, "authors"),
+        year=source.literal(keywords["year"], int, "year"),
+        venue=source.literal(keywords["venue"], str, "venue"),
+    )
+
+
+def _keywords(call: ast.Call) -> dict[str, ast.expr]:
+    return {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+
+
+def _reading(source: _Source, node: ast.expr) -> ReadingName:
+    """The name in `Reading(name, ..., primary=...)`."""
+    if not isinstance(node, ast.Call):
+        raise source.fault(node, "expected `Reading(...)`, which is read without running it")
+    keywords = _keywords(node)
+    name = node.args[0] if node.args else keywords.get("name", node)
+    primary = keywords.get("primary")
+    return ReadingName(
+        source.literal(name, str, "name of a reading"),
+        primary is not None and source.literal(primary, bool, "primary"),
+    )

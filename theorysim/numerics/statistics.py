@@ -1,0 +1,78 @@
+"""Confidence bounds, on the host; with scipy.special, because scipy.stats is slow to import."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy import special
+
+
+def student_quantile(probability: float, degrees: float) -> float:
+    """Quantile of Student's t distribution."""
+    return float(special.stdtrit(degrees, probability))
+
+
+def clopper_pearson(
+    successes: Int[np.ndarray, "*n"], trials: Int[np.ndarray, "*n"], confidence: float
+) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
+    """Exact two-sided binomial bounds (low, high) for the chance of success.
+
+    The interval covers the truth with at least the given confidence, half of the rest on each side.
+    """
+    k, n = np.asarray(successes, float), np.asarray(trials, float)
+    tail = (1 - confidence) / 2
+    low = np.where(k > 0, special.betaincinv(np.maximum(k, 1), n - k + 1, tail), 0.0)
+    high = np.where(k < n, special.betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail), 1.0)
+    return low, high
+
+
+def required_trials(probability: float, confidence: float) -> float:
+    """Successes without a failure after which `clopper_pearson` proves at least `probability`."""
+    if probability <= 0:
+        return 0.0
+    if probability >= 1:
+        return float("inf")
+    return float(np.ceil(np.log((1 - confidence) / 2) / np.log(probability)))
+
+
+class Slope(NamedTuple):
+    """A fitted slope with its confidence interval."""
+
+    value: Float[np.ndarray, "*n"]
+    low: Float[np.ndarray, "*n"]
+    high: Float[np.ndarray, "*n"]
+
+
+def loglog_slope(
+    x: Float[np.ndarray, " rungs"],
+    y: Float[np.ndarray, "*n rungs"],
+    weights: Float[np.ndarray, "*n rungs"] | None = None,
+    confidence: float = 0.99,
+) -> Slope:
+    """Slope of log y over log x by weighted least squares, one per leading index of y.
+
+    The interval is Student's, from the scatter about the line (weights are relative inverse
+    variances of log y); two rungs leave no scatter and give an infinite one.
+
+    Raises:
+        ValueError: for fewer than two rungs or values that are not positive.
+    """
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    if x.ndim != 1 or len(x) < 2 or y.shape[-1] != len(x):
+        raise ValueError(f"expected at least two rungs, got x of shape {x.shape} and y {y.shape}")
+    if np.any(x <= 0) or np.any(y <= 0):
+        raise ValueError("a log-log slope needs positive values")
+    w = np.broadcast_to(1.0 if weights is None else weights, y.shape)
+    w = w / w.sum(-1, keepdims=True)
+    across = np.log(x) - (w * np.log(x)).sum(-1, keepdims=True)
+    up = np.log(y) - (w * np.log(y)).sum(-1, keepdims=True)
+    spread = (w * across**2).sum(-1)
+    value = (w * across * up).sum(-1) / spread
+    degrees = len(x) - 2
+    if degrees == 0:
+        return Slope(value, np.full_like(value, -np.inf), np.full_like(value, np.inf))
+    residual = (w * (up - value[..., None] * across) ** 2).sum(-1) / degrees
+    half = student_quantile((1 + confidence) / 2, degrees) * np.sqrt(residual / spread)
+    return Slope(value, value - half, value + half)

@@ -1,0 +1,148 @@
+"""A verification as tables that read well in 80 columns, with or without colour."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from theorysim.engine.results import ClaimReport, ReadingReport, Report
+
+if TYPE_CHECKING:
+    from theorysim.engine.falsify import FalsifyReport
+
+COLOURS = {"holds": "green", "violated": "bold red", "vacuous": "yellow", "inconclusive": "yellow"}
+
+
+def render(report: Report, console: Console) -> None:
+    """Print the report: readings, claims with both sides, what the hypotheses demand."""
+    sizes = ", ".join(f"{name} = {number}" for name, number in report.sizes.items())
+    console.print(Text(f"{report.theorem}  {report.title}", style="bold"))
+    console.print(
+        f"{report.instances} instances, seed {report.seed}" + (f", {sizes}" if sizes else "")
+    )
+    if len(report.readings) > 1:
+        console.print(_summary(report))
+    for reading in report.readings:
+        console.print()
+        _render_reading(reading, console)
+    console.print()
+    console.print(Text("verdict: ").append(_coloured(str(report.verdict))))
+
+
+def render_decisive(report: Report, console: Console) -> None:
+    """Print the instance that decided the verdict, as one line of JSON to replay."""
+    claim = decisive_claim(report)
+    if claim is not None and claim.worst_instance is not None:
+        console.print(f"decisive instance ({claim.name}), replay with --instance FILE:")
+        console.print(json.dumps(claim.worst_instance), soft_wrap=True, highlight=False)
+
+
+def render_attacks(report: FalsifyReport, console: Console) -> None:
+    """Print what a search found: a counterexample per refuted claim, else the largest ratio."""
+    console.print(Text(f"{report.theorem}  {report.title}", style="bold"))
+    console.print(f"up to {report.budget} evaluations per claim, seed {report.seed}")
+    for attack in report.attacks:
+        title = Text(f"\n{attack.reading}, {attack.claim}: ")
+        if attack.refuted:
+            console.print(title.append("refuted", style=COLOURS["violated"]))
+            sides = f"lhs {number(attack.lhs)}, rhs {number(attack.rhs)}"
+            room = f"slack {number(attack.slack)}, error {number(attack.error)}"
+            console.print(f"  {sides}, {room}; {attack.evaluations} evaluations")
+        else:
+            ratio = "" if math.isnan(attack.ratio) else f", largest ratio {attack.ratio:.6g}"
+            console.print(title.append(f"not refuted in {attack.evaluations} evaluations{ratio}"))
+        if attack.note:
+            console.print(Padding(attack.note, (0, 0, 0, 2)))
+        instance = attack.instance or attack.ratio_instance
+        if instance is not None:
+            console.print("  " + json.dumps(instance), soft_wrap=True, highlight=False)
+
+
+def render_errata(ledger: list[dict[str, Any]], console: Console) -> None:
+    """Print the ledger of refuted readings."""
+    for line in ledger:
+        title = Text(f"{line['theorem']}, {line['reading']}", style="bold")
+        console.print(title.append(f": {line['claim']}", style="not bold"))
+        if line["lhs"] is not None and line["rhs"] is not None:
+            sides = f"lhs {number(line['lhs'])}, rhs {number(line['rhs'])} ({line['kind']})"
+            console.print(f"  {sides}; {line['certificate']}", highlight=False)
+        if line["note"]:
+            console.print(Padding(line["note"], (0, 0, 0, 2)))
+        if line["instance"] is not None:
+            console.print("  " + json.dumps(line["instance"]), soft_wrap=True, highlight=False)
+        if line["corrected"] is not None:
+            text = f"{line['corrected']} ({line['corrected_verdict']}): {line['correction']}"
+            console.print(Padding(text, (0, 0, 0, 2)))
+        console.print()
+
+
+def decisive_claim(report: Report) -> ClaimReport | None:
+    """The claim that decides the report's verdict: the first one of that verdict."""
+    readings = [r for r in report.readings if r.primary] or list(report.readings)
+    return next((c for c in readings[0].claims if c.verdict == readings[0].verdict), None)
+
+
+def _summary(report: Report) -> Table:
+    """One line per reading: its verdict, and the claims that decide it."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("\nreading", overflow="fold", max_width=34)
+    table.add_column("\nverdict")
+    table.add_column("\nclaims", overflow="fold")
+    for reading in report.readings:
+        name = f"* {reading.name}" if reading.primary else f"  {reading.name}"
+        told = [str(claim.verdict) for claim in reading.claims]
+        counts = [f"{told.count(v)} {v}" for v in dict.fromkeys(told)]
+        table.add_row(name, _coloured(str(reading.verdict)), ", ".join(counts))
+    return table
+
+
+def _render_reading(reading: ReadingReport, console: Console) -> None:
+    title = Text(reading.name, style="bold")
+    title.append(" (primary): " if reading.primary else ": ", style="not bold")
+    console.print(title.append(_coloured(str(reading.verdict))))
+    if reading.note:
+        console.print(Padding(reading.note, (0, 0, 0, 2)))
+    for hypothesis in reading.hypotheses:
+        if hypothesis.satisfied < hypothesis.drawn:
+            share = f"{hypothesis.satisfied} of {hypothesis.drawn} drawn instances"
+            worst = f"worst margin {number(hypothesis.worst_margin)}"
+            console.print(f"  hypothesis {hypothesis.name}: {share}, {worst}", highlight=False)
+    for name, (least, median) in reading.demands.items():
+        text = f"  demands {name} = {number(median)} (median), {number(least)} (least)"
+        console.print(text, highlight=False)
+    console.print(_claims_table(reading))
+    for claim in reading.claims:
+        if claim.note:
+            console.print(Padding(f"{claim.name}: {claim.note}", (0, 0, 0, 2)), highlight=False)
+
+
+def _claims_table(reading: ReadingReport) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("  claim", overflow="fold", max_width=26)
+    table.add_column("verdict")
+    for column in ("lhs", "rhs", "slack", "error", "ratio"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("told", justify="right", no_wrap=True)
+    for claim in reading.claims:
+        numbers = (claim.lhs, claim.rhs, claim.slack, claim.error, claim.tightness)
+        told = f"{claim.resolved}/{claim.checked}"
+        verdict = _coloured(str(claim.verdict))
+        table.add_row("  " + claim.name, verdict, *map(number, numbers), told)
+    return table
+
+
+def number(value: float) -> str:
+    """A number in at most eight characters; a dash where there is none."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:.3g}"
+
+
+def _coloured(verdict: str) -> Text:
+    return Text(verdict, style=COLOURS[verdict])

@@ -1,0 +1,1 @@
+"""Exact dynamics and real runs of learning systems, one file each."""

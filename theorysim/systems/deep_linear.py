@@ -1,0 +1,257 @@
+"""Deep linear networks from 0-balanced weights: exact gradient flow without the L matrices.
+
+The model is f(x) = <x, beta> with beta = W_1 ... W_L of scalar output, the training loss
+(1/n) ||X beta - y||^2 (averaged, not halved) with labels y = X target, and beta = source at the
+start. 0-balanced weights are rank-one layers of equal size, W_j = sigma u_{j-1} u_j^T, and stay so.
+
+Source: Shachaf, Brutzkus, Globerson, "A Theoretical Analysis of Fine-tuning with Linear
+Teachers", NeurIPS 2021, Section 5, Theorems 5.2 and 5.5.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Num
+
+from theorysim.numerics.flow import integrate
+from theorysim.systems.deep_linear_limit import alignment
+from theorysim.systems.linear_regression import Scalar, check_data, project, row_space
+
+_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
+
+
+class _EndToEnd(NamedTuple):
+    """What drives the first layer: curvature (2/n) M^T M of M = X Q, target, fixed part, depth."""
+
+    curvature: Float[Array, "n n"]
+    target: Float[Array, " n"]
+    squared_outside: Float[Array, ""]
+    depth: Float[Array, ""]
+
+
+def end_to_end_flow(
+    data: Float[Array, "n d"],
+    source: Float[Array, " d"],
+    target: Float[Array, " d"],
+    depth: Scalar,
+    times: Float[Array, " times"],
+    **options: Any,
+) -> Float[Array, "times d"]:
+    """beta(t) along the 0-balanced flow, at times[0] (where beta = source), times[1], ...
+
+    The flow is d beta/dt = -||beta||^(2-2/L) (grad + (L-1) b b^T grad) with b = beta/||beta|| and
+    grad = (2/n) X^T (X beta - y). Integrated is the first layer W_1 = a u_1^T instead:
+    beta = ||a||^(L-1) a and da/dt = -||a||^(L-1) grad, so P_perp a never changes, and the n numbers
+    Q^T a are all there is. `depth` may be any real number >= 1, also traced; explicit steps cost
+    a time proportional to it. Options (tolerances, coarsening) as for `numerics.flow.integrate`.
+    NaN for dependent rows, a zero source or a failed integration.
+    """
+    depth = jnp.asarray(depth, data.dtype)
+    basis = row_space(data)
+    reduced = _dot(data, basis)
+    # First layer of the source: source = ||a||^(L-1) a.
+    first = source * jnp.power(jnp.linalg.norm(source), 1 / depth - 1)
+    outside = project(basis, first).orthogonal
+    drive = _EndToEnd(
+        2 / data.shape[0] * _dot(reduced.T, reduced),
+        _dot(basis.T, target),
+        jnp.sum(jnp.square(outside)),
+        jnp.where(depth >= 1, depth, jnp.nan),
+    )
+    inside = _integrate_finite(_first_layer_field, _dot(basis.T, first), times, drive, **options)
+    return _growth(inside, drive)[:, None] * (_dot(inside, basis.T) + outside)
+
+
+def loss_decay_rate(data: Float[Array, "n d"], depth: Scalar, norm: Scalar) -> Float[Array, ""]:
+    """(4/n) sigma_min(X)^2 norm^(2-2/L): d ln(loss)/dt is below minus this while ||beta|| >= norm.
+
+    Times of some multiples of its inverse, at the norm of the limit, reach that limit.
+    """
+    smallest = jnp.linalg.norm(data, ord=-2)
+    power = 2 - 2 / jnp.asarray(depth, data.dtype)
+    return 4 / data.shape[0] * jnp.square(smallest) * jnp.power(norm, power)
+
+
+def _integrate_finite(
+    field: Callable[[Array, Any], Array],
+    start: Float[Array, "..."],
+    times: Float[Array, " times"],
+    drive: tuple[Array, ...],
+    **options: Any,
+) -> Float[Array, "times ..."]:
+    """`integrate`, but NaN at once for input that is not finite: step control never ends on it."""
+    finite = jnp.array([jnp.all(jnp.isfinite(part)) for part in (start, *drive)]).all()
+    start, drive = jax.tree.map(lambda part: jnp.where(finite, part, 1), (start, drive))
+    return jnp.where(finite, integrate(field, start, times, drive, **options), jnp.nan)
+
+
+def _growth(inside: Float[Array, "*times n"], drive: _EndToEnd) -> Float[Array, "*times"]:
+    squared = jnp.sum(jnp.square(inside), axis=-1) + drive.squared_outside
+    return jnp.power(squared, (drive.depth - 1) / 2)
+
+
+def _first_layer_field(inside: Float[Array, " n"], drive: _EndToEnd) -> Float[Array, " n"]:
+    growth = _growth(inside, drive)
+    return -growth * _dot(drive.curvature, growth * inside - drive.target)
+
+
+class _Overlap(NamedTuple):
+    """Rates (2/n) ||source||^(-2/L) times ||X source||^2 and <X source, X target>."""
+
+    curvature: Float[Array, ""]
+    pull: Float[Array, ""]
+    trainable: Float[Array, ""]
+
+
+def frozen_scale_flow(
+    data: Float[Array, "n d"],
+    source: Float[Array, " d"],
+    target: Float[Array, " d"],
+    depth: int,
+    frozen: int,
+    times: Float[Array, " times"],
+    **options: Any,
+) -> Float[Array, " times"]:
+    """c(t) of Theorem 5.5: with the first `frozen` >= 1 layers fixed, beta(t) = c(t) source.
+
+    dc/dt = -(2K/n) ||source||^(-2/L) ||X source||^2 c^(2-2/K) (c - c*), K = depth - frozen.
+    In closed form for K = 1; for K >= 2, where c stays positive, ln c is integrated. Options as for
+    `numerics.flow.integrate`. Any number of samples. ValueError unless 1 <= frozen < depth.
+    """
+    trainable = _trainable(depth, frozen)
+    if trainable == 1:
+        return frozen_scale_one_layer(data, source, target, depth, times)
+    overlap = _overlap(data, source, target, depth, trainable)
+    start = jnp.zeros((), data.dtype)
+    log_layer = _integrate_finite(_log_layer_field, start, times, overlap, **options)
+    return jnp.exp(trainable * log_layer)
+
+
+def frozen_scale_one_layer(
+    data: Float[Array, "n d"],
+    source: Float[Array, " d"],
+    target: Float[Array, " d"],
+    depth: Scalar,
+    times: Float[Array, " times"],
+) -> Float[Array, " times"]:
+    """c(t) = c* + (1 - c*) exp(-A t) where one layer is trained; c(times[0]) = 1."""
+    overlap = _overlap(data, source, target, depth, 1)
+    elapsed = times - times[0]
+    decay = overlap.curvature * elapsed
+    return jnp.exp(-decay) + overlap.pull * elapsed * _mean_decay(decay)
+
+
+def frozen_scale_two_layers(
+    data: Float[Array, "n d"],
+    source: Float[Array, " d"],
+    target: Float[Array, " d"],
+    depth: Scalar,
+    times: Float[Array, " times"],
+) -> Float[Array, " times"]:
+    """c(t) = c* / (1 - (1 - c*) exp(-A c* t)) where two layers are trained; c(times[0]) = 1."""
+    overlap = _overlap(data, source, target, depth, 2)
+    elapsed = times - times[0]
+    decay = 2 * overlap.pull * elapsed
+    # A sum of positive terms, also at c* = 0 and for c* < 0, where c tends to 0.
+    return 1 / (jnp.exp(-decay) + 2 * overlap.curvature * elapsed * _mean_decay(decay))
+
+
+def frozen_scale_limit(
+    data: Float[Array, "n d"],
+    source: Float[Array, " d"],
+    target: Float[Array, " d"],
+    depth: int,
+    frozen: int,
+) -> Float[Array, ""]:
+    """lim c(t): c* = <X source, y> / ||X source||^2, but 0 where c* < 0 and K >= 2 layers train.
+
+    NaN where X source = 0. ValueError unless 1 <= frozen < depth.
+    """
+    trainable = _trainable(depth, frozen)
+    overlap = _overlap(data, source, target, depth, trainable)
+    best = overlap.pull / overlap.curvature
+    return best if trainable == 1 else jnp.maximum(best, 0)
+
+
+def check_problem(
+    data: Num[ArrayLike, "n d"],
+    source: Num[ArrayLike, " d"],
+    target: Num[ArrayLike, " d"],
+    depth: float,
+) -> None:
+    """ValueError naming the first hypothesis of Theorem 5.2 that fails numerically. Eager.
+
+    Depth below 1; more samples than dimensions, singular X X^T; a zero source; no part of the
+    source outside the data (as for n = d), where the flow can end in the saddle beta = 0; at
+    infinite depth no part of source or target inside the data, where the limit is degenerate.
+    """
+    if not depth >= 1:
+        raise ValueError(f"depth {depth} is below 1: use at least one layer")
+    check_data(data)
+    rows = jnp.asarray(data, dtype=jnp.result_type(float))
+    start, goal = jnp.asarray(source, rows.dtype), jnp.asarray(target, rows.dtype)
+    if not np.isfinite(start).all() or not np.isfinite(goal).all():
+        raise ValueError("source and target must be finite")
+    if not np.any(start):
+        raise ValueError("the source is zero, a saddle of the loss: use a nonzero source")
+    lengths = alignment(rows, start, goal)
+    floor = 4 * rows.shape[1] * float(jnp.finfo(rows.dtype).eps)
+    if lengths.source_orthogonal <= floor and depth > 1:
+        raise ValueError(
+            f"||P_perp source||/||source|| = {lengths.source_orthogonal:.3g} is below "
+            f"{floor:.3g} with {rows.shape[0]} samples in dimension {rows.shape[1]}: the flow can "
+            "end in the saddle at zero; use fewer samples or a source outside their span"
+        )
+    if depth == np.inf:
+        _check_infinite_depth(float(lengths.source_parallel), floor, "source")
+        _check_infinite_depth(float(lengths.target_parallel), floor, "target")
+
+
+def _check_infinite_depth(length: float, floor: float, name: str) -> None:
+    if length <= floor:
+        raise ValueError(
+            f"||P_par {name}||/||source|| = {length:.3g} is below {floor:.3g}, where the limit of "
+            f"infinite depth is degenerate: use a {name} that the data see, or a finite depth"
+        )
+
+
+def _trainable(depth: int, frozen: int) -> int:
+    if not 1 <= frozen < depth:
+        raise ValueError(
+            f"{frozen} frozen layers of {depth}: freeze at least 1 and at most depth - 1"
+        )
+    return depth - frozen
+
+
+def _overlap(
+    data: Float[Array, "n d"],
+    source: Float[Array, " d"],
+    target: Float[Array, " d"],
+    depth: Scalar,
+    trainable: int,
+) -> _Overlap:
+    length = jnp.linalg.norm(source)
+    outputs = _dot(data, source)
+    rate = 2 / data.shape[0] * jnp.power(length, -2 / jnp.asarray(depth, data.dtype))
+    return _Overlap(
+        rate * jnp.sum(jnp.square(outputs)),
+        rate * jnp.sum(outputs * _dot(data, target)),
+        jnp.asarray(trainable, data.dtype),
+    )
+
+
+def _log_layer_field(log_layer: Float[Array, ""], overlap: _Overlap) -> Float[Array, ""]:
+    """A trained layer has grown by exp(log_layer), and c = exp(K log_layer)."""
+    layer, product = jnp.exp((overlap.trainable - 2) * log_layer), overlap.trainable * log_layer
+    return -layer * (overlap.curvature * jnp.exp(product) - overlap.pull)
+
+
+def _mean_decay(decay: Float[Array, " times"]) -> Float[Array, " times"]:
+    """(1 - exp(-z)) / z, one at z = 0."""
+    safe = jnp.where(decay == 0, 1, decay)
+    return jnp.where(decay == 0, 1, -jnp.expm1(-safe) / safe)

@@ -1,0 +1,175 @@
+"""Theorems as property-based tests: hypothesis strategies from spaces, and assertions.
+
+    from hypothesis import given
+    from theorysim.testing import assert_holds, instances
+
+    @given(x=instances("overtraining/lemma-a.28"))
+    def test_the_lemma(x):
+        assert_holds("overtraining/lemma-a.28", x, reading="corrected")
+
+With pytest, the marker does the same for a whole verification (see `theorysim.pytest_plugin`):
+
+    @pytest.mark.theorem("overtraining/lemma-a.28", instances=32)
+    def test_the_lemma(theorem_report):
+        assert theorem_report.verdict == "holds", theorem_report
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cache, singledispatch
+from typing import Any
+
+import jax
+import numpy as np
+from hypothesis import strategies as st
+
+from theorysim.claims.fields import (
+    Choice,
+    Field,
+    Gaussian,
+    Integer,
+    Ordered,
+    Real,
+    Sizes,
+    Spectrum,
+    extent,
+)
+from theorysim.claims.space import Space
+from theorysim.claims.theorem import Theorem
+from theorysim.claims.verdict import Verdict
+from theorysim.engine import registry
+from theorysim.engine.results import Report
+from theorysim.engine.verify import verify
+from theorysim.errors import UsageError
+
+Data = dict[str, Any]
+
+# Coordinates of the cube are multiples of one over this, so that shrinking meets round numbers.
+GRID = 64
+
+
+def _theorem(theorem: Theorem | str) -> Theorem:
+    return registry.load(registry.find(theorem)) if isinstance(theorem, str) else theorem
+
+
+@singledispatch
+def values(field: Field, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
+    """Values of a field: by default, decoded points of a grid in the unit cube."""
+    coordinates = st.integers(0, GRID).map(lambda n: n / GRID)
+    points = st.lists(coordinates, min_size=field.count(sizes), max_size=field.count(sizes))
+    return points.map(lambda u: _decoded(field, tuple(sorted(sizes.items())))(u))
+
+
+@cache
+def _decoded(field: Field, sizes: tuple[tuple[str, int], ...]) -> Any:
+    decode = jax.jit(lambda u: field.decode(u, dict(sizes)))
+
+    def at(u: list[float]) -> np.ndarray:
+        with jax.enable_x64(True):
+            return np.asarray(decode(np.asarray(u, np.float64)))
+
+    return at
+
+
+def _array(numbers: st.SearchStrategy[float], shape: tuple[int, ...]) -> st.SearchStrategy:
+    count = math.prod(shape)
+    lists = st.lists(numbers, min_size=count, max_size=count)
+    return lists.map(lambda entries: np.asarray(entries, np.float64).reshape(shape))
+
+
+@values.register
+def _(field: Real, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
+    return _array(st.floats(field.low, field.high, allow_nan=False), field.shape(sizes))
+
+
+@values.register
+def _(field: Gaussian, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
+    widest = 8 * field.scale
+    return _array(st.floats(-widest, widest, allow_nan=False), field.shape(sizes))
+
+
+@values.register
+def _(field: Integer, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
+    return st.integers(extent(field.low, sizes), extent(field.high, sizes)).map(np.asarray)
+
+
+@values.register
+def _(field: Choice, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
+    return st.sampled_from(field.options).map(lambda option: np.asarray(option, np.float64))
+
+
+@values.register
+def _(field: Ordered, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
+    unordered = _array(st.floats(field.low, field.high, allow_nan=False), field.shape(sizes))
+    return unordered.map(lambda entries: np.sort(entries)[::-1].copy())
+
+
+@values.register
+def _(field: Spectrum, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
+    """Rounded upwards from the smallest entry, so that the gaps survive the rounding."""
+    if field.gap > 1:
+        return values.dispatch(Field)(field, sizes)
+    return values(Ordered(field.length, field.low, field.high), sizes)
+
+
+def space_instances(space: Space, sizes: Sizes | None = None) -> st.SearchStrategy[Data]:
+    """Instances of a space as JSON data, at its default sizes unless others are given."""
+    chosen = space.default_sizes(**(sizes or {}))
+    fields = {name: values(field, chosen) for name, field in space.fields.items()}
+    return st.fixed_dictionaries(fields).map(
+        lambda given: {"sizes": chosen, "values": {k: v.tolist() for k, v in given.items()}}
+    )
+
+
+def instances(
+    theorem: Theorem | str, *, sizes: Mapping[str, int] | None = None, reading: str | None = None
+) -> st.SearchStrategy[Data]:
+    """Instances of a theorem that satisfy the hypotheses of a reading (the primary one).
+
+    They are JSON data as `verify(instance=...)` and `--instance` take them; shrinking makes them
+    small and round.
+    """
+    theorem = _theorem(theorem)
+    readings = {r.name: r for r in theorem.all_readings()}
+    if reading is not None and reading not in readings:
+        raise UsageError(f"{theorem.id} has no reading {reading!r}; it has {list(readings)}")
+    margins = (readings[reading] if reading else theorem.primary()).hypotheses.values()
+    met = jax.jit(lambda x: [margin(x) for margin in margins])
+
+    def satisfying(data: Data) -> bool:
+        with jax.enable_x64(True):
+            return all(np.min(margin) >= 0 for margin in met(theorem.space.from_json(data)))
+
+    drawn = space_instances(theorem.space, sizes)
+    return drawn.filter(satisfying) if margins else drawn
+
+
+def assert_holds(
+    theorem: Theorem | str, instance: Mapping[str, Any], *, reading: str | None = None
+) -> Report:
+    """Assert that no claim of a reading (the primary one) is violated on an instance.
+
+    An undecided claim passes; its verdict is in the report that is returned.
+
+    Raises:
+        AssertionError: with both sides of every violated claim, or where the instance does not
+            satisfy the hypotheses, which would make the test empty.
+    """
+    theorem = _theorem(theorem)
+    name = reading or theorem.primary().name
+    report = verify(theorem, instance=instance, reading=name)
+    (found,) = report.readings
+    violated = [c for c in found.claims if c.verdict is Verdict.VIOLATED]
+    if violated:
+        lines = [
+            f"{c.name}: lhs {c.lhs!r}, rhs {c.rhs!r}, slack {c.slack!r}, error {c.error!r}"
+            for c in violated
+        ]
+        raise AssertionError(f"{theorem.id}, {name}, is violated\n" + "\n".join(lines))
+    if not found.satisfying:
+        raise AssertionError(
+            f"the instance does not satisfy the hypotheses of {theorem.id}, {name}"
+        )
+    return report

@@ -1,0 +1,1 @@
+"""Shachaf, Brutzkus, Globerson: A Theoretical Analysis of Fine-tuning with Linear Teachers."""

@@ -1,0 +1,107 @@
+"""What the statements around Theorem 4.2 share: the input law, drawn samples, the risk bound.
+
+Section 4 of Shachaf et al. (2021). Sigma is diagonal without loss of generality, since rows are
+drawn as Sigma^(1/2) z. The number of samples n and the dimension d = n + surplus are traced: rows
+behind the n-th and eigenvalues behind the d-th are zero.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from theorysim.claims import Choice, Field, Instance, Integer, Real, Size, Space, Spectrum
+from theorysim.systems import linear_regression as regression
+from theorysim.theorems.linear_teachers._problem import dot
+
+MOST_SAMPLES = 8
+MOST_SURPLUS = 8
+
+
+class Drawn(NamedTuple):
+    """What one draw of the samples decides."""
+
+    error: Float[Array, ""]
+    """||(1/n) X^T X - Sigma||"""
+    risk: Float[Array, ""]
+    """R(gamma) by Theorem 4.1"""
+    unseen: Float[Array, "largest largest"]
+    """Sigma^(1/2) P_perp"""
+
+
+def covariance_space(**parts: Size | Field) -> Space:
+    """Input laws, sample numbers and teachers' differences; `parts` add to them or replace them."""
+    shared: dict[str, Size | Field] = {
+        "largest": Size(MOST_SAMPLES + MOST_SURPLUS, low=MOST_SAMPLES + MOST_SURPLUS),
+        "samples": Integer(1, MOST_SAMPLES),
+        "surplus": Integer(1, MOST_SURPLUS),
+        "spectrum": Spectrum("largest", 1e-2, 1),
+        "scale": Real(1e-2, 1e2, log=True),
+        "delta": Real(1, 4),
+    }
+    return Space(**{**shared, **parts})
+
+
+def law_fields() -> dict[str, Field]:
+    """Fields of the rows' law and of the difference of the teachers."""
+    return {
+        "uniform": Choice(0.0, 1.0),
+        "difference": Real(-1, 1, shape="largest"),
+        "tilt": Choice(-1.0, 0.0, 1.0),
+    }
+
+
+def dimension(x: Instance) -> Array:
+    """d, above n."""
+    return x.samples + x.surplus
+
+
+def eigenvalues(x: Instance) -> Float[Array, " largest"]:
+    """The eigenvalues of Sigma in decreasing order, zeros behind the d-th."""
+    return jnp.where(jnp.arange(x.largest) < dimension(x), x.scale * x.spectrum, 0)
+
+
+def difference(x: Instance) -> Float[Array, " largest"]:
+    """theta_T - theta_S, tilted towards the top (1) or the bottom (-1) eigenvectors."""
+    tilted = x.difference * x.spectrum**x.tilt
+    return jnp.where(jnp.arange(x.largest) < dimension(x), tilted, 0)
+
+
+def bound_terms(x: Instance, size: Float[Array, "..."] | float) -> regression.BoundTerms:
+    """The two terms of Eq. 3 with `size` in the place of g, for m = 1..d; zeros behind."""
+    diagonal = regression.Covariance(eigenvalues(x), jnp.eye(x.largest))
+    terms = regression.risk_bound(diagonal, difference(x), size)
+    return jax.tree.map(lambda term: jnp.where(eigenvalues(x) > 0, term, 0), terms)
+
+
+def total(terms: regression.BoundTerms) -> Float[Array, " d"]:
+    """The right side of Eq. 3."""
+    return terms.top + terms.bottom
+
+
+def standard_entries(x: Instance, key: PRNGKeyArray) -> Float[Array, "rows largest"]:
+    """Independent centred entries of unit variance, normal or uniform."""
+    normal_key, uniform_key = jax.random.split(key)
+    shape, side = (MOST_SAMPLES, x.largest), 3**0.5
+    normal = jax.random.normal(normal_key, shape)
+    uniform = jax.random.uniform(uniform_key, shape, minval=-side, maxval=side)
+    return jnp.where(x.uniform > 0, uniform, normal)
+
+
+def drawn(x: Instance, entries: Float[Array, "rows largest"]) -> Drawn:
+    """The samples Sigma^(1/2) z and what they decide."""
+    real = jnp.arange(MOST_SAMPLES) < x.samples
+    roots = jnp.sqrt(eigenvalues(x))
+    rows = jnp.where(real[:, None], entries * roots, 0)
+    error = dot(rows.T, rows) / x.samples - jnp.diag(eigenvalues(x))
+    gram = dot(rows, rows.T) + x.scale * jnp.diag(jnp.where(real, 0.0, 1.0))
+    seen = dot(rows.T, jnp.linalg.solve(gram, rows))
+    unseen = roots[:, None] * (jnp.eye(x.largest) - seen)
+    return Drawn(
+        jnp.max(jnp.abs(jnp.linalg.eigvalsh(error))),
+        jnp.sum(jnp.square(dot(unseen, difference(x)))),
+        unseen,
+    )

@@ -1,0 +1,10 @@
+"""The paper."""
+
+from theorysim.claims import Citation
+
+citation = Citation(
+    title="A Theoretical Analysis of Fine-tuning with Linear Teachers",
+    authors="Shachaf, Brutzkus, Globerson",
+    year=2021,
+    venue="NeurIPS",
+)

@@ -1,0 +1,134 @@
+"""What the statements on linear teachers share: data, teachers, the input distribution, the risk.
+
+Section 3 of Shachaf et al. (2021). The samples are given by their singular value decomposition,
+which reaches every X of full row rank, so that Assumption 3.1 is built in. The input distribution D
+puts equal mass on 2^d points with a prescribed mean and covariance, so that the population risk is
+computed from its definition, as an expectation over D.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import (
+    Choice,
+    Field,
+    Gaussian,
+    Instance,
+    Orthogonal,
+    Real,
+    Size,
+    Space,
+    Spectrum,
+    UnitVector,
+    UsageError,
+)
+from theorysim.systems.linear_regression import Covariance, project, row_space
+
+HIGHEST = jax.lax.Precision.HIGHEST
+
+# Both ends of the range of norms of a teacher; the inventory of instances runs over one decade.
+NORM = Real(0.3, 3, log=True)
+
+
+def problem_space(**parts: Size | Field) -> Space:
+    """Samples and teachers; `parts` add to the shared fields and sizes or replace them."""
+    shared: dict[str, Size | Field] = {
+        "d": Size(5, high=64),
+        "n": Size(2, high=64),
+        "left": Orthogonal("n"),
+        "stretch": Spectrum("n", 0.7, 1.4),
+        "frame": Orthogonal("d"),
+        "source_direction": UnitVector("d"),
+        "source_norm": NORM,
+        "target_direction": UnitVector("d"),
+        "target_norm": NORM,
+    }
+    return Space(**{**shared, **parts})
+
+
+def distribution_fields() -> dict[str, Field]:
+    """Fields of the input distribution D: covariance, and a mean, exactly 0 where centred."""
+    return {
+        "eigenvalues": Spectrum("d", 0.1, 10),
+        "axes": Orthogonal("d"),
+        "mean": Gaussian("d"),
+        "off_centre": Choice(0.0, 1.0),
+    }
+
+
+def dot(*factors: Float[Array, "..."]) -> Float[Array, "..."]:
+    """Matrix product at the highest precision."""
+    result = factors[0]
+    for factor in factors[1:]:
+        result = jnp.matmul(result, factor, precision=HIGHEST)
+    return result
+
+
+def data(x: Instance) -> Float[Array, "n d"]:
+    """X, one sample per row.
+
+    Raises:
+        UsageError: for more samples than dimensions.
+    """
+    if x.n > x.d:
+        raise UsageError(f"n = {x.n} samples in dimension d = {x.d}: set n to at most {x.d}")
+    return dot(x.left * x.stretch, x.frame[:, : x.n].T)
+
+
+def source(x: Instance) -> Float[Array, " d"]:
+    """theta_S."""
+    return x.source_norm * x.source_direction
+
+
+def target(x: Instance) -> Float[Array, " d"]:
+    """theta_T."""
+    return x.target_norm * x.target_direction
+
+
+def outside(x: Instance, vector: Float[Array, " d"]) -> Float[Array, " d"]:
+    """P_perp v."""
+    return project(row_space(data(x)), vector).orthogonal
+
+
+def inside(x: Instance, vector: Float[Array, " d"]) -> Float[Array, " d"]:
+    """P_par v."""
+    return project(row_space(data(x)), vector).parallel
+
+
+def covariance(x: Instance) -> Covariance:
+    """Sigma of Section 3."""
+    return Covariance(x.eigenvalues, x.axes)
+
+
+def mean(x: Instance) -> Float[Array, " d"]:
+    """The mean of D."""
+    return x.off_centre * x.mean
+
+
+def risk(
+    x: Instance, weights: Float[Array, "*times d"], teacher: Float[Array, " d"]
+) -> Float[Array, "*times"]:
+    """E (<input, teacher> - <input, weights>)^2 over the 2^d equally likely inputs of D."""
+    signs = jnp.asarray(list(itertools.product((-1.0, 1.0), repeat=x.d)), x.axes.dtype)
+    inputs = mean(x) + dot(signs * jnp.sqrt(x.eigenvalues), x.axes.T)
+    return jnp.mean(jnp.square(dot(weights - teacher, inputs.T)), axis=-1)
+
+
+def covariance_form(x: Instance, vector: Float[Array, " d"]) -> Float[Array, ""]:
+    """||Sigma^(1/2) v||^2 with the covariance of D, as printed."""
+    return jnp.sum(x.eigenvalues * jnp.square(dot(x.axes.T, vector)))
+
+
+def moment_form(x: Instance, vector: Float[Array, " d"]) -> Float[Array, ""]:
+    """||Sigma^(1/2) v||^2 with the second moment E x x^T of D in the place of Sigma."""
+    return covariance_form(x, vector) + jnp.square(jnp.sum(mean(x) * vector))
+
+
+def last_axis_time(path: Float[Array, "times *rest"]) -> Float[Array, "*rest times"]:
+    """The path as `Run.limit` takes it."""
+    return jnp.moveaxis(path, 0, -1)

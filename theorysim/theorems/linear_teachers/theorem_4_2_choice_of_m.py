@@ -1,0 +1,89 @@
+"""Equal eigenvalues are taken into the top span together.
+
+Remark after Theorem 4.2 of Shachaf et al. (2021), for g < 1: take the largest m with
+lambda_(m+1) = lambda_m (printed with an approximate sign), which covers more of P_bottom Delta
+without greatly increasing the left part of Eq. 3. Decided is the case of exact ties: a spectrum of
+two levels, on which the bound is minimised over m by brute force. For nearly equal eigenvalues the
+remark claims nothing that a check could refute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Real, Theorem, at_most, decreasing
+from theorysim.systems import linear_regression as regression
+from theorysim.theorems.linear_teachers._covariance_bound import covariance_space, total
+
+
+def _high_count(x: Instance):
+    """Number of eigenvalues on the high level, in 1..d-1."""
+    return 1 + jnp.floor(x.split * (x.largest - 1) * (1 - 1e-12)).astype(int)
+
+
+def _spectrum(x: Instance):
+    high = jnp.arange(x.largest) < _high_count(x)
+    return x.scale * jnp.where(high, x.spectrum[0], x.spectrum[-1])
+
+
+def simulate(x: Instance, key):
+    """Eq. 3 for every m = 1..d, and g."""
+    g = regression.covariance_estimation(_spectrum(x), x.delta, x.samples)
+    covariance = regression.Covariance(_spectrum(x), jnp.eye(x.largest))
+    return {"g": g, "bound": total(regression.risk_bound(covariance, x.difference, g))}
+
+
+def _tied(r):
+    """1 where lambda_(m+1) = lambda_m, -1 elsewhere, for m = 1..d-1."""
+    return jnp.where(jnp.arange(1, r.x.largest) == _high_count(r.x), -1.0, 1.0)
+
+
+def _ties(threshold: Callable) -> tuple:
+    def given(r):
+        return jnp.minimum(_tied(r), threshold(r) - r.sim["g"][:, None])
+
+    return (decreasing("a tie joins the top span", lambda r: r.sim["bound"], given=given),)
+
+
+def _best(index: Callable, given: Callable) -> tuple:
+    def chosen(r):
+        return jnp.take_along_axis(r.sim["bound"], index(r)[None, None] - 1, axis=1)
+
+    return (at_most("this m is the best", chosen, lambda r: r.sim["bound"], given=given),)
+
+
+def _largest_tie(r):
+    """The largest m with lambda_(m+1) = lambda_m: d - 1, or d - 2 where the low level is single."""
+    low_ties = r.x.largest - _high_count(r.x) > 1
+    return jnp.where(low_ties, r.x.largest - 1, r.x.largest - 2)
+
+
+def _below_one(r):
+    return 1 - r.sim["g"][:, None]
+
+
+def _between(r):
+    levels = _spectrum(r.x)
+    return jnp.minimum(levels[0] - r.sim["g"], r.sim["g"] - levels[-1])[:, None]
+
+
+theorem = Theorem(
+    space=covariance_space(split=Real(0, 1), difference=Real(-1, 1, shape="largest")),
+    simulate=simulate,
+    claims=(*_ties(lambda r: 1.0), *_best(_largest_tie, _below_one)),
+    readings=(
+        Reading(
+            "corrected",
+            claims=(
+                *_ties(lambda r: _spectrum(r.x)[:-1]),
+                *_best(lambda r: _high_count(r.x), _between),
+            ),
+            primary=True,
+            note="a tie joins the top span where g <= lambda_m, whatever g < 1 says; "
+            "of two levels the high one is the best top span where g lies between them",
+        ),
+    ),
+    wrong=Reading("ties always join", claims=_ties(lambda r: jnp.inf)),
+)

@@ -1,0 +1,103 @@
+"""The two terms of the risk bound decay as powers of the number of samples.
+
+Prose below Theorem 4.2 of Shachaf et al. (2021): g depends on n as n^(-0.5), the term of the top
+span decreases like n^(-1.5), that of the bottom span like n^(-0.5). With fewer samples than the
+effective rank or than delta, g decays as 1/n. Measured is ||S - Sigma|| of drawn samples, from the
+law of a sample covariance, which takes any number of them.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import (
+    Instance,
+    Integer,
+    Reading,
+    Real,
+    Size,
+    Space,
+    Spectrum,
+    Theorem,
+    scales_as,
+)
+from theorysim.systems import linear_regression as regression
+from theorysim.theorems.linear_teachers._problem import dot
+
+MANY = (1e3, 1e4, 1e5, 1e6)
+FEW = (1, 2, 4, 8)
+
+
+def simulate(x: Instance, key):
+    """||S - Sigma|| for normal rows: S = Sigma^(1/2) T T^T Sigma^(1/2) / n, T by Bartlett."""
+    below_key, diagonal_key = jax.random.split(key)
+    freedom = jnp.maximum(x.samples - jnp.arange(x.d), 1.0)
+    diagonal = jnp.sqrt(2 * jax.random.gamma(diagonal_key, freedom / 2))
+    triangle = jnp.tril(jax.random.normal(below_key, (x.d, x.d)), -1) + jnp.diag(diagonal)
+    half = jnp.sqrt(x.eigenvalues)[:, None] * triangle
+    error = dot(half, half.T) / x.samples - jnp.diag(x.eigenvalues)
+    return jnp.max(jnp.abs(jnp.linalg.eigvalsh(error)))
+
+
+def predict(x: Instance):
+    g = regression.covariance_estimation(x.eigenvalues, x.delta, x.samples)
+    covariance = regression.Covariance(x.eigenvalues, jnp.eye(x.d))
+    terms = regression.risk_bound(covariance, x.difference, g)
+    index = jnp.minimum(jnp.floor(x.split * (x.d - 1)), x.d - 2).astype(int)
+    return {"g": g, "top": terms.top[index], "bottom": terms.bottom[index]}
+
+
+def _rates(rungs: tuple[float, ...], g: float, top: float, bottom: float) -> tuple:
+    def rate(what: str, exponent: float):
+        return scales_as(
+            what, lambda r: r.theory[what], over="samples", rungs=rungs, exponent=exponent
+        )
+
+    return rate("g", g), rate("top", top), rate("bottom", bottom)
+
+
+def _few(x: Instance):
+    """n up to the last rung is at most the effective rank or delta."""
+    rank = jnp.sum(x.eigenvalues) / x.eigenvalues[0]
+    return jnp.maximum(rank, x.delta) - FEW[-1]
+
+
+MEASURED = scales_as(
+    "measured |S - Sigma|",
+    lambda r: r.mean(r.sim),
+    over="samples",
+    rungs=MANY,
+    exponent=-0.5,
+)
+
+theorem = Theorem(
+    space=Space(
+        d=Size(6, low=2, high=64),
+        samples=Integer(1, 10**6),
+        eigenvalues=Spectrum("d", 0.01, 100),
+        difference=Real(-1, 1, shape="d"),
+        split=Real(0, 1),
+        delta=Real(1, 30, log=True),
+    ),
+    simulate=simulate,
+    predict=predict,
+    claims=(*_rates(MANY, -0.5, -1.5, -0.5), MEASURED),
+    printed="many samples",
+    readings=(
+        Reading(
+            "few samples",
+            claims=_rates(FEW, -0.5, -1.5, -0.5),
+            hypotheses={"n <= max(effective rank, delta)": _few},
+        ),
+        Reading(
+            "few samples, corrected",
+            claims=_rates(FEW, -1, -3, -1),
+            hypotheses={"n <= max(effective rank, delta)": _few},
+            note="while r / n or delta / n exceeds 1, g decays as 1 / n and its cube as 1 / n^3",
+        ),
+    ),
+    wrong=Reading("the two spans swapped", claims=_rates(MANY, -0.5, -0.5, -1.5)),
+    keys=64,
+    instances=16,
+)

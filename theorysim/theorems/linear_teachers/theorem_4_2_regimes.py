@@ -1,0 +1,80 @@
+"""Few samples make the top eigenvectors matter in the risk bound, many the bottom ones.
+
+Prose below Theorem 4.2 of Shachaf et al. (2021): for g > 1 the bound mainly depends on
+||P_top Delta|| and is low if the teachers agree on the top eigenvectors, for g < 1 on the bottom
+ones. Compared are the bounds for differences of one norm inside either span. The threshold is not
+1, which has no unit, but lambda_m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Real, Theorem, at_least, at_most
+from theorysim.systems import linear_regression as regression
+from theorysim.theorems.linear_teachers._covariance_bound import (
+    covariance_space,
+    dimension,
+    eigenvalues,
+    total,
+)
+
+
+def _split(x: Instance):
+    """m in 1..d-1."""
+    return 1 + jnp.floor(x.split * (dimension(x) - 1) * (1 - 1e-12)).astype(int)
+
+
+def simulate(x: Instance, key):
+    """Eq. 3 at the split m for a unit difference in the top span and one in the bottom span."""
+    g = regression.covariance_estimation(eigenvalues(x), x.delta, x.samples)
+    position = jnp.arange(x.largest)
+    covariance = regression.Covariance(eigenvalues(x), jnp.eye(x.largest))
+
+    def bound(inside):
+        difference = jnp.where(inside, x.difference, 0)
+        unit = difference / jnp.linalg.norm(difference)
+        return total(regression.risk_bound(covariance, unit, g))[_split(x) - 1]
+
+    real = position < dimension(x)
+    return {
+        "g": g,
+        "top": bound(position < _split(x)),
+        "bottom": bound(real & (position >= _split(x))),
+    }
+
+
+def _claims(threshold: Callable) -> tuple:
+    def above(r):
+        return r.sim["g"] - threshold(r)
+
+    def below(r):
+        return threshold(r) - r.sim["g"]
+
+    top, bottom = (lambda r: r.sim["top"]), (lambda r: r.sim["bottom"])
+    return (
+        at_least("few samples: agree at the top", top, bottom, given=above),
+        at_most("many samples: agree at the bottom", top, bottom, given=below),
+    )
+
+
+def _split_eigenvalue(r):
+    return eigenvalues(r.x)[_split(r.x) - 1]
+
+
+theorem = Theorem(
+    space=covariance_space(split=Real(0, 1), difference=Real(0.1, 1, shape="largest")),
+    simulate=simulate,
+    claims=_claims(lambda r: 1.0),
+    readings=(
+        Reading(
+            "corrected",
+            claims=_claims(_split_eigenvalue),
+            primary=True,
+            note="the two coefficients 2 g^3 / lambda_m^2 and 2 g cross at g = lambda_m, not at 1",
+        ),
+    ),
+    wrong=Reading("threshold lambda_1", claims=_claims(lambda r: eigenvalues(r.x)[0])),
+)

@@ -1,0 +1,1 @@
+"""Overtrained Language Models Are Harder to Fine-Tune."""

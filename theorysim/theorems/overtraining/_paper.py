@@ -1,0 +1,10 @@
+"""The paper."""
+
+from theorysim.claims import Citation
+
+citation = Citation(
+    title="Overtrained Language Models Are Harder to Fine-Tune",
+    authors="Springer, Goyal, Wen, Kumar, Yue, Malladi, Neubig, Raghunathan",
+    year=2025,
+    venue="preprint",
+)

@@ -1,0 +1,111 @@
+"""What the statements on Gaussian perturbation share: instances, the perturbed loss, states.
+
+Section A.2 of Springer et al. (2025). A network W_1 W_2 that was pre-trained on U diag(pre) V^T up
+to its n-th feature is disturbed by independent Gaussian noise of variance gamma^2 in all entries of
+both factors. Spectra carry an overall scale, because printed bounds compare quantities that scale
+differently; the variance is measured in units of that scale over d.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Field, Instance, Integer, Orthogonal, Real, Size, Space, Spectrum
+from theorysim.systems import two_layer_linear
+from theorysim.theorems.overtraining._finetuning import (
+    Factors,
+    assembled,
+    ideal_start,
+    pre_spectrum,
+    product,
+)
+
+
+def perturbation_space(**parts: Size | Field) -> Space:
+    """Instances of Section A.2; `parts` add to the shared fields and sizes or replace them."""
+    shared: dict[str, Size | Field] = {
+        "d": Size(3, high=32),
+        "U": Orthogonal("d"),
+        "V": Orthogonal("d"),
+        "scale": Real(1e-3, 10, log=True),
+        "pre": Spectrum("d", 1, 10),
+        "noise": Real(0.1, 100, log=True),
+        "n": Integer(1, "d"),
+    }
+    return Space(**{**shared, **parts})
+
+
+def variance(x: Instance) -> Float[Array, ""]:
+    """gamma^2."""
+    return x.noise * x.scale / x.d
+
+
+def target(x: Instance) -> Float[Array, "d d"]:
+    """A^pre."""
+    return assembled(x, pre_spectrum(x))
+
+
+def at_stage(x: Instance, n: Float[Array, ""] | int) -> Factors:
+    """The ideal factors with the first n features learned."""
+    return ideal_start(x.replace(n=jnp.asarray(n)))
+
+
+def sampled_perturbed_loss(x: Instance, factors: Factors, alpha: Array, beta: Array) -> Array:
+    """|(W_1 + alpha) (W_2 + beta) - A^pre|_F^2 for every draw of the noise (leading axes)."""
+    moved = product(factors[0] + alpha, factors[1] + beta)
+    return jnp.sum((moved - target(x)) ** 2, axis=(-2, -1))
+
+
+def perturbed_loss(x: Instance, factors: Factors) -> Float[Array, ""]:
+    """E |(W_1 + alpha) (W_2 + beta) - A^pre|_F^2 in closed form (statement eq-15)."""
+    weights = two_layer_linear.Factors(*factors)
+    return two_layer_linear.perturbed_loss(weights, target(x), jnp.sqrt(variance(x)))
+
+
+def perturbed_loss_rise(x: Instance, start: Factors, move: Factors) -> Float[Array, ""]:
+    """perturbed_loss(start + move) - perturbed_loss(start), free of cancellation."""
+    end = move_by(start, move)
+    product_move = product(start[0], move[1]) + product(move[0], end[1])
+    twice_error = product(*start) + product(*end) - 2 * target(x)
+    norms = sum(jnp.sum(m * (s + e)) for s, m, e in zip(start, move, end))
+    return jnp.sum(product_move * twice_error) + x.d * variance(x) * norms
+
+
+def move_by(start: Factors, move: Factors) -> Factors:
+    """Both factors moved."""
+    return start[0] + move[0], start[1] + move[1]
+
+
+def move_in_ball(
+    centre: Float[Array, "d d"],
+    radius: Float[Array, ""],
+    direction: Float[Array, "d d"],
+    aligned: Float[Array, ""],
+) -> Float[Array, "d d"]:
+    """A move of Frobenius norm `radius` away from a nonzero `centre`.
+
+    `aligned` in [-1, 1] turns the way there from the given direction to the centre's own (1) or its
+    negative (-1): the norm of the centre changes fastest along these.
+    """
+    unit, own = (m / jnp.linalg.norm(m) for m in (direction, centre))
+    way = (1 - jnp.abs(aligned)) * unit + aligned * own
+    return radius * way / jnp.linalg.norm(way)
+
+
+def printed_radius(x: Instance) -> Float[Array, ""]:
+    """The largest exp(-C tau) that Assumption A.2 admits."""
+    pre = pre_spectrum(x)
+    mixed = pre[-1] ** 2 / (16 * x.d * pre[0] * (2 * pre[0] + variance(x)))
+    return jnp.minimum(jnp.minimum(pre[0] / 2, mixed), 0.25)
+
+
+def corrected_radius(x: Instance) -> Float[Array, ""]:
+    """The largest exp(-C tau) for which the proof of Lemma A.6, repaired, gives its bound.
+
+    The proof takes pre_1 for the norms of the ideal factors, which are at most sqrt(d pre_1)
+    (Frobenius) and sqrt(pre_1) (operator).
+    """
+    pre = pre_spectrum(x)
+    mixed = 5 * pre[0] + 2 * x.d * variance(x)
+    return pre[-1] ** 2 / (6 * jnp.sqrt(x.d * pre[0]) * mixed)

@@ -1,0 +1,54 @@
+"""Fine-tuning with sizes from practice: batches that can be drawn, starts that can be reached.
+
+Outside Assumption A.21, whose batch sizes have hundreds of digits.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from theorysim.claims import Field, Instance, Integer, Real, Size
+from theorysim.systems import batch_covariance
+from theorysim.theorems.overtraining._assumption_a_21 import Margin, ft_spectrum, learning_rate
+from theorysim.theorems.overtraining._finetuning import pre_spectrum, product
+from theorysim.theorems.overtraining._stages import (
+    Modes,
+    Number,
+    Pair,
+    Products,
+    real_modes,
+    tuned_on_batches,
+)
+
+NOTE = "outside Assumption A.21: batches of 64, up to 400 steps, initial scale e^-2 to e^-12"
+
+FIELDS: dict[str, Size | Field] = {
+    "batch": Size(64, high=4096),
+    "tau": Real(2, 12),
+    "steps": Integer(1, 400),
+}
+
+HYPOTHESES: dict[str, Margin] = {"full learning rate": lambda x: x.slowness - 1}
+
+
+def factors(x: Instance, lam: Number, key: Array) -> Pair:
+    """Both factors after fine-tuning at every stage, axes (stages, d, d)."""
+
+    law = partial(batch_covariance.sampled, width=x.d, batch=x.batch)
+    covariances = batch_covariance.stream(key, law)
+
+    def stage(start: Array) -> Pair:
+        begin, anchor = jnp.diag(start), start**2
+        settings = (ft_spectrum(x), lam, learning_rate(x), x.steps, covariances)
+        return tuned_on_batches((begin, begin), anchor, *settings)
+
+    return jax.vmap(stage)(real_modes(pre_spectrum(x), x.tau))
+
+
+def run(x: Instance, lam: Number, key: Array) -> tuple[Products, Modes]:
+    """theta^n(K) at every stage, and the modes of its real start."""
+    return product(*factors(x, lam, key)), real_modes(pre_spectrum(x), x.tau)

@@ -1,0 +1,68 @@
+"""The two definitions of the inflection point agree under Gaussian noise.
+
+Definition 4.2 of Springer et al. (2025): the smallest r with L(t_r) < L(t_{r+1}). Theorem A.25
+calls by the same name the smallest r such that L increases at every n > r. They are compared on
+the ideal states: under Gaussian noise, where the increments change sign once, and after fine-tuning
+to a spectrum in any order, where they need not.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Real, Size, Theorem, equal
+from theorysim.systems.ideal_stages import inflection_point, last_descent
+from theorysim.theorems.overtraining._finetuning import (
+    factors,
+    fine_tuning_space,
+    ft_spectrum,
+    learning_rate,
+    pre_spectrum,
+    pull_back,
+)
+from theorysim.theorems.overtraining._perturbation import perturbed_loss
+from theorysim.theorems.overtraining._stages import fine_tuned, ideal_modes, loss_against
+
+
+def _simulate_noise(x: Instance, key):
+    modes = ideal_modes(pre_spectrum(x))[1:]
+    return jax.vmap(lambda w: perturbed_loss(x, factors(x, w)))(modes)
+
+
+def _simulate_fine_tuning(x: Instance, key):
+    modes = ideal_modes(pre_spectrum(x))[1:]
+    theta = fine_tuned(ft_spectrum(x), modes, pull_back(x), learning_rate(x), x.steps)
+    return loss_against(theta, pre_spectrum(x))
+
+
+def _last_rise(increments):
+    """The largest r with L(r) < L(r + 1), counted from 0."""
+    stages = jnp.arange(increments.shape[-1])
+    return jnp.max(jnp.where(increments > 0, stages, 0), axis=-1)
+
+
+def _point(definition):
+    """The stage, counted from 1, at which a definition puts the inflection point."""
+    return lambda r: definition(jnp.diff(r.sim)) + 1
+
+
+def _agree(definition):
+    return (equal("the same point", _point(definition), _point(last_descent)),)
+
+
+theorem = Theorem(
+    space=fine_tuning_space(steps=Size(200, high=20_000), noise=Real(0.1, 100, log=True)),
+    simulate=_simulate_fine_tuning,
+    claims=_agree(inflection_point),
+    printed="after fine-tuning",
+    readings=(
+        Reading(
+            "under Gaussian noise",
+            simulate=_simulate_noise,
+            primary=True,
+            note="they agree where the loss turns only once, which fine-tuning does not ensure",
+        ),
+    ),
+    wrong=Reading("the last rise", simulate=_simulate_noise, claims=_agree(_last_rise)),
+)

@@ -1,0 +1,84 @@
+"""The perturbed loss at the ideal start splits into one term per source of noise.
+
+Eq. 15 of Springer et al. (2025) and the display after Lemma A.5. With D = diag(pre_1, ..., pre_n,
+0, ...)^(1/2): L~(n) = |D^2 - diag(pre)|_F^2 + E |alpha D|_F^2 + E |D beta|_F^2 + E |alpha beta|_F^2
+= L(n) + 2 d gamma^2 |D|_F^2 + E |alpha beta|_F^2, where E |alpha beta|_F^2 = d^3 gamma^4.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Real, Theorem, equal
+from theorysim.theorems.overtraining._finetuning import (
+    ideal_start,
+    learned,
+    pre_spectrum,
+    product,
+)
+from theorysim.theorems.overtraining._perturbation import (
+    perturbation_space,
+    sampled_perturbed_loss,
+    variance,
+)
+
+DRAWS = 128  # per key
+
+
+def _mean_square(matrices: jax.Array):
+    return jnp.mean(jnp.sum(matrices**2, axis=(-2, -1)))
+
+
+def simulate(x: Instance, key):
+    normal = jax.random.normal(key, (2, DRAWS, x.d, x.d))
+    alpha, beta = jnp.sqrt(variance(x)) * normal
+    modes = jnp.sqrt(learned(x, pre_spectrum(x)))
+    return {
+        "perturbed": jnp.mean(sampled_perturbed_loss(x, ideal_start(x), alpha, beta)),
+        "alpha D": _mean_square(alpha * modes),
+        "D beta": _mean_square(modes[:, None] * beta),
+        "alpha beta": _mean_square(product(alpha, beta)),
+    }
+
+
+def _predict(share: float):
+    """The terms of the two displays; a `share` of the noise in the layers."""
+
+    def predict(x: Instance):
+        pre = pre_spectrum(x)
+        return {
+            "loss": jnp.sum((learned(x, pre) - pre) ** 2),
+            "linear": share * 2 * x.d * variance(x) * jnp.sum(learned(x, pre)),
+            "quartic": share * x.d**3 * variance(x) ** 2,
+            "share": share,
+        }
+
+    return predict
+
+
+def _expected(name: str):
+    return lambda r: r.mean(r.sim[name])
+
+
+def _split(r):
+    layers = _expected("alpha D")(r) + _expected("D beta")(r)
+    return r.theory["loss"] + r.theory["share"] * layers + _expected("alpha beta")(r)
+
+
+def _summed(r):
+    return r.theory["loss"] + r.theory["linear"] + _expected("alpha beta")(r)
+
+
+theorem = Theorem(
+    space=perturbation_space(scale=Real(1e-8, 1e2, log=True)),
+    simulate=simulate,
+    predict=_predict(1.0),
+    keys=256,
+    claims=(
+        equal("Eq. 15", _expected("perturbed"), _split),
+        equal("after Lemma A.5", _expected("perturbed"), _summed),
+        equal("E |alpha beta|^2", _expected("alpha beta"), lambda r: r.theory["quartic"]),
+    ),
+    wrong=Reading("one of the two layers is disturbed", predict=_predict(0.5)),
+)

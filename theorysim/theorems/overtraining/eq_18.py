@@ -1,0 +1,74 @@
+"""One mode of fine-tuning from the ideal start follows the scalar map f.
+
+Eq. 18 of Springer et al. (2025) and Section A.6, which recalls it: with W_1 = U diag(w) and
+W_2 = diag(w) V^T every learned mode is w_i(k) = f^(k)(w_i(0); eta, lam, sqrt(ft_i), sqrt(pre_i)).
+The two places print different maps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Run, Size, Theorem, equal
+from theorysim.numerics.descent import iterate
+from theorysim.theorems.overtraining._finetuning import (
+    fine_tune,
+    fine_tuning_space,
+    ft_spectrum,
+    ideal_start,
+    learning_rate,
+    pre_spectrum,
+    product,
+    pull_back,
+)
+
+
+def simulate(x: Instance, key):
+    start = ideal_start(x)
+    first, second = fine_tune(x, start, product(*start), x.steps)
+    return {
+        "W_1": jnp.einsum("ji,kji->ki", x.U, first),
+        "W_2": jnp.einsum("kij,ji->ki", second, x.V),
+    }
+
+
+def _predict(pull_factor: Callable, share: float = 1.0) -> Callable:
+    """Iterates of f in all modes; the pull-back term is 2 eta lam pull_factor(w) (pre - w^2)."""
+
+    def predict(x: Instance):
+        rate, pre, ft = 2 * share * learning_rate(x), pre_spectrum(x), ft_spectrum(x)
+
+        def f(w):
+            return w + rate * (w * (ft - w**2) + pull_back(x) * pull_factor(w) * (pre - w**2))
+
+        return iterate(f, jnp.sqrt(pre), x.steps)
+
+    return predict
+
+
+def _learned(r: Run):
+    """Nonnegative for the modes that the ideal start has learned."""
+    return r.x.n - 1 - jnp.arange(r.x.d)
+
+
+theorem = Theorem(
+    space=fine_tuning_space(steps=Size(100, high=20_000)),
+    simulate=simulate,
+    predict=_predict(jnp.ones_like),
+    claims=(
+        equal("modes of W_1", lambda r: r.sim["W_1"], lambda r: r.theory, given=_learned),
+        equal("modes of W_2", lambda r: r.sim["W_2"], lambda r: r.theory, given=_learned),
+    ),
+    printed="Eq. 18",
+    readings=(
+        Reading(
+            "Section A.6",
+            predict=_predict(lambda w: w),
+            primary=True,
+            note="Eq. 18 lost the factor x of the pull-back term",
+        ),
+    ),
+    wrong=Reading("half the gradient", predict=_predict(lambda w: w, share=0.5)),
+)

@@ -1,0 +1,54 @@
+"""The fine-tuning loss of a batch is a trace with its covariance, and on average the population's.
+
+Eqs. 3 and 9 of Springer et al. (2025) and the two displays behind Eq. 9:
+L_ft(theta; B) = Tr((theta - A^ft)^T (theta - A^ft) S) + lam |theta - theta^n(0)|_F^2 with S the
+covariance of the batch B; on average |theta - A^ft|_F^2 + lam |theta - theta^n(0)|_F^2. Eq. 3 of
+the main text prints this population form at once.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Theorem, equal
+from theorysim.theorems.overtraining._batch import (
+    anchor,
+    batch_loss,
+    batch_space,
+    covariance,
+    weights,
+)
+from theorysim.theorems.overtraining._finetuning import fine_tuning_loss
+
+BATCHES = 16  # per key
+
+
+def simulate(x: Instance, key):
+    inputs = jax.random.normal(key, (BATCHES, x.batch, x.d))
+    trace_form = fine_tuning_loss(x, anchor(x))
+    return {
+        "batch": jax.vmap(lambda batch: batch_loss(x, weights(x), batch))(inputs),
+        "trace": jax.vmap(lambda batch: trace_form(weights(x), covariance(batch)))(inputs),
+    }
+
+
+def predict(x: Instance):
+    return fine_tuning_loss(x, anchor(x))(weights(x))
+
+
+theorem = Theorem(
+    space=batch_space(),
+    simulate=simulate,
+    predict=predict,
+    keys=128,
+    claims=(
+        equal("a batch has the trace form", lambda r: r.sim["batch"], lambda r: r.sim["trace"]),
+        equal(
+            "the average batch has the population's loss",
+            lambda r: r.mean(jnp.mean(r.sim["batch"], axis=1)),
+            lambda r: r.theory,
+        ),
+    ),
+    wrong=Reading("the loss is halved", predict=lambda x: predict(x) / 2),
+)

@@ -1,0 +1,39 @@
+"""The pre-training loss on Gaussian inputs is a squared Frobenius distance.
+
+Eq. 4 of Springer et al. (2025): E |theta x - A^pre x|^2 = |theta - A^pre|_F^2 for x ~ N(0, I_d).
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Gaussian, Instance, Reading, Size, Space, Theorem, equal
+from theorysim.theorems.overtraining._finetuning import product
+
+DRAWS = 128  # per key
+
+
+def simulate(x: Instance, key):
+    inputs = jax.random.normal(key, (DRAWS, x.d))
+    outputs = product(product(inputs, x.second.T), x.first.T)
+    return jnp.mean(jnp.sum((outputs - product(inputs, x.target.T)) ** 2, axis=1))
+
+
+def predict(x: Instance):
+    return jnp.sum((product(x.first, x.second) - x.target) ** 2)
+
+
+theorem = Theorem(
+    space=Space(
+        d=Size(4),
+        first=Gaussian("d", "d"),
+        second=Gaussian("d", "d"),
+        target=Gaussian("d", "d"),
+    ),
+    simulate=simulate,
+    predict=predict,
+    keys=256,
+    claims=(equal("expected loss", lambda r: r.mean(r.sim), lambda r: r.theory),),
+    wrong=Reading("the loss is halved", predict=lambda x: predict(x) / 2),
+)

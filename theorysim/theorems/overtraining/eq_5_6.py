@@ -1,0 +1,116 @@
+"""Pre-training is the gradient flow of the squared distance, with a known exact solution.
+
+Eqs. 5 and 6 of Springer et al. (2025): the flow's field is minus the gradient of
+|W_1 W_2 - A^pre|_F^2 (not halved). Along it W_1^T W_1 - W_2 W_2^T is conserved and the loss falls,
+from any start. From W_1 = W_2 = exp(-tau) I the product is that of the exact solution of balanced
+flows, whatever the singular vectors: U = V = I, U = V or independent ones.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import (
+    Gaussian,
+    Instance,
+    Reading,
+    Real,
+    Run,
+    Theorem,
+    decreasing,
+    equal,
+)
+from theorysim.numerics.flow import gradient_flow
+from theorysim.systems.balanced_flow import balanced_flow
+from theorysim.theorems.overtraining._finetuning import product
+from theorysim.theorems.overtraining._pretraining import (
+    decomposition,
+    identity_start,
+    pretraining_loss,
+    pretraining_space,
+    target,
+)
+
+TIMES = 25
+
+
+def _horizons(x: Instance):
+    """How long the flow from anywhere and the one from the identity are followed.
+
+    The first for the time scale of the fastest feature, the second for a number of half-times of
+    the slowest one.
+    """
+    return jnp.stack([1 / x.sigma[0], x.half_times * x.tau / (2 * x.sigma[-1])])
+
+
+def _times(x: Instance):
+    return _horizons(x)[:, None] * jnp.linspace(0, 1, TIMES, dtype=x.tau.dtype)
+
+
+def simulate(x: Instance, key):
+    loss = pretraining_loss(x)
+    anywhere = (x.first, x.second)
+    starts = jax.tree.map(lambda *w: jnp.stack(w), anywhere, identity_start(x))
+
+    def flow(start, times):
+        return gradient_flow(loss, start, times, coarsening=x.coarsening)
+
+    paths = jax.vmap(flow)(starts, _times(x))
+    from_anywhere, from_identity = (jax.tree.map(lambda w, i=i: w[i], paths) for i in (0, 1))
+    return {
+        "field": jax.tree.map(jnp.negative, jax.grad(loss)(anywhere)),
+        "anywhere": from_anywhere,
+        "loss": jax.vmap(loss)(from_anywhere),
+        "product": product(*from_identity),
+    }
+
+
+def _predict(speed: float):
+    """The printed field times `speed`, and the exact product of the flow at that speed."""
+
+    def predict(x: Instance):
+        error = product(x.first, x.second) - target(x)
+        exact = balanced_flow(*identity_start(x), decomposition(x), speed * _times(x)[1])
+        return {
+            "W_1": -2 * speed * product(error, x.second.T),
+            "W_2": -2 * speed * product(x.first.T, error),
+            "product": exact.product,
+        }
+
+    return predict
+
+
+def _grams(r: Run):
+    """W_1^T W_1 and W_2 W_2^T along the flow from anywhere."""
+    first, second = r.sim["anywhere"]
+    return (
+        product(jnp.swapaxes(first, -1, -2), first),
+        product(second, jnp.swapaxes(second, -1, -2)),
+    )
+
+
+def _difference(r: Run):
+    left, right = _grams(r)
+    return left - right
+
+
+theorem = Theorem(
+    space=pretraining_space(
+        tau=Real(1, 6),
+        half_times=Real(0.5, 2),
+        first=Gaussian("d", "d"),
+        second=Gaussian("d", "d"),
+    ),
+    simulate=simulate,
+    predict=_predict(1.0),
+    integrates=True,
+    claims=(
+        equal("W_1 (Eq. 5)", lambda r: r.sim["field"][0], lambda r: r.theory["W_1"]),
+        equal("W_2 (Eq. 6)", lambda r: r.sim["field"][1], lambda r: r.theory["W_2"]),
+        equal("conservation", _difference, lambda r: _difference(r)[:, :1]),
+        decreasing("the loss falls", lambda r: r.sim["loss"]),
+        equal("exact product", lambda r: r.sim["product"], lambda r: r.theory["product"]),
+    ),
+    wrong=Reading("half the gradient", predict=_predict(0.5)),
+)

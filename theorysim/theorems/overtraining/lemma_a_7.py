@@ -1,0 +1,96 @@
+"""Fine-tuning from the ideal start moves every learned feature by a scalar map of its own.
+
+Lemma A.7 of Springer et al. (2025): the run of Eqs. 16 and 17 from Eqs. 7 and 8 is
+W_1(k) = U S(k), W_2(k) = S(k) V with S(k) diagonal, S_ii(k) = 1(i <= n) f^(k)(sqrt(pre_i)). Printed
+are f with (Eq. 18) and without (Section A.6) a lost factor x in its pull-back, V in place of its
+transpose, and the pull-back's anchor as the real start theta^n(0), where the proof uses the ideal
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Real, Run, Size, Theorem, equal
+from theorysim.numerics.descent import iterate
+from theorysim.theorems.overtraining import _finetuning as ft
+
+
+def _simulate(anchored_at: Callable) -> Callable:
+    def simulate(x: Instance, key):
+        anchor = ft.product(*anchored_at(x))
+        return ft.fine_tune(x, ft.ideal_start(x), anchor, x.steps)
+
+    return simulate
+
+
+def _predict(pull: Callable, right: Callable, share: float = 1.0) -> Callable:
+    """Both factors along the run, for a pull-back term `pull(w)` and a `right` singular basis."""
+
+    def predict(x: Instance):
+        pre, target = ft.pre_spectrum(x), ft.ft_spectrum(x)
+        rate, lam = share * ft.learning_rate(x), ft.pull_back(x)
+
+        def f(w):
+            return w + 2 * rate * w * (target - w**2) + 2 * rate * lam * pull(w) * (pre - w**2)
+
+        modes = jax.vmap(lambda w: ft.learned(x, w))(iterate(f, jnp.sqrt(pre), x.steps))
+        return {
+            "modes": modes,
+            "first": x.U * modes[:, None, :],
+            "second": modes[:, :, None] * right(x),
+        }
+
+    return predict
+
+
+def _rotated_diagonal(r: Run):
+    return jnp.einsum("ji,ktji->kti", r.x.U, r.sim[0], precision=ft.HIGHEST)
+
+
+def _printed_pull(w):
+    return jnp.ones_like(w)
+
+
+def _pull(w):
+    return w
+
+
+def _untransposed(x: Instance):
+    return x.V
+
+
+def _transposed(x: Instance):
+    return x.V.T
+
+
+theorem = Theorem(
+    space=ft.fine_tuning_space(steps=Size(50, high=5000), depth=Real(3, 15)),
+    simulate=_simulate(ft.ideal_start),
+    predict=_predict(_printed_pull, _untransposed),
+    claims=(
+        equal("C1: W_1(k) = U S(k)", lambda r: r.sim[0], lambda r: r.theory["first"]),
+        equal("C2: W_2(k) = S(k) V", lambda r: r.sim[1], lambda r: r.theory["second"]),
+        equal("C3: S_ii(k) = f^(k)", _rotated_diagonal, lambda r: r.theory["modes"]),
+    ),
+    printed="Eq. 18",
+    readings=(
+        Reading("Section A.6", predict=_predict(_pull, _untransposed)),
+        Reading(
+            "corrected",
+            predict=_predict(_pull, _transposed),
+            primary=True,
+            note="f of Section A.6; W_2 = S V^T, where V is printed without its transpose",
+        ),
+        Reading(
+            "anchored at the real start",
+            simulate=_simulate(ft.real_start),
+            predict=_predict(_pull, _transposed),
+            note="Eqs. 16 and 17 pull to theta^n(0); the map f pulls to the ideal start",
+        ),
+    ),
+    wrong=Reading("half the gradient", predict=_predict(_pull, _transposed, share=0.5)),
+)

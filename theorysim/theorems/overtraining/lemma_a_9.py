@@ -1,0 +1,66 @@
+"""With a small learning rate, no factor of the ideal run ever exceeds the root of Gamma.
+
+Lemma A.9 of Springer et al. (2025): under Assumption A.8, 4 eta (lam + 2) Gamma < 1, the run of
+Eqs. 16 and 17 keeps |W_1(k)|_op and |W_2(k)|_op at or below sqrt(Gamma). The proof calls it a
+consequence of Lemma A.28, whose step condition has two terms that do not scale like Gamma and is
+therefore not implied; a reading of its own tests that link.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Size, Theorem, at_least, at_most
+from theorysim.theorems.overtraining import _finetuning as ft
+
+
+def simulate(x: Instance, key):
+    straight = ft.rotated(x)
+    start = ft.ideal_start(straight)
+    first, second = ft.fine_tune(straight, start, ft.product(*start), x.steps)
+    return ft.op_norm(first), ft.op_norm(second)
+
+
+def _bounded_by(largest):
+    """Both factors stay below the root of `largest`."""
+    return (
+        at_most("C1: |W_1(k)|_op", lambda r: r.sim[0], lambda r: jnp.sqrt(largest(r.x))),
+        at_most("C2: |W_2(k)|_op", lambda r: r.sim[1], lambda r: jnp.sqrt(largest(r.x))),
+    )
+
+
+def _step_condition(x: Instance):
+    """Left side of Lemma A.28's hypothesis at sigma^2 = ft_i and sigma_0^2 = pre_i, all modes."""
+    target, pre, lam = ft.ft_spectrum(x), ft.pre_spectrum(x), ft.pull_back(x)
+    unscaled = lam + lam * jnp.sqrt(pre / target)
+    return (lam + 2) * ft.learning_rate(x) * (2 * jnp.maximum(target, pre) + unscaled)
+
+
+def _largest_of_learned(x: Instance):
+    """Largest step condition among the modes that move."""
+    return jnp.max(ft.learned(x, _step_condition(x)))
+
+
+theorem = Theorem(
+    space=ft.fine_tuning_space(steps=Size(100, high=20_000)),
+    hypotheses={"Assumption A.8": ft.small_rate},
+    demands={"left side of Lemma A.28's step condition (< 1)": _largest_of_learned},
+    simulate=simulate,
+    claims=_bounded_by(ft.gamma),
+    readings=(
+        Reading(
+            "by way of Lemma A.28",
+            claims=(
+                at_least(
+                    "Assumption A.8 implies its step condition",
+                    lambda r: 1.0,
+                    lambda r: _largest_of_learned(r.x),
+                ),
+            ),
+            note="for lam > 0 the condition compares numbers with features: small spectra fail it",
+        ),
+    ),
+    wrong=Reading(
+        "Gamma of pre-training alone", claims=_bounded_by(lambda x: ft.pre_spectrum(x)[0])
+    ),
+)

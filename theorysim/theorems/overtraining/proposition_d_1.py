@@ -1,0 +1,96 @@
+"""The sensitivity of a quadratic loss to Gaussian noise is half the trace of its Hessian.
+
+Proposition D.1 of Springer et al. (2025): for L(theta) = theta^T H theta / 2 + g^T theta + c with
+symmetric H, E[L(theta + lam eps) - L(theta)] = lam^2 Tr(H) / 2. The displays of its proof
+(Eqs. 19 and 20) are a reading of their own.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Gaussian, Instance, Reading, Real, Run, Size, Space, Theorem, equal
+from theorysim.theorems.overtraining._finetuning import product
+
+DRAWS = 128  # per key
+
+
+def _hessian(x: Instance):
+    return (x.square + x.square.T) / 2
+
+
+def simulate(x: Instance, key):
+    hessian = _hessian(x)
+
+    def loss(theta, half=0.5):
+        return half * theta @ product(hessian, theta) + x.g @ theta + x.c
+
+    def without_halves(theta):
+        return loss(theta, half=1.0)
+
+    # Each draw comes with its negative: the same law, without the noise of the odd terms.
+    half = jax.random.normal(key, (DRAWS // 2, x.d))
+    noise = jnp.concatenate([half, -half])
+    moved = x.theta + x.lam * noise
+    printed = jax.vmap(lambda theta: (without_halves(theta) - without_halves(x.theta)) / 2)
+    return {
+        "rise": jnp.mean(jax.vmap(loss)(moved) - loss(x.theta)),
+        "printed rise": jnp.mean(printed(moved)),
+        "quadratic form": jnp.mean(jnp.sum(noise * product(noise, hessian), axis=1)),
+    }
+
+
+def predict(x: Instance):
+    return x.lam**2 * jnp.trace(_hessian(x)) / 2
+
+
+def _rise(r: Run):
+    return r.mean(r.sim["rise"])
+
+
+def _printed_rise(r: Run):
+    return r.mean(r.sim["printed rise"])
+
+
+def _expected_form(r: Run):
+    return r.x.lam**2 * r.mean(r.sim["quadratic form"]) / 2
+
+
+def _displays(left):
+    return (
+        equal("Eq. 19", left, _printed_rise),
+        equal("Eq. 20, the odd terms vanish", _printed_rise, _expected_form),
+        equal("Eq. 20, the trace", _expected_form, lambda r: r.theory),
+    )
+
+
+STATEMENT = (equal("sensitivity", _rise, lambda r: r.theory),)
+
+theorem = Theorem(
+    space=Space(
+        d=Size(4),
+        square=Gaussian("d", "d"),
+        theta=Gaussian("d"),
+        g=Gaussian("d"),
+        c=Real(-1, 1),
+        lam=Real(0.01, 10, log=True),
+    ),
+    simulate=simulate,
+    predict=predict,
+    keys=256,
+    claims=STATEMENT,
+    readings=(
+        Reading("proof displays", claims=_displays(lambda r: -_rise(r))),
+        Reading(
+            "proof displays, corrected",
+            claims=_displays(_rise),
+            note="Eq. 19 subtracts the moved loss from the other: the sign is reversed",
+        ),
+    ),
+    wrong=Reading(
+        "the whole trace",
+        predict=lambda x: 2 * predict(x),
+        claims=(*STATEMENT, *_displays(_rise)),
+    ),
+)
