@@ -1,0 +1,212 @@
+"""Contracts that every registered theorem keeps, whatever it says."""
+
+import ast
+import functools
+import json
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from theorysim.claims import Theorem, Verdict
+from theorysim.engine import registry
+from theorysim.engine.draw import Settings
+from theorysim.engine.measure import measure, replace_coarsening
+from theorysim.engine.verify import measured, rejects_wrong, verify
+from validation.catalogue import catalogue
+
+ENTRIES = {entry.id: entry for entry in registry.entries()}
+TEETH_SEEDS = (0, 1)
+
+# XLA fuses and reorders what runs op by op outside of jit; predictions are a few hundred operations
+# long and well conditioned, integrations aside, whose step control amplifies to their tolerance.
+FUSED = 1e-9
+
+# Theorems whose instances single precision cannot hold, with the reason.
+SINGLE_PRECISION_CANNOT: dict[str, str] = {}
+
+
+@pytest.fixture(autouse=True)
+def _forget_other_theorems(request, seen=[]):  # noqa: B006  (remembers the theorem before)
+    """Drop the compiled programs of a theorem when the next one's turn comes."""
+    id = request.node.callspec.params.get("id") if hasattr(request.node, "callspec") else None
+    if seen[-1:] != [id]:
+        jax.clear_caches()
+    seen[:] = [id]
+
+
+@functools.cache
+def load(id: str) -> Theorem:
+    return registry.load(ENTRIES[id])
+
+
+@functools.cache
+def report(id: str):
+    return verify(load(id))
+
+
+# One worker runs all contracts of a theorem, so that its programs are compiled once.
+each = pytest.mark.parametrize(
+    "id", [pytest.param(id, marks=pytest.mark.xdist_group(id)) for id in ENTRIES]
+)
+
+
+def test_there_are_theorems():
+    assert len(ENTRIES) >= 29
+
+
+@each
+def test_the_citation_is_complete(id):
+    citation = registry.citation(ENTRIES[id])
+    assert citation is not None
+    assert citation.title and citation.authors and citation.venue
+    assert 1900 < citation.year < 2100
+    assert ENTRIES[id].title.endswith(".")
+
+
+@each
+def test_what_the_registry_read_is_what_the_module_says(id):
+    theorem, entry = load(id), ENTRIES[id]
+    assert theorem.id == id
+    assert [r.name for r in theorem.all_readings()] == [reading.name for reading in entry.readings]
+    assert [theorem.primary().name] == [r.name for r in entry.readings if r.primary]
+    assert theorem.aliases == entry.aliases
+
+
+@each
+def test_an_instance_survives_json(id):
+    theorem = load(id)
+    with jax.enable_x64(True):
+        x = theorem.space.sample(jax.random.key(3), theorem.space.default_sizes())
+        again = theorem.space.from_json(json.loads(json.dumps(theorem.space.to_json(x))))
+    assert again.sizes == x.sizes
+    for name, value in x.values.items():
+        assert np.array_equal(np.asarray(value), np.asarray(again.values[name])), name
+
+
+@each
+def test_verdicts_equal_the_recorded_ones(id):
+    found = {reading.name: str(reading.verdict) for reading in report(id).readings}
+    assert found == catalogue()[id]
+
+
+@each
+@pytest.mark.parametrize("seed", TEETH_SEEDS)
+def test_teeth(id, seed):
+    assert rejects_wrong(load(id), seed).verdict is Verdict.VIOLATED
+
+
+def decisive(id: str) -> dict:
+    """An instance of the primary reading, as the report gives it."""
+    claims = report(id).reading(load(id).primary().name).claims
+    return next(c.worst_instance for c in claims if c.worst_instance is not None)
+
+
+@functools.cache
+def replay(id: str):
+    """The decisive instance measured alone by the engine: the same program, a batch of one."""
+    theorem = load(id)
+    with jax.enable_x64(True):
+        x, key = stacked(id)
+        settings = Settings(dict(x.sizes), {})
+        found = measured(theorem, (theorem.primary(),), settings, x, key, 1)
+    return jax.tree.map(lambda leaf: leaf[0], found)
+
+
+def stacked(id: str):
+    theorem, data = load(id), decisive(id)
+    x = theorem.space.from_json({k: data[k] for k in ("sizes", "values")})
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[None], x), np.asarray(
+        [data["key"]], np.uint32
+    )
+
+
+@functools.cache
+def program(id: str, double: bool):
+    """The measurement of one instance under jit without vmap; one program per precision."""
+    del double
+    theorem = load(id)
+    return jax.jit(
+        functools.partial(measure, (theorem.primary(),), theorem.keys, theorem.integrates)
+    )
+
+
+def alone(id: str, double: bool, other_key: int = 0):
+    """The same instance measured in double or single precision, if wanted with another key."""
+    with jax.enable_x64(True):
+        x, key = stacked(id)
+        x = jax.tree.map(lambda leaf: leaf[0], x)
+    with jax.enable_x64(double):
+        if not double:
+            narrow = {"f": np.float32, "i": np.int32}
+            x = jax.tree.map(lambda leaf: np.asarray(leaf, narrow[np.asarray(leaf).dtype.kind]), x)
+        key = jax.random.wrap_key_data(jnp.asarray(key[0] + np.uint32(other_key)))
+        return program(id, double)(x, key)
+
+
+def disagreements(one, other) -> dict[str, int]:
+    """How many points of each claim differ by more than the numerical errors of both."""
+    apart = {}
+    for reading in one:
+        for name, m in one[reading].items():
+            o = other[reading][name]
+            error = np.sum([float(e) for e in (m.rounding, o.rounding, m.integrator, o.integrator)])
+            count = 0
+            for a, b in ((m.lhs, o.lhs), (m.rhs, o.rhs)):
+                eps = max(np.finfo(np.asarray(side).dtype).eps for side in (a, b))
+                a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+                budget = error + 4 * eps * (np.abs(a) + np.abs(b))
+                count += int(np.sum((np.abs(a - b) > budget) & np.asarray(m.given)))
+            if count:
+                apart[name] = count
+    return apart
+
+
+@each
+def test_a_decisive_instance_replays(id):
+    """Alone it measures what it measured among the others, to within the numerical errors."""
+    primary = report(id).reading(load(id).primary().name)
+    pointwise = ("equal", "at_most", "at_least", "increasing", "decreasing")
+    instance = decisive(id)
+    claims = [c for c in primary.claims if c.kind in pointwise and c.worst_instance == instance]
+    again = replay(id)[primary.name]
+    for claim in claims:
+        m = again[claim.name]
+        near = np.abs(np.asarray(m.lhs) - claim.lhs) <= 2 * claim.error + 1e-15 * abs(claim.lhs)
+        assert np.any(near), claim.name
+
+
+@each
+def test_jit_and_vmap_agree(id):
+    assert disagreements(alone(id, double=True), replay(id)) == {}
+
+
+@each
+def test_single_precision_agrees_within_its_budget(id):
+    if id in SINGLE_PRECISION_CANNOT:
+        pytest.skip(SINGLE_PRECISION_CANNOT[id])
+    if disagreements(alone(id, double=True, other_key=1), replay(id)):
+        pytest.skip("its simulation draws numbers, which differ between precisions")
+    assert disagreements(alone(id, double=False), replay(id)) == {}
+
+
+@each
+def test_the_prediction_means_the_same_without_jit(id):
+    theorem = load(id)
+    with jax.enable_x64(True):
+        x, _ = stacked(id)
+        x = replace_coarsening(jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), x), 1.0)
+        predict = theorem.primary().predict
+        eager, jitted = predict(x), jax.jit(predict)(x)
+    for a, b in zip(jax.tree.leaves(eager), jax.tree.leaves(jitted), strict=True):
+        np.testing.assert_allclose(a, b, rtol=FUSED, atol=FUSED * np.max(np.abs(b), initial=0))
+
+
+@each
+def test_a_theorem_declares_its_integrator(id):
+    source = ast.parse(Path(ENTRIES[id].path).read_text())
+    uses = any(isinstance(n, ast.Attribute) and n.attr == "coarsening" for n in ast.walk(source))
+    if uses:
+        assert load(id).integrates

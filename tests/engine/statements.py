@@ -1,0 +1,39 @@
+"""Small statements whose truth is known, for testing the engine."""
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Claim, Reading, Real, Size, Space, Theorem, equal
+
+
+def theorem(*claims: Claim, wrong=None, simulate=None, predict=None, space=None, **more) -> Theorem:
+    """A theorem about one number `a` of [1, 2], with whatever claims are to be tested."""
+    return Theorem(
+        space=space or Space(n=Size(4, high=512), a=Real(1, 2), b=Real(1, 2)),
+        simulate=simulate or (lambda x, key: {"a": x.a}),
+        predict=predict or (lambda x: {"a": x.a}),
+        claims=claims,
+        wrong=wrong or Reading("wrong", predict=lambda x: {"a": 2 * x.a}),
+        id="tests/statement",
+        title="a statement of known truth",
+        **more,
+    )
+
+
+def decay(offset: float = 0.0, rate: float = 0.5, steps: int = 40) -> Theorem:
+    """The end of a geometric path equals its limit `a`, up to a planted relative offset."""
+    return theorem(
+        equal("limit", lambda r: r.limit(r.sim["path"]), lambda r: r.theory["a"]),
+        simulate=lambda x, key: {
+            "path": x.a * (1 + offset) * (1 - rate ** jnp.arange(steps, dtype=x.a.dtype))
+        },
+    )
+
+
+def noisy_mean(offset: float = 0.0, keys: int = 256) -> Theorem:
+    """The mean of normal numbers around `a` is `a`, up to a planted offset in standard units."""
+    return theorem(
+        equal("mean", lambda r: r.mean(r.sim["samples"]), lambda r: r.theory["a"]),
+        simulate=lambda x, key: {"samples": x.a + offset + 0.1 * jax.random.normal(key)},
+        keys=keys,
+    )

@@ -1,0 +1,188 @@
+"""The adversary finds what is false, shrinks it, and claims nothing about what it does not find."""
+
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tests.engine.statements import theorem
+from theorysim.claims import (
+    Gaussian,
+    Integer,
+    Reading,
+    Real,
+    Size,
+    Space,
+    UsageError,
+    Verdict,
+    at_least,
+    at_most,
+    equal,
+    scales_as,
+    with_probability,
+)
+from theorysim.engine.falsify import falsify
+from theorysim.engine.verify import verify
+
+BUDGET = 6000
+
+
+def attack(statement, **options):
+    (found,) = falsify(statement, budget=BUDGET, **options).attacks
+    return found
+
+
+def product_at_most(bound):
+    return theorem(at_most("product", lambda r: r.sim["a"] * r.x.b, lambda r: bound))
+
+
+def test_a_violation_in_a_corner_is_found_shrunk_and_confirmed():
+    found = attack(product_at_most(3.9))
+    assert found.refuted
+    assert found.instance["values"] == {"a": 2.0, "b": 2.0}
+    assert found.slack < -found.error
+    replay = verify(product_at_most(3.9), instance=found.instance)
+    assert replay.verdict is Verdict.VIOLATED
+
+
+def test_a_true_bound_survives_with_its_tightness():
+    found = attack(product_at_most(4.0))
+    assert not found.refuted
+    assert found.ratio == pytest.approx(1.0)
+    assert found.ratio_instance["values"] == {"a": 2.0, "b": 2.0}
+    assert BUDGET / 2 <= found.evaluations <= 1.1 * BUDGET
+
+
+def test_a_narrow_violation_inside_is_found_by_refinement():
+    """A bump of width 1e-3 beside its top: a share of 2e-3 of the interval."""
+
+    def bump(r):
+        return jnp.exp(-(((r.sim["a"] - 1.2345) / 1e-3) ** 2))
+
+    found = attack(theorem(at_most("bump", bump, lambda r: 0.999)))
+    assert found.refuted
+    assert abs(found.instance["values"]["a"] - 1.2345) < 1e-3
+
+
+def test_hypotheses_bind_the_adversary():
+    allowed = theorem(
+        at_most("a", lambda r: r.sim["a"], lambda r: 1.5),
+        hypotheses={"a at most 1.5": lambda x: 1.5 - x.a},
+    )
+    assert not attack(allowed).refuted
+    impossible = theorem(
+        at_most("a", lambda r: r.sim["a"], lambda r: 0.5),
+        hypotheses={"a above three": lambda x: x.a - 3},
+    )
+    found = attack(impossible)
+    assert not found.refuted
+    assert found.note == "no feasible point was found"
+
+
+def test_rounding_is_no_counterexample():
+    """The same sum in two orders: unequal in the last digits, equal within the error."""
+
+    def total(terms):
+        return jax.lax.scan(lambda s, t: (s + t, None), 0 * terms[0], terms)[0]
+
+    def terms(x):
+        return x.a / jnp.arange(1, 301, dtype=x.a.dtype)
+
+    statement = theorem(
+        equal("sum", lambda r: r.sim, lambda r: r.theory),
+        simulate=lambda x, key: total(terms(x)),
+        predict=lambda x: total(terms(x)[::-1]),
+        wrong=Reading("wrong", predict=lambda x: 2 * total(terms(x))),
+    )
+    assert not attack(statement).refuted
+
+
+def test_nan_is_no_counterexample():
+    def undefined(r):
+        return jnp.where(r.sim["a"] > 1.5, jnp.nan, 0.0)
+
+    assert not attack(theorem(at_most("a", undefined, lambda r: 1.0))).refuted
+
+
+def test_sizes_are_searched_smallest_first():
+    statement = theorem(
+        at_least("n", lambda r: r.x.b, lambda r: 1.5 + 0 * r.sim["v"][..., 0]),
+        simulate=lambda x, key: {"v": x.v},
+        predict=lambda x: {},
+        wrong=Reading("wrong"),
+        space=Space(n=Size(64), v=Gaussian("n"), b=Real(1, 2), k=Integer(1, "n")),
+    )
+    found = attack(statement)
+    assert found.refuted
+    assert found.instance["sizes"] == {"n": 2}
+    assert found.instance["values"]["b"] == 1.0
+    assert found.instance["values"]["v"] == [0.0, 0.0]
+
+
+def test_gradient_ascent_climbs_where_chance_cannot():
+    """A sum of forty coordinates near its corner: random points lie eleven deviations below."""
+    space = Space(n=Size(40), v=Real(0, 1, shape="n"))
+    statement = theorem(
+        at_most("sum", lambda r: jnp.sum(r.sim["v"], axis=-1), lambda r: 0.995 * r.x.n),
+        simulate=lambda x, key: {"v": jnp.sin(jnp.pi / 2 * x.v)},
+        predict=lambda x: {},
+        wrong=Reading("wrong"),
+        space=space,
+    )
+    assert attack(statement, settings={"n": 40}).refuted
+
+
+def test_what_is_fixed_stays_fixed():
+    found = attack(product_at_most(2.9), settings={"b": 1.5})
+    assert found.refuted
+    assert found.instance["values"]["b"] == 1.5
+
+
+def test_statistical_claims_are_drawn_anew():
+    often = with_probability("event", lambda r: r.sim["u"], lambda r: 0.5, at_least=lambda r: 0.9)
+    simulate = {"simulate": lambda x, key: {"u": jax.random.uniform(key)}, "keys": 128}
+    assert attack(theorem(often, **simulate)).refuted
+    power = scales_as(
+        "power", lambda r: r.x.b**2 + 0 * r.theory["a"], over="b", rungs=(1, 1.5, 2), exponent=1.0
+    )
+    assert attack(theorem(power)).refuted
+
+
+def test_equal_seeds_give_equal_reports_that_are_json():
+    one, two = (falsify(product_at_most(3.9), budget=BUDGET, seed=5).as_json() for _ in range(2))
+    assert one == two
+    assert json.loads(json.dumps(one, allow_nan=False)) == one
+
+
+def test_only_what_is_asked_for_is_attacked():
+    statement = theorem(
+        at_most("a", lambda r: r.sim["a"], lambda r: 3.0),
+        at_most("b", lambda r: r.x.b, lambda r: 3.0),
+    )
+    assert [a.claim for a in falsify(statement, claim="b", budget=100).attacks] == ["b"]
+    with pytest.raises(UsageError, match="no claim 'c'"):
+        falsify(statement, claim="c")
+    with pytest.raises(UsageError, match="no reading 'r'"):
+        falsify(statement, reading="r")
+    with pytest.raises(UsageError, match="budget 0"):
+        falsify(statement, budget=0)
+
+
+def test_the_exit_code_is_that_of_the_primary_reading():
+    statement = theorem(
+        at_most("a", lambda r: r.sim["a"], lambda r: 1.0),
+        readings=(
+            Reading(
+                "corrected",
+                claims=(at_most("a", lambda r: r.sim["a"], lambda r: 2.0),),
+                primary=True,
+            ),
+        ),
+    )
+    report = falsify(statement, budget=BUDGET)
+    assert [a.refuted for a in report.attacks] == [True, False]
+    assert report.exit_code == 0
+    assert falsify(statement, reading="as printed", budget=BUDGET).exit_code == 3
+    assert np.isfinite(report.attacks[0].lhs)

@@ -1,0 +1,302 @@
+"""Every kind of claim: true ones hold, planted errors are caught, noise and NaN decide nothing."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tests.engine.statements import decay, noisy_mean, theorem
+from theorysim.claims import (
+    Reading,
+    Verdict,
+    at_least,
+    at_most,
+    decreasing,
+    equal,
+    exists_constant,
+    increasing,
+    scales_as,
+    tends_to,
+    with_probability,
+)
+from theorysim.engine.verify import rejects_wrong, verify
+
+EPS = np.finfo(np.float64).eps
+
+
+def verdict_of(statement, **options) -> Verdict:
+    return verify(statement, **options).verdict
+
+
+def test_a_true_equality_holds_and_the_wrong_reading_is_rejected():
+    statement = theorem(equal("a", lambda r: r.sim["a"], lambda r: r.theory["a"]))
+    assert verdict_of(statement) is Verdict.HOLDS
+    assert rejects_wrong(statement).verdict is Verdict.VIOLATED
+
+
+def test_an_equality_off_by_a_hair_beyond_its_rounding_is_caught():
+    hair = 64 * EPS
+    statement = theorem(equal("a", lambda r: r.sim["a"] * (1 + hair), lambda r: r.theory["a"]))
+    assert verdict_of(statement) is Verdict.VIOLATED
+
+
+def test_an_equality_reached_by_another_order_of_summation_is_not_refuted():
+    def simulate(x, key):
+        terms = x.a / jnp.arange(1, 2001, dtype=x.a.dtype)
+        return {"a": jax.lax.scan(lambda s, t: (s + t, None), 0 * x.a, terms)[0]}
+
+    def predict(x):
+        terms = x.a / jnp.arange(1, 2001, dtype=x.a.dtype)
+        return {"a": jax.lax.scan(lambda s, t: (s + t, None), 0 * x.a, terms[::-1])[0]}
+
+    wrong = Reading("wrong", predict=lambda x: {"a": x.a * 8.18})
+    statement = theorem(
+        equal("sum", lambda r: r.sim["a"], lambda r: r.theory["a"]),
+        simulate=simulate,
+        predict=predict,
+        wrong=wrong,
+    )
+    assert verdict_of(statement) is Verdict.HOLDS
+
+
+def test_nan_never_passes():
+    undefined = theorem(equal("a", lambda r: r.sim["a"] * jnp.nan, lambda r: r.theory["a"]))
+    assert verdict_of(undefined) is Verdict.INCONCLUSIVE
+    for kind in (at_most, at_least):
+        statement = theorem(kind("a", lambda r: r.sim["a"] * jnp.nan, lambda r: r.theory["a"]))
+        assert verdict_of(statement) is Verdict.INCONCLUSIVE
+
+
+def test_one_nan_among_many_instances_keeps_a_claim_from_holding():
+    def simulate(x, key):
+        return {"a": jnp.where(x.b > 1.97, jnp.nan, x.a)}
+
+    statement = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 3.0), simulate=simulate)
+    assert verdict_of(statement, instances=200) is Verdict.INCONCLUSIVE
+
+
+def test_a_diverging_run_violates_a_finite_bound():
+    def simulate(x, key):
+        return {"a": x.a * jnp.inf}
+
+    statement = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 3.0), simulate=simulate)
+    assert verdict_of(statement) is not Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("make", "factor", "expected"),
+    [
+        (at_most, 1.001, Verdict.HOLDS),
+        (at_most, 1.0, Verdict.HOLDS),  # attained: a tie at the level of rounding
+        (at_most, 1 - 256 * EPS, Verdict.VIOLATED),
+        (at_least, 0.999, Verdict.HOLDS),
+        (at_least, 1.0, Verdict.HOLDS),
+        (at_least, 1 + 256 * EPS, Verdict.VIOLATED),
+    ],
+)
+def test_inequalities(make, factor, expected):
+    statement = theorem(make("a", lambda r: r.sim["a"], lambda r: factor * r.theory["a"]))
+    assert verdict_of(statement) is expected
+
+
+def test_a_strict_inequality_does_not_allow_a_tie():
+    statement = theorem(at_most("a", lambda r: r.sim["a"], lambda r: r.theory["a"], strict=True))
+    assert verdict_of(statement) is Verdict.INCONCLUSIVE
+
+
+def test_tightness_is_the_worst_ratio():
+    statement = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 4 * r.theory["a"]))
+    (claim,) = verify(statement).readings[0].claims
+    assert claim.tightness == pytest.approx(0.25, rel=4 * EPS)
+
+
+@pytest.mark.parametrize("make", [increasing, decreasing])
+@pytest.mark.parametrize("slope", [1.0, -1.0])
+def test_monotone_sequences(make, slope):
+    statement = theorem(make("path", lambda r: r.sim["a"][:, None] * slope * jnp.arange(5.0)))
+    rising = slope > 0
+    expected = Verdict.HOLDS if rising == (make is increasing) else Verdict.VIOLATED
+    assert verdict_of(statement) is expected
+
+
+def test_a_condition_of_a_claim_masks_points():
+    bad_tail = lambda r: r.sim["a"][:, None] * jnp.asarray([0.0, 1, 2, 1])  # noqa: E731
+    mask = lambda r: jnp.asarray([1.0, 1, -1])  # noqa: E731
+    assert verdict_of(theorem(increasing("path", bad_tail))) is Verdict.VIOLATED
+    assert verdict_of(theorem(increasing("path", bad_tail, given=mask))) is Verdict.HOLDS
+
+
+def test_a_claim_whose_condition_is_never_met_is_vacuous():
+    statement = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 3.0, given=lambda r: -1.0))
+    assert verdict_of(statement) is Verdict.VACUOUS
+
+
+def test_a_space_without_satisfying_instances_is_vacuous():
+    statement = theorem(
+        at_most("a", lambda r: r.sim["a"], lambda r: 3.0),
+        hypotheses={"a above three": lambda x: x.a - 3},
+    )
+    report = verify(statement)
+    assert report.verdict is Verdict.VACUOUS
+    assert report.exit_code == 4
+    (hypothesis,) = report.readings[0].hypotheses
+    assert hypothesis.satisfied == 0
+    assert -2 <= hypothesis.worst_margin < -1
+
+
+def test_a_nan_margin_is_not_satisfied():
+    statement = theorem(
+        at_most("a", lambda r: r.sim["a"], lambda r: 3.0),
+        hypotheses={"undefined": lambda x: x.a * jnp.nan},
+    )
+    assert verdict_of(statement) is Verdict.VACUOUS
+
+
+def test_instances_outside_the_hypotheses_are_not_judged():
+    statement = theorem(
+        at_most("a", lambda r: r.sim["a"], lambda r: 1.5),
+        hypotheses={"a below 1.5": lambda x: 1.5 - x.a},
+    )
+    report = verify(statement)
+    assert report.verdict is Verdict.HOLDS
+    assert report.readings[0].claims[0].checked == 64
+
+
+def test_the_limit_of_a_path_allows_for_its_distance_and_no_more():
+    assert verdict_of(decay(rate=0.5, steps=20)) is Verdict.HOLDS
+    assert verdict_of(decay(rate=0.5, steps=20, offset=1e-4)) is Verdict.VIOLATED
+
+
+def test_a_path_that_does_not_converge_passes_nothing():
+    statement = theorem(
+        equal("limit", lambda r: r.limit(r.sim["path"]), lambda r: r.theory["a"]),
+        simulate=lambda x, key: {"path": x.a + jnp.arange(9, dtype=x.a.dtype)},
+    )
+    assert verdict_of(statement) is not Verdict.HOLDS
+
+
+def test_a_noisy_mean_is_not_refuted_and_a_planted_offset_is():
+    assert verdict_of(noisy_mean()) is Verdict.HOLDS
+    ten_standard_errors = 10 * 0.1 / np.sqrt(256)
+    assert verdict_of(noisy_mean(offset=ten_standard_errors)) is Verdict.VIOLATED
+
+
+def test_means_need_whole_batches():
+    from theorysim.claims import UsageError
+
+    with pytest.raises(UsageError, match="multiple of 64"):
+        verify(noisy_mean(keys=100))
+
+
+@pytest.mark.parametrize(
+    ("printed", "relation", "expected"),
+    [
+        (2.0, "equal", Verdict.HOLDS),
+        (1.5, "equal", Verdict.VIOLATED),
+        (2.5, "at_most", Verdict.HOLDS),
+        (2.0, "at_most", Verdict.HOLDS),
+        (1.5, "at_most", Verdict.VIOLATED),
+        (1.5, "at_least", Verdict.HOLDS),
+        (2.5, "at_least", Verdict.VIOLATED),
+    ],
+)
+@pytest.mark.parametrize("over", ["n", "b"])
+def test_exponents_over_sizes_and_values(printed, relation, expected, over):
+    rungs = (4, 8, 16, 32) if over == "n" else (1.0, 1.25, 1.5, 2.0)
+
+    def quantity(r):
+        return r.theory["a"] * jnp.asarray(getattr(r.x, over), float) ** 2
+
+    statement = theorem(
+        scales_as("power", quantity, over=over, rungs=rungs, exponent=printed, relation=relation)
+    )
+    assert verdict_of(statement) is expected
+
+
+@pytest.mark.parametrize(("floor", "expected"), [(0.0, Verdict.HOLDS), (0.5, Verdict.INCONCLUSIVE)])
+def test_a_limit_over_a_ladder_is_told_from_a_floor(floor, expected):
+    statement = theorem(
+        tends_to(
+            "limit",
+            lambda r: r.theory["a"] * (1 + floor + 1 / r.x.n),
+            lambda r: r.theory["a"],
+            over="n",
+            rungs=(4, 8, 16, 32, 64),
+        )
+    )
+    assert verdict_of(statement) is expected
+
+
+def test_a_growing_distance_refutes_a_limit():
+    statement = theorem(
+        tends_to(
+            "limit",
+            lambda r: r.theory["a"] * (1 + r.x.n),
+            lambda r: r.theory["a"],
+            over="n",
+            rungs=(4, 8, 16),
+        )
+    )
+    assert verdict_of(statement) is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("chance", "printed", "expected"),
+    [
+        (0.95, 0.6, Verdict.HOLDS),
+        (0.5, 0.9, Verdict.VIOLATED),
+        (1.0, 0.999999, Verdict.INCONCLUSIVE),
+        (1.0, 1.0, Verdict.INCONCLUSIVE),  # frequencies never prove certainty
+        (0.5, -0.1, Verdict.VACUOUS),
+    ],
+)
+def test_probabilities(chance, printed, expected):
+    statement = theorem(
+        with_probability(
+            "event",
+            lambda r: r.sim["draw"],
+            lambda r: chance,
+            at_least=lambda r: printed,
+        ),
+        simulate=lambda x, key: {"draw": jax.random.uniform(key)},
+        keys=256,
+    )
+    report = verify(statement, instances=16)
+    assert report.verdict is expected
+    if printed == 0.999999:
+        assert "keys without a failure" in report.readings[0].claims[0].note
+
+
+@pytest.mark.parametrize(
+    ("growth", "expected"), [(0.0, Verdict.HOLDS), (-1.0, Verdict.HOLDS), (0.5, Verdict.VIOLATED)]
+)
+def test_constants_must_stay_bounded_over_every_ladder(growth, expected):
+    statement = theorem(
+        exists_constant(
+            "constant",
+            lambda r: r.theory["a"] * jnp.asarray(r.x.n, float) ** growth,
+            lambda r: 1.0,
+            over={"b": (1.0, 1.5, 2.0), "n": (4, 16, 64, 256)},
+        )
+    )
+    assert verdict_of(statement) is expected
+
+
+def test_an_integrator_that_is_not_declared_passes_nothing():
+    statement = theorem(
+        equal("a", lambda r: r.sim["a"], lambda r: r.theory["a"]),
+        simulate=lambda x, key: {"a": x.a * x.coarsening},
+    )
+    assert verdict_of(statement) is Verdict.INCONCLUSIVE
+
+
+def test_the_integrator_error_is_the_change_under_coarser_tolerances():
+    statement = theorem(
+        equal("a", lambda r: r.sim["a"], lambda r: r.theory["a"]),
+        simulate=lambda x, key: {"a": x.a * (1 + 1e-9 * x.coarsening)},
+        integrates=True,
+    )
+    report = verify(statement)
+    assert report.verdict is Verdict.HOLDS
+    part = report.readings[0].claims[0].error_parts["integrator"]
+    assert 1e-8 < part < 1e-7

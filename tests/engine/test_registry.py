@@ -1,0 +1,261 @@
+"""Ids come from file names, headers are read without running them, and faults name their line."""
+
+import dataclasses
+import sys
+import textwrap
+
+import pytest
+
+import theorysim
+from theorysim.claims import Citation, Theorem
+from theorysim.engine import registry, source
+from theorysim.engine.registry import AmbiguousTheorem, RegistryError, UnknownTheorem
+
+STATEMENT = '''
+"""A number is at most twice itself.
+
+Nothing more.
+"""
+
+from theorysim.claims import Reading, Real, Space, Theorem, at_most
+
+corrected = Reading("corrected", primary=True)
+
+theorem = Theorem(
+    space=Space(a=Real(1, 2)),
+    simulate=lambda x, key: x.a,
+    claims=(at_most("bound", lambda r: r.sim, lambda r: 2 * r.x.a),),
+    wrong=Reading("half", simulate=lambda x, key: 4 * x.a),
+    aliases=("theorem-b.7",),
+    printed="main text",
+    readings=(Reading("appendix"), corrected),
+)
+'''.lstrip()
+PLAIN = STATEMENT.replace('    aliases=("theorem-b.7",),\n', "")
+
+
+def write(folder, **files):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(textwrap.dedent(text))
+
+
+@pytest.fixture
+def pack(tmp_path, monkeypatch):
+    """Installs a distribution that announces the package `acme.statements` as paper `acme`."""
+
+    def install(value="acme.statements", name="acme"):
+        info = tmp_path / "acme-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{name} = {value}\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        return tmp_path / "acme" / "statements"
+
+    yield install
+    for module in [name for name in sys.modules if name.split(".")[0] == "acme"]:
+        del sys.modules[module]
+
+
+@pytest.mark.parametrize(
+    ("stem", "name"),
+    [
+        ("theorem_4_7", "theorem-4.7"),
+        ("lemma_a_28", "lemma-a.28"),
+        ("lemma_12", "lemma-12"),
+        ("eq_16_17", "eq-16-17"),
+        ("equation_7", "equation-7"),
+        ("equation_14_15", "equation-14-15"),
+        ("definition_5_1", "definition-5.1"),
+        ("theorem_4_2_rates", "theorem-4.2-rates"),
+        ("theorem_4_2_choice_of_m", "theorem-4.2-choice-of-m"),
+        ("setup_relu", "setup-relu"),
+        ("Theorem_A_3", "theorem-a.3"),
+    ],
+)
+def test_names_come_from_file_names(stem, name):
+    assert registry.statement_name(stem) == name
+
+
+def test_a_header_is_what_the_file_says(tmp_path):
+    write(tmp_path, theorem_1=STATEMENT)
+    (entry,) = registry._in_files([tmp_path / "theorem_1.py"])
+    assert (entry.id, entry.paper, entry.kind) == ("local/theorem-1", "local", "theorem")
+    assert entry.title == "A number is at most twice itself."
+    assert entry.aliases == ("theorem-b.7",)
+    assert [(r.name, r.primary) for r in entry.readings] == [
+        ("main text", False),
+        ("appendix", False),
+        ("corrected", True),
+    ]
+    theorem = registry.load(entry)
+    assert [r.name for r in theorem.all_readings()] == [r.name for r in entry.readings]
+    assert theorem.primary().name == "corrected"
+    assert (theorem.id, theorem.title) == (entry.id, entry.title)
+
+
+def test_what_is_repeated_without_importing_jax_agrees_with_the_language():
+    printed = next(f.default for f in dataclasses.fields(Theorem) if f.name == "printed")
+    assert printed == source.PRINTED
+    names = [[f.name for f in dataclasses.fields(kind)] for kind in (Citation, source.Paper)]
+    assert names[0] == names[1]
+
+
+def test_kinds_are_written_out(tmp_path):
+    write(tmp_path, eq_3=PLAIN, def_network=PLAIN, lemma_2=PLAIN)
+    kinds = [e.kind for e in registry._in_files(sorted(tmp_path.glob("*.py")))]
+    assert kinds == ["definition", "equation", "lemma"]
+
+
+def test_a_pack_is_listed_in_natural_order_without_running_it(pack):
+    folder = pack()
+    stems = ("lemma_a_28", "lemma_a_4", "lemma_3", "eq_10", "eq_9", "theorem_4_2_rates")
+    write(folder, **dict.fromkeys([*stems, "theorem_4_2", "_helper"], PLAIN))
+    write(folder / "other_paper", theorem_1=PLAIN, _paper="citation = None")
+    for inner in (folder, folder.parent):
+        write(inner, __init__="raise RuntimeError('imported')")
+    ours = [e for e in registry.entries() if e.module.startswith("acme")]
+    assert [e.id for e in ours] == [
+        "acme/eq-9",
+        "acme/eq-10",
+        "acme/lemma-3",
+        "acme/lemma-a.4",
+        "acme/lemma-a.28",
+        "acme/theorem-4.2",
+        "acme/theorem-4.2-rates",
+        "other-paper/theorem-1",
+    ]
+    assert {e.problem for e in ours} == {""}
+
+
+def test_a_pack_is_loaded_and_cited(pack):
+    folder = pack()
+    paper = 'from theorysim.claims import Citation\ncitation = Citation(title="On twos", '
+    paper += 'authors="Acme", year=1999, venue="preprint")\n'
+    write(folder, theorem_1=STATEMENT, _paper=paper)
+    entry = registry.find("acme/theorem-1")
+    assert registry.load(entry).id == "acme/theorem-1"
+    assert registry.citation(entry) == source.Paper("On twos", "Acme", 1999, "preprint")
+
+
+@pytest.mark.parametrize("value", ["nowhere", "acme.nowhere", "acme.statements.theorem_1"])
+def test_a_pack_that_is_no_package_is_named(pack, value):
+    write(pack(value), theorem_1=PLAIN)
+    with pytest.raises(RegistryError, match=f"acme announces .*'{value}'.* uninstall it"):
+        registry.entries()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("x = (\n", 1, "never closed"),
+        ("theorem = 3\n", 1, "docstring"),
+        ('"""Title."""\n', 1, "theorem = Theorem"),
+        ('"""Title."""\n\ntheorem = 3\n', 3, "theorem = Theorem"),
+        ('"""Title."""\ntheorem = Theorem(\n    aliases=f(),\n)\n', 3, "literal"),
+        ('"""Title."""\ntheorem = Theorem(\n\n    aliases=(1,),\n)\n', 4, "alias: .* literal"),
+        ('"""Title."""\ntheorem = Theorem(printed=name)\n', 2, "printed: .* literal"),
+        ('"""Title."""\ntheorem = Theorem(readings=(\n    f"x{1}",))\n', 3, "Reading"),
+        ('"""Title."""\ntheorem = Theorem(readings=(\n    Reading(name),))\n', 3, "literal"),
+        ('"""Title."""\ntheorem = Theorem(readings=[\n    *more])\n', 3, "Reading"),
+    ],
+)
+def test_a_file_that_cannot_be_read_hides_no_other(pack, text, line, reason):
+    folder = pack()
+    write(folder, theorem_1=PLAIN, theorem_2=text)
+    good, bad = (e for e in registry.entries() if e.paper == "acme")
+    assert not good.problem
+    place = f"{folder / 'theorem_2.py'}:{line}: "
+    assert bad.problem.startswith(place)
+    with pytest.raises(RegistryError, match=reason) as caught:
+        registry.load(registry.find("acme/theorem-2"))
+    assert str(caught.value) == bad.problem
+
+
+def test_a_pack_that_fails_when_imported_names_file_and_line(pack):
+    folder = pack()
+    write(folder, theorem_1=PLAIN + "\n1 / 0\n")
+    write(folder, theorem_2=PLAIN.replace("from", "from acme.statements import _help\nfrom", 1))
+    write(folder, _help="import math\n\nmath.nothing\n")
+    line = PLAIN.count("\n") + 2
+    with pytest.raises(RegistryError, match=rf"theorem_1\.py:{line}: ZeroDivisionError"):
+        registry.load(registry.find("acme/theorem-1"))
+    with pytest.raises(RegistryError, match=r"_help\.py:3: AttributeError"):
+        registry.load(registry.find("acme/theorem-2"))
+
+
+def test_what_is_called_theorem_must_be_one(pack):
+    write(pack(), theorem_1='"""Title."""\n\ndef Theorem():\n    return 3\n\ntheorem = Theorem()\n')
+    with pytest.raises(RegistryError, match="no Theorem, but 3"):
+        registry.load(registry.find("acme/theorem-1"))
+
+
+def test_an_id_given_twice_is_refused(pack):
+    folder = pack()
+    write(folder, theorem_1=PLAIN, Theorem_1=PLAIN)
+    with pytest.raises(RegistryError, match=r"acme/theorem-1 is given twice.*rename"):
+        registry.entries()
+
+
+def test_an_alias_that_is_another_statement_is_refused(pack):
+    write(pack(), theorem_1=STATEMENT, theorem_b_7=PLAIN)
+    with pytest.raises(RegistryError, match=r"acme/theorem-b\.7 is given twice"):
+        registry.entries()
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["acme/theorem-9.1", "theorem-9.1", "Theorem 9.1", "acme/theorem-b.7", "THEOREM-B.7"],
+)
+def test_a_statement_answers_to_id_name_and_alias(pack, query):
+    write(pack(), theorem_9_1=STATEMENT)
+    assert registry.find(query).id == "acme/theorem-9.1"
+
+
+def test_an_unknown_name_gets_suggestions(pack):
+    write(pack(), theorem_91_7=PLAIN)
+    with pytest.raises(UnknownTheorem, match=r"'theorem-917'; did you mean acme/theorem-91\.7"):
+        registry.find("theorem-917")
+    with pytest.raises(UnknownTheorem, match="theorysim list"):
+        registry.find("xyzzy")
+
+
+def test_a_name_in_two_papers_is_ambiguous(pack):
+    folder = pack()
+    write(folder / "one", theorem_91=PLAIN)
+    write(folder / "two", theorem_92=STATEMENT.replace("theorem-b.7", "theorem-91"))
+    with pytest.raises(AmbiguousTheorem, match=r"one/theorem-91, two/theorem-92"):
+        registry.find("theorem-91")
+    assert registry.find("two/theorem-91").id == "two/theorem-92"
+
+
+def test_a_file_is_loaded_again_only_when_it_has_changed(tmp_path):
+    write(tmp_path, theorem_1=STATEMENT)
+    path = tmp_path / "theorem_1.py"
+    first = theorysim.theorem("local/theorem-1", [path])
+    assert theorysim.theorem("local/theorem-1", [path]) is first
+    path.write_text(STATEMENT.replace('"bound"', '"another bound"'))
+    again = theorysim.theorem("local/theorem-1", [path])
+    assert [claim.name for claim in again.claims] == ["another bound"]
+
+
+@pytest.mark.parametrize("name", ["missing.py", "notes.txt", "."])
+def test_only_python_files_are_taken(tmp_path, name):
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(RegistryError, match="is no Python file"):
+        registry.entries([tmp_path / name])
+
+
+def test_the_package_of_theorems_lists_them():
+    before = theorysim.theorems()
+    import theorysim.theorems.overtraining.lemma_a_28 as module
+
+    assert theorysim.theorems() == before == registry.entries()
+    assert module.theorem.claims == theorysim.theorem("overtraining/lemma-a.28").claims
+
+
+def test_public_names_are_there():
+    for name in theorysim.__all__:
+        assert callable(getattr(theorysim, name)), name
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = theorysim.nothing

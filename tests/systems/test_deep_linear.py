@@ -1,0 +1,263 @@
+"""Deep linear dynamics: reduced ODE, L-matrix flow and an independent SciPy ODE."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from theorysim.systems import deep_linear as deep
+from theorysim.systems import deep_linear_limit as deep_limit
+from theorysim.systems import deep_linear_network as network
+from theorysim.systems import linear_regression as regression
+from validation.oracles import deep_linear as oracle
+
+EPS = np.finfo(np.float64).eps
+TIMES = np.array([0.0, 0.1, 0.4, 1.0, 2.0])
+COARSER = 32.0
+
+pytestmark = pytest.mark.usefixtures("x64")
+
+
+def problem(samples=2, dimension=5, seed=0):
+    parts = jax.random.split(jax.random.key(seed), 4)
+    return (
+        jax.random.normal(parts[0], (samples, dimension)),
+        jax.random.normal(parts[1], (dimension,)),
+        jax.random.normal(parts[2], (dimension,)),
+        parts[3],
+    )
+
+
+def arrays(*values):
+    return tuple(np.asarray(value) for value in values)
+
+
+def with_error(path, *arguments):
+    """A path and its integrator error: the change when the tolerances are 32 times coarser."""
+    run = jax.jit(lambda coarsening: path(*arguments, coarsening=coarsening))
+    fine, coarse = run(1.0), run(COARSER)
+    error = float(jnp.max(jnp.abs(fine - coarse)))
+    assert error < 1e-6, "the integrator's error is too large to compare anything"
+    return fine, error + 1e3 * EPS
+
+
+def test_flow_solves_the_printed_ode():
+    data, source, target, _ = problem()
+    depths = np.array([1.0, 2.0, 2.5, 5.0, 40.0])
+
+    def flows(coarsening):
+        flow = partial(deep.end_to_end_flow, data, source, target, coarsening=coarsening)
+        return jax.vmap(flow, (0, None))(jnp.asarray(depths), jnp.asarray(TIMES))
+
+    found, error = with_error(flows)
+    for depth, path in zip(depths, found, strict=True):
+        expected = oracle.end_to_end_flow(*arrays(data, source, target), depth, TIMES)
+        # The oracle runs at rtol 1e-12 over up to thousands of steps.
+        np.testing.assert_allclose(path, expected, rtol=0, atol=error + 1e-10)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 5])
+def test_flow_is_that_of_the_matrices(depth):
+    data, source, target, key = problem()
+    layers = network.balanced_layers(key, source, (5,) * (depth - 1))
+    times = jnp.asarray(TIMES)
+
+    def matrices(**options):
+        return network.flow_path(layers, data, data @ target, times, **options).weights
+
+    reduced, error = with_error(deep.end_to_end_flow, data, source, target, depth, times)
+    full, full_error = with_error(matrices)
+    np.testing.assert_allclose(reduced, full, rtol=0, atol=error + full_error)
+
+
+def test_flow_at_depth_one_is_linear_regression():
+    data, source, target, _ = problem()
+    times = jnp.asarray(TIMES)
+    found, error = with_error(deep.end_to_end_flow, data, source, target, 1, times)
+    exact = regression.gradient_flow(data, source, target, times).weights
+    np.testing.assert_allclose(found, exact, rtol=0, atol=error)
+
+
+@pytest.mark.parametrize("depth", [2, 7])
+def test_invariant_part_outside_the_data(depth):
+    data, source, target, _ = problem()
+    path = deep.end_to_end_flow(data, source, target, depth, jnp.asarray(TIMES))
+    assert jnp.linalg.norm(path[-1] - source) > 0.1
+    outside = path - path @ (basis := regression.row_space(data)) @ basis.T
+    power = (depth - 1) / depth
+    conserved = outside / jnp.linalg.norm(path, axis=1, keepdims=True) ** power
+    # Conserved by construction, hence to rounding at any integrator tolerance.
+    expected = jnp.broadcast_to(conserved[0], conserved.shape)
+    np.testing.assert_allclose(conserved, expected, rtol=0, atol=64 * depth * EPS)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_flow_ends_at_the_fixed_point(seed):
+    data, source, target, _ = problem(seed=seed)
+    depths = jnp.array([1.0, 2.0, 5.0, 16.0])
+
+    def end(depth):
+        expected = deep_limit.limit(data, source, target, depth)
+        rate = deep.loss_decay_rate(data, depth, jnp.linalg.norm(expected))
+        times = jnp.array([0.0, 60.0]) / rate
+        return deep.end_to_end_flow(data, source, target, depth, times)[-1], expected
+
+    found, expected = jax.jit(jax.vmap(end))(depths)
+    losses = jax.vmap(partial(regression.loss, data=data, labels=data @ target))
+    # What is left to go, sqrt(n loss)/sigma_min inside the data; outside, where the invariant ties
+    # beta to its norm, at most as much. The loss ends at the square of the integrator's error.
+    smallest = jnp.linalg.norm(data, ord=-2)
+    distance = jnp.sqrt(2 * losses(found)) / smallest + 1e-9
+    assert jnp.all(distance < 1e-7)
+    assert jnp.all(jnp.linalg.norm(found - expected, axis=1) < 2 * distance)
+    assert jnp.linalg.norm(expected[0] - expected[-1]) > 0.1
+
+
+def test_flow_passes_close_to_zero_weights():
+    # A target opposite to the source inside the data: the norm falls to s c_perp^L on the way.
+    data = jnp.array([[1.0, 0.0, 0.0]])
+    source, target, depth = jnp.array([1.0, 0.2, 0.0]), jnp.array([-1.0, 0.0, 3.0]), 3
+    times = np.linspace(0, 400, 9)
+    found, error = with_error(deep.end_to_end_flow, data, source, target, depth, jnp.asarray(times))
+    expected = oracle.end_to_end_flow(*arrays(data, source, target), depth, times)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=error + 1e-8)
+    np.testing.assert_allclose(
+        found[-1], deep_limit.limit(data, source, target, depth), rtol=0, atol=error + 1e-9
+    )
+
+
+def test_dependent_rows_zero_source_and_depth_below_one_are_no_numbers():
+    data, source, target, _ = problem()
+    cases = [(data.at[1].set(2 * data[0]), source, 3.0), (data, 0 * source, 3.0)]
+    cases += [(data, source, 0.5), (data, source, 3.0)]
+    batch = (jnp.stack(part) for part in map(jnp.asarray, zip(*cases, strict=True)))
+
+    def flow(data, source, depth):
+        return deep.end_to_end_flow(data, source, target, depth, jnp.asarray(TIMES))
+
+    finite = jnp.isfinite(jax.jit(jax.vmap(flow))(*batch)).any(axis=(1, 2))
+    assert finite.tolist() == [False, False, False, True]
+
+
+def test_flow_in_single_precision():
+    data, source, target, _ = problem()
+    exact = deep.end_to_end_flow(data, source, target, 3, jnp.asarray(TIMES))
+    low = (part.astype(jnp.float32) for part in (data, source, target))
+    found = deep.end_to_end_flow(*low, 3, jnp.asarray(TIMES, jnp.float32), rtol=1e-5, atol=1e-6)
+    assert found.dtype == jnp.float32
+    # The integrator's error per step, over some tens of steps.
+    np.testing.assert_allclose(found, exact, rtol=0, atol=30 * 1e-5)
+
+
+# Frozen layers
+
+
+@pytest.mark.parametrize(("depth", "frozen"), [(2, 1), (3, 1), (5, 2)])
+def test_frozen_scale_solves_the_printed_ode(depth, frozen):
+    data, source, target, _ = problem()
+    targets = jnp.stack([target + 2 * source, -target - 2 * source])
+
+    def flows(coarsening):
+        return jax.vmap(
+            lambda target: deep.frozen_scale_flow(
+                data, source, target, depth, frozen, jnp.asarray(TIMES), coarsening=coarsening
+            )
+        )(targets)
+
+    scales, error = with_error(flows)
+    for target, scale in zip(targets, scales, strict=True):
+        problems = arrays(data, source, target)
+        expected = [oracle.frozen_scale(*problems, depth, frozen, time) for time in TIMES[1:]]
+        np.testing.assert_allclose(scale[1:], expected, rtol=0, atol=error + 1e-10)
+
+
+def test_frozen_closed_form_of_two_layers():
+    data = jnp.array([[1.0, 0.5], [0.0, 2.0]])
+    source = jnp.array([1.0, 0.5])
+    # X source = (1.25, 1), to which (-1, 1.25) is orthogonal: c* is the factor of the source.
+    blind = jnp.linalg.solve(data, jnp.array([-1.0, 1.25]))
+    best = jnp.array([1.5, 0.0, -1.0])
+    targets = best[:, None] * source + blind
+    times = jnp.array([0.0, 0.3, 2.0, 50.0, 300.0])
+
+    def flows(coarsening):
+        flow = partial(deep.frozen_scale_flow, data, source, coarsening=coarsening)
+        return jax.vmap(lambda target: flow(target, 4, 2, times))(targets)
+
+    found, error = with_error(flows)
+    closed = jax.vmap(lambda t: deep.frozen_scale_two_layers(data, source, t, 4, times))(targets)
+    np.testing.assert_allclose(found, closed, rtol=0, atol=error)
+    ends = jax.vmap(lambda t: deep.frozen_scale_limit(data, source, t, 4, 2))(targets)
+    np.testing.assert_allclose(ends, jnp.maximum(best, 0), rtol=0, atol=64 * EPS)
+    np.testing.assert_allclose(closed[::2, -1], ends[::2], rtol=0, atol=64 * EPS)
+    # At c* = 0 the decay is algebraic: 1/(1 + A t), A = (2K/n) ||X source||^2 / ||source||^(2/L).
+    slow = 1 / (1 + 2 * (1.25**2 + 1) / jnp.sqrt(jnp.linalg.norm(source)) * times)
+    np.testing.assert_allclose(closed[1], slow, rtol=1e3 * EPS)
+
+
+@pytest.mark.parametrize("frozen", [1, 2])
+def test_frozen_network_keeps_the_direction_of_the_source(frozen):
+    data, source, target, key = problem()
+    layers = network.balanced_layers(key, source, (5, 5))
+    times = jnp.asarray(TIMES)
+
+    def matrices(**options):
+        run = network.flow_path(layers, data, data @ target, times, frozen=frozen, **options)
+        return run.weights
+
+    full, error = with_error(matrices)
+    scale, scale_error = with_error(deep.frozen_scale_flow, data, source, target, 3, frozen, times)
+    assert abs(float(scale[-1]) - 1) > 0.1
+    size = float(jnp.linalg.norm(source))
+    np.testing.assert_allclose(
+        full, scale[:, None] * source, rtol=0, atol=error + size * scale_error
+    )
+    along = (full @ source / (source @ source))[:, None] * source
+    np.testing.assert_allclose(full, along, rtol=0, atol=1e3 * EPS)
+
+
+def test_frozen_data_blind_to_the_source_change_nothing():
+    data = jnp.array([[0.0, 1.0]])
+    source, target = jnp.array([2.0, 0.0]), jnp.array([1.0, 1.0])
+    times = jnp.asarray(TIMES)
+    for depth, frozen in ((2, 1), (4, 1)):
+        scale = deep.frozen_scale_flow(data, source, target, depth, frozen, times)
+        np.testing.assert_array_equal(scale, jnp.ones(5))
+
+
+@pytest.mark.parametrize("frozen", [0, 3])
+def test_frozen_layers_out_of_range(frozen):
+    data, source, target, _ = problem()
+    with pytest.raises(ValueError, match=f"{frozen} frozen layers of 3: freeze at least 1"):
+        deep.frozen_scale_limit(data, source, target, 3, frozen)
+
+
+# Checks of a user's problem
+
+
+def test_check_accepts_a_good_problem():
+    data, source, target, _ = problem()
+    for depth in (1, 2.5, np.inf):
+        deep.check_problem(data, source, target, depth)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x, s, t: (x, s, t, 0), "depth 0 is below 1: use at least one layer"),
+        (lambda x, s, t: (x.T, s[:2], t[:2], 2), "5 samples exceed the dimension 2"),
+        (lambda x, s, t: (x.at[1].set(x[0]), s, t, 2), "X X.T is singular.*remove dependent"),
+        (lambda x, s, t: (x, 0 * s, t, 2), "source is zero.*use a nonzero source"),
+        (lambda x, s, t: (x, s, t * jnp.nan, 2), "must be finite"),
+        (lambda x, s, t: (jnp.eye(5), s, t, 2), r"P_perp source.* use fewer samples"),
+        (lambda x, s, t: (x, x.T @ x @ s, t, 2), r"P_perp source.* use fewer samples"),
+        (lambda x, s, t: (jnp.eye(5)[:2], s.at[:2].set(0), t, np.inf), "P_par source.*degenerate"),
+        (lambda x, s, t: (jnp.eye(5)[:2], s, t.at[:2].set(0), np.inf), "P_par target.*degenerate"),
+    ],
+)
+def test_check_names_the_degenerate_case(change, message):
+    data, source, target, _ = problem()
+    with pytest.raises(ValueError, match=message):
+        deep.check_problem(*change(data, source, target))

@@ -1,0 +1,199 @@
+"""The scalar fixed point of deep linear fine-tuning against roots in many digits."""
+
+import jax
+import jax.numpy as jnp
+import mpmath as mp
+import numpy as np
+import pytest
+
+from theorysim.systems import deep_linear_limit as deep
+from theorysim.systems import linear_regression as regression
+from validation.oracles import deep_linear as oracle
+
+EPS = np.finfo(np.float64).eps
+DEPTHS = [1.0, 1.5, 2.0, 3.0, 10.0, 1e3, 1e6]
+RATIOS = [1e-6, 1e-3, 0.5, 1.0, 3.0, 1e3, 1e6]
+INSIDE = [1e-6, 0.1, 0.7, 1 - 1e-6]
+
+
+pytestmark = pytest.mark.usefixtures("x64")
+
+
+def lengths_of(inside, ratio):
+    """c_par, c_perp and tau = ratio c_par; c_perp as the float nearest to the exact one."""
+    outside = float(mp.sqrt(1 - mp.mpf(inside) ** 2))
+    return deep.Alignment(*(jnp.asarray(part) for part in (inside, outside, ratio * inside)))
+
+
+def lengths_like(inside, ratio):
+    fixed = lengths_of(inside, 1.0)
+    return fixed._replace(target_parallel=ratio * fixed.source_parallel)
+
+
+def problem(samples=3, dimension=6, seed=0):
+    parts = jax.random.split(jax.random.key(seed), 3)
+    return (
+        jax.random.normal(parts[0], (samples, dimension)),
+        jax.random.normal(parts[1], (dimension,)),
+        jax.random.normal(parts[2], (dimension,)),
+    )
+
+
+@pytest.mark.parametrize("inside", INSIDE)
+def test_norm_ratio_is_the_root_in_many_digits(inside):
+    grid = [(depth, ratio) for depth in DEPTHS for ratio in RATIOS]
+    depths, ratios = (jnp.array(part) for part in zip(*grid, strict=True))
+    lengths = jax.vmap(lambda ratio: lengths_like(inside, ratio))(ratios)
+    found = jax.jit(jax.vmap(deep.log_norm_ratio))(lengths, depths)
+    for index, (depth, _) in enumerate(grid):
+        exact = oracle.log_norm_ratio(*(float(part[index]) for part in lengths), depth)
+        # A few ulp, of one or of ln x; the largest of 700 points was 2e-15 = 9 eps.
+        assert abs(float(found[index]) - exact) < 8 * EPS * max(1, abs(exact)), grid[index]
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_closed_forms_at_depth_one_and_infinity(ratio):
+    lengths = lengths_of(0.3, ratio)
+    single = 0.5 * mp.log(mp.mpf(float(lengths[1])) ** 2 + mp.mpf(float(lengths[2])) ** 2)
+    assert abs(float(deep.log_norm_ratio(lengths, 1)) - single) <= 8 * EPS
+    # Rounding of exp(-2u) near the root, and of ln x itself.
+    infinite = deep.log_norm_ratio(lengths, jnp.inf)
+    scale = max(1.0, abs(np.log(ratio)))
+    assert float(infinite) == pytest.approx(np.log(ratio), abs=8 * EPS * scale)
+    assert float(deep.source_coefficient(lengths, 1)) == 1.0
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5, 100])
+def test_target_unseen_by_the_data_leaves_the_power_of_the_source(depth):
+    lengths = lengths_of(0.6, 0.0)
+    found = deep.log_norm_ratio(lengths, depth)
+    assert float(found) == pytest.approx(depth * np.log(0.8), abs=8 * EPS * depth)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5, 100])
+def test_source_unseen_by_the_data_still_has_a_root(depth):
+    lengths = deep.Alignment(*map(jnp.asarray, (0.0, 1.0, 2.0)))
+    exact = oracle.log_norm_ratio(0.0, 1.0, 2.0, depth)
+    assert abs(float(deep.log_norm_ratio(lengths, depth)) - exact) <= 8 * EPS * depth
+
+
+def test_depth_below_one_is_no_number():
+    assert jnp.isnan(deep.log_norm_ratio(lengths_of(0.6, 2.0), 0.5))
+
+
+@pytest.mark.parametrize("ratio", [0.2, 5.0])
+@pytest.mark.parametrize("depth", [1.5, 4.0, 300.0])
+def test_derivatives_are_those_of_the_root(depth, ratio):
+    lengths = lengths_of(0.4, ratio)
+
+    def log_ratio(inside, outside, reached, depth):
+        size = jnp.hypot(inside, outside)
+        return deep.log_norm_ratio(
+            deep.Alignment(inside / size, outside / size, reached / size), depth
+        )
+
+    arguments = (*lengths, jnp.asarray(depth))
+    slopes = jax.grad(log_ratio, argnums=(0, 1, 2, 3))(*arguments)
+    for wanted, slope in enumerate(slopes):
+        exact = oracle.log_norm_ratio_derivative(
+            tuple(float(part) for part in lengths), depth, wanted
+        )
+        # Sums of a few terms, divided by the slope of the equation, that cancel at most 1/c^2-fold.
+        assert float(slope) == pytest.approx(exact, rel=64 * EPS / 0.4**2)
+
+
+def test_second_derivative_in_the_depth():
+    lengths = lengths_of(0.4, 5.0)
+    first = jax.grad(lambda depth: deep.log_norm_ratio(lengths, depth))
+    step = 1e-4
+    expected = (first(3.0 + step) - first(3.0 - step)) / (2 * step)
+    second = jax.grad(first)(3.0)
+    # Truncation is of relative order step^2, rounding eps / step: 1e-8 and 1e-12.
+    assert float(second) == pytest.approx(float(expected), rel=10 * step**2)
+
+
+@pytest.mark.parametrize("ratio", [0.2, 5.0])
+def test_first_correction_leaves_a_second_order(ratio):
+    lengths = lengths_of(0.5, ratio)
+    depths = jnp.exp2(jnp.arange(10.0, 14.0))
+
+    def error_at(depth):
+        exact = deep.source_coefficient(lengths, depth)
+        return jnp.abs(exact - deep.first_order_coefficient(lengths, depth))
+
+    error = jax.vmap(error_at)(depths)
+    orders = -np.diff(np.log2(error))
+    # The next order enters with ln(x)/(c^2 L) = 6e-3 at the first of these depths.
+    np.testing.assert_allclose(orders, 2, atol=0.02)
+
+
+@pytest.mark.parametrize("ratio", [0.2, 1.0, 5.0])
+@pytest.mark.parametrize("depth", [1.0, 3.0, 1e3, 1e9, 1e12])
+def test_gap_to_infinite_depth_keeps_its_digits(depth, ratio):
+    lengths = lengths_of(0.5, ratio)
+    inside, outside, reached = (float(part) for part in lengths)
+    with mp.workdps(oracle.DIGITS):
+        log_x = oracle.log_norm_ratio(inside, outside, reached, depth)
+        exact = (1 - 1 / mp.mpf(depth)) * log_x - mp.log(mp.mpf(reached) / mp.mpf(inside))
+    found = float(deep.log_coefficient_gap(lengths, depth))
+    # ln(tau/c_par) is known to eps; the gap is a smooth multiple of it.
+    assert found == pytest.approx(float(exact), rel=64 * EPS, abs=8 * EPS / depth)
+
+
+def test_limits_at_depth_one_and_at_infinite_depth():
+    data, source, target = problem()
+    tolerance = 8 * data.shape[1] * EPS * float(jnp.linalg.cond(data))
+    np.testing.assert_allclose(
+        deep.limit(data, source, target, 1),
+        regression.limit(data, source, target),
+        rtol=0,
+        atol=tolerance,
+    )
+    np.testing.assert_allclose(
+        deep.limit(data, source, target, jnp.inf),
+        deep.infinite_depth_limit(data, source, target),
+        rtol=0,
+        atol=tolerance,
+    )
+
+
+def test_limit_fits_the_data_and_solves_the_printed_equation():
+    data, source, target = problem()
+    depth = 3
+    weights = deep.limit(data, source, target, depth)
+    tolerance = 64 * EPS * float(jnp.linalg.cond(data)) * float(jnp.linalg.norm(target))
+    np.testing.assert_allclose(data @ weights, data @ target, rtol=0, atol=tolerance)
+    basis = regression.row_space(data)
+    ratio = jnp.linalg.norm(weights) / jnp.linalg.norm(source)
+    expected = (
+        ratio ** ((depth - 1) / depth) * regression.project(basis, source).orthogonal
+        + regression.project(basis, target).parallel
+    )
+    np.testing.assert_allclose(weights, expected, rtol=0, atol=tolerance)
+
+
+def test_limit_differentiates_in_both_modes():
+    data, source, target = problem()
+
+    def first(data):
+        return deep.limit(data, source, target, 4.0)[0]
+
+    direction = jax.random.normal(jax.random.key(9), data.shape)
+    _, forward = jax.jvp(first, (data,), (direction,))
+    backward = jnp.sum(jax.grad(first)(data) * direction)
+    step = 1e-5
+    central = (first(data + step * direction) - first(data - step * direction)) / (2 * step)
+    assert float(forward) == pytest.approx(float(backward), rel=1e3 * EPS)
+    # Central differences: truncation step^2 times third derivatives (cubes of 1/sigma_min).
+    assert float(forward) == pytest.approx(float(central), rel=1e3 * step**2)
+
+
+def test_single_precision_stays_single():
+    data, source, target = problem()
+    exact = deep.limit(data, source, target, 3)
+    found = deep.limit(*(part.astype(jnp.float32) for part in (data, source, target)), 3)
+    assert found.dtype == jnp.float32
+    precision = float(jnp.finfo(jnp.float32).eps)
+    np.testing.assert_allclose(
+        found, exact, rtol=0, atol=64 * precision * float(jnp.linalg.cond(data))
+    )

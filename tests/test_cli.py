@@ -1,0 +1,236 @@
+"""The command: verdicts become exit codes, bad usage becomes one message, output fits a page."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import theorysim
+from theorysim import cli
+from theorysim.engine import registry
+
+STATEMENT = '''
+"""A number is at most so many times itself.
+
+The second paragraph has a line that is rather longer than eighty columns, to be wrapped when shown.
+
+    a formula stays as it is
+"""
+
+from theorysim.claims import Reading, Real, Size, Space, Theorem, at_most
+
+theorem = Theorem(
+    space=Space(n=Size(3), a=Real(1, 2)),
+    hypotheses={"least": lambda x: x.a - LEAST},
+    simulate=lambda x, key: x.a,
+    predict=lambda x: FACTOR * x.a,
+    claims=(at_most("bound", lambda r: r.sim, lambda r: r.theory, statement="a <= FACTOR a"),),
+    readings=(Reading("generous", predict=lambda x: 9 * x.a, note="a constant of nine"),),
+    wrong=Reading("half", predict=lambda x: x.a / 2),
+    aliases=("theorem-b.1",),
+)
+'''.lstrip()
+
+
+@pytest.fixture
+def statement(tmp_path):
+    """Writes a theorem that holds if `factor` > 1 and is vacuous if `least` > 2."""
+
+    def write(factor=1.5, least=0) -> str:
+        path = tmp_path / "theorem_1.py"
+        path.write_text(STATEMENT.replace("FACTOR", str(factor)).replace("LEAST", str(least)))
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs the command: (exit code, standard output, standard error)."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["theorysim", *arguments])
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        output = capsys.readouterr()
+        return done.value.code, output.out, output.err
+
+    return run
+
+
+def assert_fits_a_page(text: str) -> None:
+    assert "\x1b" not in text  # no colour
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_list_names_every_theorem(run):
+    code, text, error = run("list")
+    assert (code, error) == (0, "")
+    assert all(f"  {entry.id}  " in text for entry in registry.entries())
+    assert_fits_a_page(text)
+
+
+def test_list_as_json(run, statement):
+    code, text, _ = run("list", "--json", "--theorems", statement())
+    rows = {row["id"]: row for row in json.loads(text)}
+    assert code == 0
+    assert set(rows) == {*(entry.id for entry in registry.entries()), "local/theorem-1"}
+    assert rows["local/theorem-1"] == {
+        "id": "local/theorem-1",
+        "aliases": ["theorem-b.1"],
+        "title": "A number is at most so many times itself.",
+        "kind": "theorem",
+        "paper": "local",
+        "readings": ["as printed", "generous"],
+    }
+
+
+def test_list_of_one_paper(run, statement):
+    _, text, _ = run("list", "--json", "--paper", "local", "--theorems", statement())
+    assert [row["id"] for row in json.loads(text)] == ["local/theorem-1"]
+    code, _, error = run("list", "--paper", "nosuch")
+    assert code == 2
+    assert "no paper 'nosuch'; there are " in error and "overtraining" in error
+
+
+def test_list_shows_what_cannot_be_read(run, tmp_path):
+    path = tmp_path / "theorem_1.py"
+    path.write_text("x = (\n")
+    code, text, _ = run("list", "--paper", "local", "--theorems", str(path))
+    assert code == 0
+    assert f"cannot be read: {path}:1:" in " ".join(text.split())
+
+
+def test_show(run, statement):
+    path = statement()
+    code, text, _ = run("show", "local/theorem-1", "--theorems", path)
+    assert code == 0
+    assert_fits_a_page(text.replace(path, ""))
+    for part in (
+        "    a formula stays as it is\n",
+        f"file        {path}\n",
+        "aliases     theorem-b.1\n",
+        "  n             size 3, in 1..1024\n",
+        "  a             real in [1, 2]\n",
+        "hypotheses\n  least\n",
+        "reading     as printed (primary)\n  at_most          bound: a <= 1.5 a\n",
+        "reading     generous\n  a constant of nine\n  changes predict\n",
+        "wrong       half (must be refuted within 64 instances)\n",
+    ):
+        assert part in text
+
+
+def test_show_cites_the_paper(run):
+    _, text, _ = run("show", "overtraining/lemma-a.28")
+    assert "(2025). Overtrained Language Models Are Harder to Fine-Tune." in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("factor", "least", "verdict", "code"),
+    [(1.5, 0, "holds", 0), (0.9, 0, "violated", 3), (1.5, 3, "vacuous", 4)],
+)
+def test_verdicts_are_exit_codes(run, statement, factor, least, verdict, code):
+    found, text, error = run("verify", "local/theorem-1", "--theorems", statement(factor, least))
+    assert (found, error) == (code, "")
+    assert f"as printed (primary): {verdict}" in text
+    assert_fits_a_page("\n".join(line for line in text.splitlines() if line[:1] != "{"))
+
+
+def test_json_is_one_object_without_nan(run, statement):
+    code, text, _ = run(
+        *("verify", "local/theorem-1", "--theorems", statement(0.9)),
+        *("--json", "--seed", "7", "--instances", "5", "--set", "n=2", "--set", "a=1.25"),
+    )
+
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    report = json.loads(text, parse_constant=refuse)
+    assert code == 3
+    assert report["theorem"] == "local/theorem-1"
+    assert (report["verdict"], report["seed"], report["instances"]) == ("violated", 7, 5)
+    assert report["sizes"] == {"n": 2}
+    assert [reading["name"] for reading in report["readings"]] == ["as printed", "generous"]
+    (claim,) = report["readings"][0]["claims"]
+    assert claim["lhs"] == 1.25
+
+
+def test_one_reading(run, statement):
+    code, text, _ = run(
+        *("verify", "local/theorem-1", "--theorems", statement(0.9)),
+        *("--reading", "generous", "--json"),
+    )
+    assert code == 0
+    assert [reading["name"] for reading in json.loads(text)["readings"]] == ["generous"]
+
+
+def test_a_decisive_instance_is_replayed(run, statement, tmp_path):
+    path = statement(0.9)
+    _, text, _ = run("verify", "local/theorem-1", "--theorems", path, "--json")
+    (claim,) = json.loads(text)["readings"][0]["claims"]
+    file = tmp_path / "instance.json"
+    file.write_text(json.dumps(claim["worst_instance"]))
+    again = ("verify", "local/theorem-1", "--theorems", path, "--instance", str(file), "--json")
+    code, text, _ = run(*again)
+    assert code == 3
+    report = json.loads(text)
+    assert report["instances"] == 1
+    assert report["readings"][0]["claims"][0]["lhs"] == claim["lhs"]
+
+
+def test_a_picture_is_drawn(run, statement, tmp_path):
+    path = tmp_path / "picture.png"
+    run("verify", "local/theorem-1", "--theorems", statement(), "--plot", str(path))
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("verify", "nosuch-99"), "no theorem 'nosuch-99'"),
+        (("show", "nosuch-99"), "no theorem 'nosuch-99'"),
+        (("verify", "local/theorem-1", "--set", "n"), "expected name=value"),
+        (("verify", "local/theorem-1", "--set", "n="), "expected name=value"),
+        (("verify", "local/theorem-1", "--set", "n=2", "--set", "n=3"), "set twice"),
+        (("verify", "local/theorem-1", "--set", "n=0"), "1..1024"),
+        (("verify", "local/theorem-1", "--set", "m=1"), "m"),
+        (("verify", "local/theorem-1", "--set", "a=3"), "[1, 2]"),
+        (("verify", "local/theorem-1", "--reading", "other"), "no reading 'other'"),
+        (("verify", "local/theorem-1", "--instances", "0"), "0 instances"),
+        (("verify", "local/theorem-1", "--instances", "many"), "--instances"),
+        (("verify", "local/theorem-1", "--instance", "missing.json"), "missing.json"),
+        (("verify", "local/theorem-1", "--plot", "missing/x.png"), "missing/x.png"),
+        (("verify", "local/theorem-1", "--plot", "x.nosuch"), "x.nosuch"),
+        (("verify", "local/theorem-1", "--theorems", "missing.py"), "missing.py is no Python"),
+        (("verify", "--nosuch"), "nosuch"),
+        (("nosuch",), "nosuch"),
+        (("verify",), "ID"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_bad_usage_is_one_message(run, statement, arguments, message):
+    files = ("--theorems", statement()) if "local/theorem-1" in arguments else ()
+    code, _, error = run(*arguments, *files)
+    assert code == 2
+    assert message in error
+    assert "Traceback" not in error
+
+
+def test_the_version_is_printed(run):
+    assert run("--version") == (0, f"theorysim {theorysim.__version__}\n", "")
+
+
+def test_a_fault_has_its_traceback_and_exit_code_1(statement):
+    path = Path(statement())
+    path.write_text(path.read_text().replace("lambda x, key: x.a", "lambda x, key: x.a + None"))
+    done = subprocess.run(
+        [sys.executable, "-m", "theorysim", "verify", "local/theorem-1", "--theorems", path],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr and "TypeError" in done.stderr

@@ -1,0 +1,177 @@
+"""Imports run one way, the slow ones wait until they are used, and importing changes nothing."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted((ROOT / "theorysim").rglob("*.py"))
+
+# What each part of theorysim may import of theorysim; the parts not named here sit on top.
+ALLOWED = {
+    "environment": set(),
+    "errors": set(),
+    "numerics": {"numerics"},
+    "systems": {"systems", "numerics"},
+    "claims": {"claims", "errors"},
+    "theorems": {"theorems", "systems", "numerics", "claims"},
+    "engine": {"engine", "claims", "numerics", "errors"},
+    "report": {"report", "engine", "claims", "errors"},
+}
+TOP = {"__init__", "__main__", "cli", "cli_sweep", "pytest_plugin", "testing"}
+OUTSIDE = {"validation", "tests", "benchmarks", "notebooks"}
+# Who may import these when it is itself imported, and not only when it is used.
+EAGER = {
+    "typer": {"cli", "cli_sweep"},
+    "rich": {"report"},
+    "matplotlib": {"report"},
+    "hypothesis": {"testing", "pytest_plugin"},
+    "pytest": {"testing", "pytest_plugin"},
+}
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def part_of(module: str) -> str:
+    return [*module.split("."), "__init__"][1]
+
+
+def imported(node: ast.AST, package: str) -> list[str]:
+    """Full names of what an import statement imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        above = package.split(".")[: len(package.split(".")) - node.level + 1]
+        base = ".".join([*(above if node.level else []), *([node.module] if node.module else [])])
+        return [f"{base}.{alias.name}" for alias in node.names]
+    return []
+
+
+def eager_nodes(tree: ast.AST):
+    """What runs when the module is imported: all but functions and blocks for type checkers."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node = ast.Module(node.orelse, [])
+        yield node
+        yield from eager_nodes(node)
+
+
+def faults(module: str, source: str, is_package: bool = False) -> list[str]:
+    """The imports of a module of theorysim that break the rules."""
+    tree = ast.parse(source)
+    package = module if is_package else module.rpartition(".")[0]
+    part = part_of(module)
+    found = []
+    for name in (name for node in ast.walk(tree) for name in imported(node, package)):
+        root = name.split(".")[0]
+        if root in OUTSIDE:
+            found.append(f"{module} imports {name}")
+        if root != "theorysim" or part in TOP:
+            continue
+        if part_of(name) not in ALLOWED[part]:
+            found.append(f"{module} imports {name}")
+        paper = module.split(".")[2:3]
+        if part == part_of(name) == "theorems" and name.split(".")[2:3] != paper:
+            found.append(f"{module} imports {name}, of another paper")
+    for name in (name for node in eager_nodes(tree) for name in imported(node, package)):
+        root = name.split(".")[0]
+        if part not in EAGER.get(root, {part}):
+            found.append(f"{module} imports {name} before it is used")
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_name)
+def test_imports_run_one_way(path):
+    assert part_of(module_name(path)) in {*ALLOWED, *TOP}
+    assert faults(module_name(path), path.read_text(), path.name == "__init__.py") == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("theorysim.numerics.flow", "from theorysim.systems import deep_linear"),
+        ("theorysim.numerics.flow", "from ..systems import deep_linear"),
+        ("theorysim.systems.deep_linear", "import theorysim.claims.space"),
+        ("theorysim.claims.space", "def f():\n    from theorysim.numerics import flow"),
+        ("theorysim.theorems.one.lemma_1", "from theorysim.engine.registry import find"),
+        ("theorysim.theorems.one.lemma_1", "from theorysim.theorems.two.lemma_1 import theorem"),
+        ("theorysim.theorems.one.lemma_1", "from ..two import lemma_1"),
+        ("theorysim.engine.verify", "from theorysim.theorems.one import lemma_1"),
+        ("theorysim.engine.verify", "from theorysim import cli"),
+        ("theorysim.cli", "import validation.oracles"),
+        ("theorysim.cli", "try:\n    import rich.console\nexcept ImportError:\n    pass"),
+        ("theorysim.engine.verify", "class A:\n    from hypothesis import given"),
+    ],
+)
+def test_planted_imports_are_caught(module, source):
+    assert faults(module, source)
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("theorysim.theorems.one.lemma_1", "from theorysim.theorems.one import _losses"),
+        ("theorysim.theorems.one.lemma_1", "from ._losses import loss"),
+        ("theorysim.cli", "def f():\n    import rich.console"),
+        ("theorysim.cli", "if TYPE_CHECKING:\n    import rich.console"),
+        ("theorysim.report.plot", "import matplotlib"),
+    ],
+)
+def test_honest_imports_pass(module, source):
+    assert faults(module, source) == []
+
+
+def run(program: str) -> str:
+    """What a fresh process prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().splitlines()[-1]
+
+
+LOADED = "print(sorted({'jax', 'numpy', 'scipy', 'rich', 'matplotlib'} & set(sys.modules)))"
+COMMAND = """
+import sys
+from theorysim.cli import main
+sys.argv = ["theorysim", *{arguments}]
+try:
+    main()
+except SystemExit:
+    pass
+"""
+
+
+def test_importing_theorysim_loads_nothing_heavy():
+    assert run(f"import sys, theorysim; {LOADED}") == "[]"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["list"], ["list", "--json"], ["--help"], ["verify", "nosuch"], ["show", "nosuch"]],
+    ids=" ".join,
+)
+def test_what_needs_no_theorem_loads_nothing_heavy(arguments):
+    assert run(COMMAND.format(arguments=arguments) + LOADED) == "[]"
+
+
+def test_importing_every_module_changes_no_global_state():
+    program = """
+import importlib, os, sys
+import jax
+from jax._src import xla_bridge
+before = dict(jax.config.values), dict(os.environ)
+for name in {names}:
+    importlib.import_module(name)
+assert before == (dict(jax.config.values), dict(os.environ))
+print(xla_bridge.backends_are_initialized())
+"""
+    names = [module_name(path) for path in FILES if path.name != "__main__.py"]
+    assert run(program.format(names=names)) == "False"  # nothing was computed either

@@ -1,0 +1,107 @@
+"""The command `theorysim sweep`: grids, stores that resume, pictures, bad usage."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from theorysim.cli_sweep import parse_grid
+from theorysim.engine.sweep_store import open_store
+from theorysim.errors import UsageError
+
+ROOT = Path(__file__).parents[1]
+
+STATEMENT = '''
+"""A mean of squares is at most the largest square."""
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Gaussian, Reading, Real, Size, Space, Theorem, at_least, at_most
+
+theorem = Theorem(
+    space=Space(n=Size(3, 1, 8), factor=Real(0.5, 4, log=True), shift=Real(-1, 1), v=Gaussian("n")),
+    hypotheses={"shift": lambda x: 0.5 - x.shift},
+    simulate=lambda x, key: x.factor * (x.v + x.shift),
+    predict=lambda x: x.factor**2 * jnp.max((x.v + x.shift) ** 2),
+    claims=(
+        at_most("mean: below max / all", lambda r: jnp.mean(r.sim[0] ** 2), lambda r: r.theory),
+        at_least("entries", lambda r: r.sim[0], lambda r: 0.0, given=lambda r: r.x.v - 1),
+    ),
+    readings=(Reading("half", predict=lambda x: x.factor**2 * jnp.max(x.v**2) / 2),),
+    wrong=Reading("none", predict=lambda x: -x.factor),
+)
+'''.lstrip()
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Runs the command in a process of its own on the statement."""
+    statement = tmp_path / "lemma_1.py"
+    statement.write_text(STATEMENT)
+
+    def run(*arguments: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "theorysim", "sweep", *arguments],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return lambda *arguments: run("lemma-1", "--theorems", str(statement), *arguments), run
+
+
+def test_a_grid_of_fields_and_sizes_goes_to_a_store_and_a_picture(command, tmp_path):
+    sweep, plain = command
+    out, picture = tmp_path / "phase.zarr", tmp_path / "phase.png"
+    grids = ["--grid", "factor=log:0.5:4:4", "--grid", "shift=-1:1:5", "--grid", "n=2,3"]
+    status, output = sweep(*grids, "--seeds", "3", "--out", str(out), "--plot", str(picture))
+    assert status == 0, output
+    found = open_store(out).load()
+    assert dict(found["diverged"].sizes) == {"n": 2, "factor": 4, "shift": 5, "seed": 3}
+    assert "mean_below_max_all.slack" in found and found["entries.slack"].shape[-1] == 3
+    assert (found["mean_below_max_all.slack"] >= 0).all()
+    np.testing.assert_allclose(found["factor"], np.geomspace(0.5, 4, 4))
+    met = found["satisfied"].isel(n=0, factor=0, seed=0)
+    np.testing.assert_array_equal(met, found["shift"] <= 0.5)
+    assert not found["diverged"].any()
+    # Common random numbers: the claim is homogeneous in the factor, so every draw scales alike.
+    scaled = found["mean_below_max_all.lhs"] / found["factor"] ** 2
+    spread = (scaled.max("factor") - scaled.min("factor")) / scaled.max("factor")
+    assert spread.max() < 16 * np.finfo(float).eps
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    before = (out / "zarr.json").read_bytes()
+    (out / "progress" / "done" / "c" / "0" / "0").unlink()
+    status, output = plain("--resume", str(out))
+    assert status == 0 and "120 cells" in output
+    assert (out / "zarr.json").read_bytes() == before
+    assert open_store(out).load().identical(found)
+
+
+def test_bad_usage_is_told_in_one_message(command, tmp_path):
+    sweep, plain = command
+    for arguments, message in (
+        (("--grid", "gamma=0:1:3"), "factor, shift"),
+        (("--grid", "n=2.5"), "n = 2.5 is out of range"),
+        (("--grid", "shift=0:2:3", "--claim", "x"), "shift: expected real in"),
+    ):
+        status, output = sweep(*arguments)
+        assert status == 2 and message in output and "Traceback" not in output
+    status, output = plain("--resume", str(tmp_path))
+    assert status == 2 and "no store" in output
+
+
+def test_forms_of_a_grid():
+    found = parse_grid(["a=0:1:3", "b=log:1:100:3", "c=1,5", "d=2"])
+    assert found["a"] == [0.0, 0.5, 1.0] and found["c"] == [1.0, 5.0] and found["d"] == [2.0]
+    np.testing.assert_allclose(found["b"], [1, 10, 100])
+
+
+@pytest.mark.parametrize("text", ["a", "a=", "a=1:2", "a=1:2:x", "a=log:0:1:3", "a=1:2:0", "a=x"])
+def test_other_forms_are_refused(text):
+    with pytest.raises(UsageError, match="expected NAME="):
+        parse_grid([text])

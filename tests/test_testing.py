@@ -1,0 +1,115 @@
+"""Theorems as property-based tests: the strategies, the assertion and the marker themselves."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import hypothesis
+import jax
+import numpy as np
+import pytest
+from hypothesis import find, given, settings
+from hypothesis import strategies as st
+
+from tests.claims.test_fields import FIELDS, SIZES
+from tests.engine.statements import theorem
+from theorysim.claims import Real, Size, Space, UsageError, at_most
+from theorysim.testing import assert_holds, instances, space_instances, values
+
+TRUE = theorem(
+    at_most("a", lambda r: r.sim["a"], lambda r: 1.5),
+    hypotheses={"a at most 1.5": lambda x: 1.5 - x.a},
+)
+FALSE = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 1.5))
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_every_drawn_value_belongs_to_its_field(name):
+    @settings(max_examples=25)
+    @given(value=values(FIELDS[name], SIZES))
+    def check(value):
+        with jax.enable_x64(True):
+            FIELDS[name].check(name, value, SIZES)
+
+    check()
+
+
+@pytest.mark.parametrize("name", ["real", "log", "integer", "choice", "ordered"])
+def test_both_ends_of_a_field_are_drawn(name):
+    field = FIELDS[name]
+    for u in (0.0, 1.0):
+        with jax.enable_x64(True):
+            end = np.asarray(field.decode(np.full(field.count(SIZES), u), SIZES))
+        found = find(values(field, SIZES), lambda v, end=end: bool(np.any(v == end.flat[0])))
+        assert np.any(found == end.flat[0])
+
+
+def test_instances_satisfy_the_hypotheses():
+    @settings(max_examples=25)
+    @given(x=instances(TRUE))
+    def check(x):
+        assert x["values"]["a"] <= 1.5
+
+    check()
+
+
+def test_a_true_theorem_passes_and_a_false_one_shrinks_to_a_readable_instance():
+    @settings(max_examples=15)
+    @given(x=instances(TRUE))
+    def true(x):
+        assert_holds(TRUE, x)
+
+    true()
+
+    @settings(max_examples=60, report_multiple_bugs=False)
+    @given(x=instances(FALSE))
+    def false(x):
+        assert_holds(FALSE, x)
+
+    with pytest.raises(AssertionError, match=r"a: lhs 2\.0, rhs 1\.5"):
+        false()
+
+
+def test_an_instance_outside_of_the_hypotheses_is_no_empty_pass():
+    outside = {"sizes": {"n": 4}, "values": {"a": 1.75, "b": 1.0}}
+    with pytest.raises(AssertionError, match="does not satisfy the hypotheses"):
+        assert_holds(TRUE, outside)
+
+
+def test_sizes_may_be_chosen():
+    space = Space(d=Size(2), v=Real(0, 1, shape="d"))
+    found = find(space_instances(space, {"d": 5}), lambda data: True)
+    assert found["sizes"] == {"d": 5}
+    assert len(found["values"]["v"]) == 5
+
+
+def test_unknown_readings_are_named():
+    with pytest.raises(UsageError, match="no reading 'r'"):
+        instances(TRUE, reading="r")
+
+
+def test_hypothesis_is_deterministic_here():
+    assert hypothesis.settings().derandomize
+    assert find(st.integers(), lambda n: n > 10) == 11
+
+
+def test_the_marker_verifies_a_theorem_in_three_lines(tmp_path: Path):
+    (tmp_path / "test_mine.py").write_text(
+        "import pytest\n"
+        '@pytest.mark.theorem("lemma-a.28", instances=8, reading="corrected")\n'
+        "def test_mine(theorem_report):\n"
+        '    assert theorem_report.verdict == "holds"\n'
+        '@pytest.mark.theorem("lemma-a.28", instances=8, reading="Eq. 18")\n'
+        "def test_refuted(theorem_report):\n"
+        '    assert theorem_report.verdict == "violated"\n'
+    )
+    command = [sys.executable, "-m", "pytest", "-q", str(tmp_path)]
+    root = Path(__file__).parents[1]
+    run = subprocess.run(
+        [*command, "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", str(tmp_path)],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert "2 passed" in run.stdout, run.stdout + run.stderr
