@@ -1,0 +1,101 @@
+"""The ledger of errata: every printed reading that is refuted, with a minimal counterexample.
+
+    python -m validation.errata
+
+attacks every reading whose recorded verdict is "violated" from a cold start and rewrites
+theorysim/theorems/errata.json, which `theorysim errata` prints and the test suite replays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import Any
+
+from theorysim.claims import Theorem, UsageError
+from theorysim.engine import registry
+from theorysim.engine.certify import certify
+from theorysim.engine.errata import LEDGER
+from theorysim.engine.falsify import Attack, falsify
+from validation.catalogue import catalogue
+
+BUDGET = 20_000
+
+
+def corrections(theorem: Theorem, reading: str) -> dict[str, Any]:
+    """The primary reading, if it is another one, with its recorded verdict."""
+    primary = theorem.primary()
+    if primary.name == reading:
+        return {"corrected": None}
+    verdict = catalogue()[theorem.id][primary.name]
+    return {"corrected": primary.name, "corrected_verdict": verdict, "correction": primary.note}
+
+
+def certificate(attack: Attack, theorem: Theorem) -> str:
+    """Whether ball arithmetic confirms the counterexample, or why it cannot."""
+    if attack.instance is None:
+        return "no single instance"
+    try:
+        report = certify(
+            theorem, claim=attack.claim, reading=attack.reading, instance=attack.instance
+        )
+    except UsageError as error:
+        return f"not certified: {error}"
+    return "certified" if report.exit_code == 3 else "undecided"
+
+
+def entry(theorem: Theorem, attack: Attack) -> dict[str, Any]:
+    """One line of the ledger."""
+    return {
+        "theorem": theorem.id,
+        "reading": attack.reading,
+        "claim": attack.claim,
+        "kind": attack.kind,
+        "lhs": attack.lhs,
+        "rhs": attack.rhs,
+        "error": attack.error,
+        "evaluations": attack.evaluations,
+        "instance": attack.instance,
+        "certificate": certificate(attack, theorem),
+        "note": attack.note,
+        **corrections(theorem, attack.reading),
+    }
+
+
+def record(budget: int, only: str = "", missing: bool = False) -> None:
+    """Attack the refuted readings and write the ledger; name what was not found again.
+
+    The ledger is written after every reading, so that `missing` can go on where a run was stopped.
+    """
+    known = json.loads(LEDGER.read_text()) if LEDGER.exists() else []
+    refuted = [
+        (id, reading)
+        for id, verdicts in sorted(catalogue().items())
+        for reading, verdict in verdicts.items()
+        if verdict == "violated"
+    ]
+    for id, reading in refuted:
+        there = any((line["theorem"], line["reading"]) == (id, reading) for line in known)
+        if only not in id or (missing and there):
+            continue
+        start = time.perf_counter()
+        theorem = registry.load(registry.find(id))
+        report = falsify(theorem, reading=reading, budget=budget)
+        hits = [attack for attack in report.attacks if attack.refuted]
+        known = [line for line in known if (line["theorem"], line["reading"]) in set(refuted)]
+        known = [line for line in known if (line["theorem"], line["reading"]) != (id, reading)]
+        known += [entry(theorem, attack) for attack in hits]
+        known.sort(key=lambda line: refuted.index((line["theorem"], line["reading"])))
+        LEDGER.write_text(json.dumps(known, indent=1, allow_nan=False) + "\n")
+        found = ", ".join(attack.claim for attack in hits) or "NOT FOUND AGAIN"
+        print(f"{id}, {reading}: {found} ({time.perf_counter() - start:.0f} s)", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--budget", type=int, default=BUDGET, help="evaluations per claim")
+    parser.add_argument("--only", default="", help="only ids that contain this text")
+    parser.add_argument("--missing", action="store_true", help="only what the ledger lacks")
+    options = parser.parse_args()
+    record(options.budget, options.only, options.missing)

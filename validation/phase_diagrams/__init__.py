@@ -1,0 +1,1 @@
+"""Phase diagrams drawn by sweeps, each beside what theory says of its borders."""
