@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jax.scipy.special import xlog1py
 from jax.typing import ArrayLike
-from jaxtyping import Array, Bool, Float, Num, PRNGKeyArray, Shaped
+from jaxtyping import Array, Float, Num, PRNGKeyArray, Shaped
 
+from theorysim.numerics.contraction import Contraction, contraction
 from theorysim.numerics.descent import descend
 
 Scalar: TypeAlias = float | Num[Array, ""]
@@ -58,13 +58,6 @@ class _Modes(NamedTuple):
 
     singular_values: Float[Array, " k"]
     directions: Float[Array, "d k"]
-
-
-class _Decay(NamedTuple):
-    """What is left of each mode's initial error: (-1)^negative exp(log_size)."""
-
-    log_size: Float[Array, "times k"]
-    negative: Bool[Array, "times k"]
 
 
 def loss(
@@ -128,7 +121,9 @@ def gradient_flow(
     rates = 2 * jnp.square(modes.singular_values) / data.shape[0]
     # A mode of rate zero never moves, also not after infinite time.
     log_size = -jnp.where(rates > 0, times[:, None] * jnp.where(rates > 0, rates, 1), 0)
-    return _path(modes, _Decay(log_size, jnp.zeros_like(log_size, bool)), data, start, target)
+    # 1 - exp by expm1, so that slow modes keep their digits.
+    shares = Contraction(jnp.exp(log_size), -jnp.expm1(log_size))
+    return _path(modes, shares, data, start, target)
 
 
 def gradient_descent(
@@ -144,11 +139,8 @@ def gradient_descent(
     """
     modes = _modes(data)
     shrink = 2 * learning_rate * jnp.square(modes.singular_values) / data.shape[0]
-    # |1 - shrink| = 1 + max(-shrink, shrink - 2), without loss of digits for small shrink.
-    count = jnp.asarray(steps, data.dtype)[:, None]
-    log_size = xlog1py(count, jnp.maximum(-shrink, shrink - 2))
-    negative = (shrink > 1) & (jnp.asarray(steps)[:, None] % 2 == 1)
-    return _path(modes, _Decay(log_size, negative), data, start, target)
+    shares = contraction(shrink, jnp.asarray(steps)[:, None])
+    return _path(modes, shares, data, start, target)
 
 
 def train(
@@ -263,17 +255,14 @@ def _modes(data: Float[Array, "n d"]) -> _Modes:
 
 def _path(
     modes: _Modes,
-    decay: _Decay,
+    shares: Contraction,
     data: Float[Array, "n d"],
     start: Float[Array, " d"],
     target: Float[Array, " d"],
 ) -> Path:
     components = _dot(modes.directions.T, target - start)
-    left = jnp.exp(decay.log_size)
-    # 1 - decay by expm1, so that slow modes keep their digits.
-    progress = jnp.where(decay.negative, 1 + left, -jnp.expm1(decay.log_size))
-    residual = left * modes.singular_values * components
+    residual = shares.left * modes.singular_values * components
     return Path(
-        start + _dot(progress * components, modes.directions.T),
+        start + _dot(shares.gained * components, modes.directions.T),
         jnp.sum(jnp.square(residual), axis=-1) / data.shape[0],
     )

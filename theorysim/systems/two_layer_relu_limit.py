@@ -19,11 +19,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import solve_triangular
-from jax.scipy.special import xlog1py
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Num, PRNGKeyArray
 
 from theorysim.numerics import kernels
+from theorysim.numerics.contraction import contraction
 from theorysim.systems.two_layer_relu import Normalisation, curvature, squared_error
 
 _dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
@@ -77,7 +77,7 @@ def kernel_descent(
     grow without bound, to infinities and NaN.
     """
     eigenvalues, vectors = _modes(gram)
-    left, progress = _powers(rate * eigenvalues, jnp.asarray(steps))
+    left, progress = contraction(rate * eigenvalues, steps)
     components = _dot(vectors.T, residual)
     scaled = progress * components / jnp.where(eigenvalues > 0, eigenvalues, 1)
     return Trained(
@@ -186,18 +186,6 @@ def _train(
 ) -> Trained:
     rate = curvature(normalisation, stage.labels.size) * stage.learning_rate
     return kernel_descent(gram, stage.labels - outputs, rate, stage.steps)
-
-
-def _powers(
-    shrink: Float[Array, " n"], steps: Num[Array, ""]
-) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-    """(1 - shrink)^steps, and one minus it without loss of digits where shrink is small."""
-    # |1 - shrink| = 1 + max(-shrink, shrink - 2)
-    growth = xlog1py(steps.astype(shrink.dtype), jnp.maximum(-shrink, shrink - 2))
-    log_size = jnp.where(shrink == 0, 0, growth)  # infinity times zero is zero here
-    size = jnp.exp(log_size)
-    negative = (shrink > 1) & (steps % 2 == 1)
-    return jnp.where(negative, -size, size), jnp.where(negative, 1 + size, -jnp.expm1(log_size))
 
 
 def _weight_norm(gram: Float[Array, "n n"], coefficients: Float[Array, " n"]) -> Float[Array, ""]:
