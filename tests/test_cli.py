@@ -234,3 +234,50 @@ def test_a_fault_has_its_traceback_and_exit_code_1(statement):
     )
     assert done.returncode == 1
     assert "Traceback" in done.stderr and "TypeError" in done.stderr
+
+
+def test_certify_over_a_box(run, statement):
+    path = statement(factor=1.5)
+    code, text, _ = run("certify", "local/theorem-1", "--theorems", path, "--reading", "as printed")
+    assert code == 0
+    assert "as printed, bound: certified (" in text
+
+
+def test_certify_finds_a_violating_point(run, statement):
+    path = statement(factor=0.5)
+    arguments = ("certify", "local/theorem-1", "--theorems", path, "--box", "a=1.25:1.5", "--json")
+    code, text, _ = run(*arguments, "--reading", "as printed")
+    (found,) = json.loads(text)["certificates"]
+    assert code == 3
+    assert found["outcome"] == "certified violated"
+    assert 1.25 <= found["instance"]["values"]["a"] <= 1.5
+
+
+def test_certify_at_the_counterexample_of_falsify(run, statement, tmp_path):
+    path, out = statement(factor=0.5), str(tmp_path / "counterexample.json")
+    named = ("local/theorem-1", "--theorems", path, "--reading", "as printed")
+    assert run("falsify", *named, "--budget", "64", "--out", out)[0] == 3
+    code, text, _ = run("certify", *named, "--instance", out)
+    assert code == 3
+    assert "certified violated at this instance" in text
+
+
+@pytest.mark.parametrize("box", ["a", "a=", "=1:2", "a=1:", "a=1:2:3"])
+def test_certify_refuses_a_box_that_it_cannot_read(run, box):
+    code, _, error = run("certify", "lemma-a.28", "--box", box)
+    assert code == 2
+    assert "NAME=LOW:HIGH" in error
+
+
+@pytest.mark.parametrize(
+    ("box", "message"),
+    [
+        ("a=0:1", "expected real in [1, 2], but [0.0, 1.0] arrived"),
+        ("b=1:2", "'b' is no size or field"),
+        ("a=one:2", "expected (low, high) or a number"),
+    ],
+)
+def test_certify_names_what_is_wrong_with_a_box(run, statement, box, message):
+    code, _, error = run("certify", "local/theorem-1", "--theorems", statement(), "--box", box)
+    assert code == 2
+    assert message in error

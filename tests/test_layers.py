@@ -21,11 +21,11 @@ ALLOWED = {
     "engine": {"engine", "claims", "numerics", "errors"},
     "report": {"report", "engine", "claims", "errors"},
 }
-TOP = {"__init__", "__main__", "cli", "cli_sweep", "pytest_plugin", "testing"}
+TOP = {"__init__", "__main__", "cli", "pytest_plugin", "testing"}
 OUTSIDE = {"validation", "tests", "benchmarks", "notebooks"}
 # Who may import these when it is itself imported, and not only when it is used.
 EAGER = {
-    "typer": {"cli", "cli_sweep"},
+    "typer": {"cli"},
     "rich": {"report"},
     "matplotlib": {"report"},
     "hypothesis": {"testing", "pytest_plugin"},

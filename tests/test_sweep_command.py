@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from theorysim.cli_sweep import parse_grid
+from theorysim.cli.sweep import parse_grid
 from theorysim.engine.sweep_store import open_store
 from theorysim.errors import UsageError
 

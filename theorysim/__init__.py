@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from theorysim.engine.certify import certify as certify
     from theorysim.engine.falsify import falsify as falsify
     from theorysim.engine.registry import Entry as Entry
     from theorysim.engine.registry import entries as theorems
@@ -37,13 +38,14 @@ else:
 _HOMES = {
     "Entry": "theorysim.engine.registry",
     "Report": "theorysim.engine.results",
+    "certify": "theorysim.engine.certify",
     "falsify": "theorysim.engine.falsify",
     "sweep": "theorysim.engine.sweep",
     "theorem": "theorysim.engine.registry",
     "verify": "theorysim.engine.verify",
 }
 
-__all__ = ["Entry", "Report", "falsify", "sweep", "theorem", "theorems", "verify"]
+__all__ = ["Entry", "Report", "certify", "falsify", "sweep", "theorem", "theorems", "verify"]
 
 
 def __getattr__(name: str) -> Any:

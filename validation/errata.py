@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from typing import Any
+from typing import Any, TypeAlias
 
 from theorysim.claims import Theorem, UsageError
 from theorysim.engine import registry
@@ -21,6 +21,8 @@ from theorysim.engine.falsify import Attack, falsify
 from validation.catalogue import catalogue
 
 BUDGET = 20_000
+
+Place: TypeAlias = tuple[str, str]
 
 
 def corrections(theorem: Theorem, reading: str) -> dict[str, Any]:
@@ -63,33 +65,52 @@ def entry(theorem: Theorem, attack: Attack) -> dict[str, Any]:
     }
 
 
+def ledger() -> list[dict[str, Any]]:
+    """The lines that are recorded."""
+    return json.loads(LEDGER.read_text()) if LEDGER.exists() else []
+
+
+def replaced(place: Place, refuted: list[Place], lines: list[dict[str, Any]]) -> None:
+    """Write the ledger with these lines for a reading and without what is no longer refuted.
+
+    It is read anew, so that a long run keeps what another one recorded meanwhile.
+    """
+    kept = [line for line in ledger() if where(line) != place and where(line) in set(refuted)]
+    ordered = sorted(kept + lines, key=lambda line: refuted.index(where(line)))
+    LEDGER.write_text(json.dumps(ordered, indent=1, allow_nan=False) + "\n")
+
+
+def where(line: dict[str, Any]) -> Place:
+    """The theorem and the reading of a line."""
+    return line["theorem"], line["reading"]
+
+
 def record(budget: int, only: str = "", missing: bool = False) -> None:
     """Attack the refuted readings and write the ledger; name what was not found again.
 
     The ledger is written after every reading, so that `missing` can go on where a run was stopped.
     """
-    known = json.loads(LEDGER.read_text()) if LEDGER.exists() else []
-    refuted = [
-        (id, reading)
-        for id, verdicts in sorted(catalogue().items())
-        for reading, verdict in verdicts.items()
-        if verdict == "violated"
-    ]
-    for id, reading in refuted:
-        there = any((line["theorem"], line["reading"]) == (id, reading) for line in known)
-        if only not in id or (missing and there):
+    there = {where(line) for line in ledger()}
+    for id, reading in refutations():
+        if only not in id or (missing and (id, reading) in there):
             continue
         start = time.perf_counter()
         theorem = registry.load(registry.find(id))
         report = falsify(theorem, reading=reading, budget=budget)
         hits = [attack for attack in report.attacks if attack.refuted]
-        known = [line for line in known if (line["theorem"], line["reading"]) in set(refuted)]
-        known = [line for line in known if (line["theorem"], line["reading"]) != (id, reading)]
-        known += [entry(theorem, attack) for attack in hits]
-        known.sort(key=lambda line: refuted.index((line["theorem"], line["reading"])))
-        LEDGER.write_text(json.dumps(known, indent=1, allow_nan=False) + "\n")
+        replaced((id, reading), refutations(), [entry(theorem, attack) for attack in hits])
         found = ", ".join(attack.claim for attack in hits) or "NOT FOUND AGAIN"
         print(f"{id}, {reading}: {found} ({time.perf_counter() - start:.0f} s)", flush=True)
+
+
+def refutations() -> list[Place]:
+    """Theorems and readings whose recorded verdict is "violated", sorted by theorem."""
+    return [
+        (id, reading)
+        for id, verdicts in sorted(catalogue().items())
+        for reading, verdict in verdicts.items()
+        if verdict == "violated"
+    ]
 
 
 if __name__ == "__main__":

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
 import textwrap
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from theorysim import __version__
-from theorysim.cli_sweep import sweep
+from theorysim.cli.certify import certify as certify_command
+from theorysim.cli.options import AsJson, Files, Id, progress_bar
+from theorysim.cli.sweep import sweep as sweep_command
 from theorysim.environment import prepare
 from theorysim.errors import UsageError
 
@@ -34,13 +34,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or a name that only one paper has.")]
-Files = Annotated[
-    list[Path],
-    typer.Option("--theorems", metavar="FILE", help="Also find the theorem of this Python file."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def main() -> None:
@@ -218,7 +211,7 @@ def verify(
     entry = registry.find(id, theorems)
     from theorysim.engine.verify import verify
 
-    with _progress() as progress:
+    with progress_bar() as progress:
         report = verify(
             registry.load(entry),
             instances=instances,
@@ -267,7 +260,7 @@ def falsify(
     from theorysim.engine.falsify import DEFAULT_BUDGET
     from theorysim.engine.falsify import falsify as attack
 
-    with _progress("claims") as progress:
+    with progress_bar("claims") as progress:
         report = attack(
             registry.load(entry),
             claim=claim,
@@ -295,7 +288,8 @@ def _write_counterexample(report: Any, out: Path) -> None:
     out.write_text(json.dumps(hits[0]) + "\n")
 
 
-app.command()(sweep)
+app.command("certify")(certify_command)
+app.command("sweep")(sweep_command)
 
 
 @app.command()
@@ -337,17 +331,3 @@ def _console() -> Any:
     from rich.console import Console
 
     return Console(markup=False, highlight=False)
-
-
-@contextmanager
-def _progress(what: str = "instances") -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on the terminal's error stream; nothing where that is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
