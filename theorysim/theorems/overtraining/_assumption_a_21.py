@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from theorysim.claims import Choice, Field, Instance, Real, Size, Space, Spectrum
-from theorysim.theorems.overtraining._finetuning import gamma, pre_spectrum
+from theorysim.theorems.overtraining._finetuning import BATCH_CONSTANT, gamma, pre_spectrum
 from theorysim.theorems.overtraining._stages import (
     Modes,
     Number,
@@ -30,9 +30,6 @@ from theorysim.theorems.overtraining._stages import (
 )
 
 Margin = Callable[[Instance], Any]
-
-# Stands in for C_1 of Lemma A.12, of which the paper says only that it exists.
-BATCH_CONSTANT = 4.0
 
 # Longer runs are not made: an instance that asks for more steps takes none and fails item 3.
 MOST_STEPS = 16384
