@@ -13,6 +13,7 @@ from theorysim.report.table import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LABELS = {
     "equal": ("simulation side", "theory side"),
@@ -26,25 +27,18 @@ LABELS = {
 CURVES = 8
 
 
-def draw(report: Report, path: str | Path) -> None:
-    """Write a picture with one row per reading and one column per claim.
+def figure(report: Report) -> Figure:
+    """A picture with one row per reading and one column per claim.
 
     Claims on a path are drawn along it at the decisive instance, claims over a ladder against
     their rungs, others as one point per instance, left side against right side.
-
-    Raises:
-        UsageError: where the file cannot be written or its ending names no picture format.
     """
-    import matplotlib
-
-    matplotlib.use("Agg", force=False)
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
 
     columns = max(len(reading.claims) for reading in report.readings)
     rows = len(report.readings)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(4.2 * columns, 3.4 * rows), squeeze=False, layout="constrained"
-    )
+    picture = Figure(figsize=(4.2 * columns, 3.4 * rows), layout="constrained")
+    axes = picture.subplots(rows, columns, squeeze=False)
     for axis in axes.flat:
         axis.set_visible(False)
     for row, reading in enumerate(report.readings):
@@ -53,13 +47,29 @@ def draw(report: Report, path: str | Path) -> None:
             axis.set_visible(True)
             _draw_claim(axis, claim)
             axis.set_title(f"{reading.name}\n{claim.name}: {claim.verdict}", fontsize=9)
-    figure.suptitle(f"{report.theorem}: {report.title}", fontsize=10)
+    picture.suptitle(f"{report.theorem}: {report.title}", fontsize=10)
+    return picture
+
+
+def draw(report: Report, path: str | Path) -> None:
+    """Write the figure of a report into a file.
+
+    Raises:
+        UsageError: where the file cannot be written or its ending names no picture format.
+    """
+    save(figure(report), path)
+
+
+def save(picture: Figure, path: str | Path) -> None:
+    """Write a figure into a file.
+
+    Raises:
+        UsageError: where the file cannot be written or its ending names no picture format.
+    """
     try:
-        figure.savefig(path, dpi=120)
+        picture.savefig(path, dpi=120)
     except (ValueError, OSError) as error:
         raise UsageError(f"cannot write the picture {path}: {error}") from None
-    finally:
-        plt.close(figure)
 
 
 def _draw_claim(axis: Axes, claim: ClaimReport) -> None:

@@ -11,10 +11,12 @@ from theorysim.engine.sweep_axes import SEED
 from theorysim.engine.sweep_outputs import DIVERGED
 from theorysim.engine.sweep_theorem import SLACK, slack_where_satisfied
 from theorysim.errors import UsageError
+from theorysim.report.plot import save
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # More panels become too small to read.
 PANELS = 6
@@ -24,38 +26,38 @@ COLOUR_QUANTILE = 0.98
 LOG_RANGE = 8.0
 
 
-def draw(dataset: xarray.Dataset, path: str | Path, variables: tuple[str, ...] = ()) -> None:
-    """Write a picture with a panel per output: a heat map over two axes, a curve over one.
+def figure(dataset: xarray.Dataset, variables: tuple[str, ...] = ()) -> Figure:
+    """A picture with a panel per output: a heat map over two axes, a curve over one.
 
     Seeds are averaged (a curve shows its standard error); of a trajectory the last entry is shown,
-    of a slack the least one, over the seeds
-    that meet the hypotheses. Cells without a number are grey. Of further axes the first position is
-    shown, and named. Without `variables`, the slacks are drawn, or all numbers.
+    of a slack the least one, over the seeds that meet the hypotheses. Cells without a number are
+    grey. Of further axes the first position is shown, and named. Without `variables`, the slacks
+    are drawn, or all numbers.
 
     Raises:
-        UsageError: where there is no axis to draw along or the file cannot be written.
+        UsageError: where there is no axis to draw along.
     """
-    import matplotlib
-
-    matplotlib.use("Agg", force=False)
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
 
     names = variables or _interesting(dataset)
     columns = min(len(names), 3)
     rows = -(-len(names) // columns)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(4.6 * columns, 3.8 * rows), squeeze=False, layout="constrained"
-    )
+    picture = Figure(figsize=(4.6 * columns, 3.8 * rows), layout="constrained")
+    axes = picture.subplots(rows, columns, squeeze=False)
     for axis in axes.flat[len(names) :]:
         axis.set_visible(False)
-    try:
-        for axis, name in zip(axes.flat, names):
-            _draw_panel(axis, dataset, name)
-        figure.savefig(path, dpi=120)
-    except (ValueError, OSError) as error:
-        raise UsageError(f"cannot write the picture {path}: {error}") from None
-    finally:
-        plt.close(figure)
+    for axis, name in zip(axes.flat, names):
+        _draw_panel(axis, dataset, name)
+    return picture
+
+
+def draw(dataset: xarray.Dataset, path: str | Path, variables: tuple[str, ...] = ()) -> None:
+    """Write the figure of a sweep into a file.
+
+    Raises:
+        UsageError: where there is no axis to draw along or the file cannot be written.
+    """
+    save(figure(dataset, variables), path)
 
 
 def _interesting(dataset: xarray.Dataset) -> tuple[str, ...]:
