@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from theorysim.engine.results import Report as Report
     from theorysim.engine.sweep import sweep as sweep
     from theorysim.engine.verify import verify as verify
+    from theorysim.numerics.tangent_kernels import empirical_ntk as empirical_ntk
+    from theorysim.systems.fine_tuning import fine_tune as fine_tune
+    from theorysim.systems.layer_selection import rank_layers as rank_layers
+    from theorysim.systems.linearized import linearize as linearize
+    from theorysim.systems.linearized import train_linearized as train_linearized
 else:
     from theorysim import theorems as theorems
 
@@ -39,13 +44,32 @@ _HOMES = {
     "Entry": "theorysim.engine.registry",
     "Report": "theorysim.engine.results",
     "certify": "theorysim.engine.certify",
+    "empirical_ntk": "theorysim.numerics.tangent_kernels",
     "falsify": "theorysim.engine.falsify",
+    "fine_tune": "theorysim.systems.fine_tuning",
+    "linearize": "theorysim.systems.linearized",
+    "rank_layers": "theorysim.systems.layer_selection",
     "sweep": "theorysim.engine.sweep",
     "theorem": "theorysim.engine.registry",
+    "train_linearized": "theorysim.systems.linearized",
     "verify": "theorysim.engine.verify",
 }
 
-__all__ = ["Entry", "Report", "certify", "falsify", "sweep", "theorem", "theorems", "verify"]
+__all__ = [
+    "Entry",
+    "Report",
+    "certify",
+    "empirical_ntk",
+    "falsify",
+    "fine_tune",
+    "linearize",
+    "rank_layers",
+    "sweep",
+    "theorem",
+    "theorems",
+    "train_linearized",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:
