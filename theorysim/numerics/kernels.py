@@ -42,13 +42,17 @@ def activation_gram(left: Float[Array, "p d"], right: Float[Array, "q d"]) -> Fl
     ||x|| ||x'|| (sin(theta) + (pi - theta) cos(theta)) / (2 pi): the covariance of the outputs of
     (1/sqrt(m)) sum_r a_r relu(<w_r, x>) with random signs a, at every width m.
     """
-    opening = _opening(left, right)
+    lengths = _length(left)[:, None] * _length(right)[None, :]
+    return lengths * arc_cosine(_opening(left, right)) / (2 * pi)
+
+
+def arc_cosine(opening: Float[Array, "*n"]) -> Float[Array, "*n"]:
+    """sin(phi) - phi cos(phi) for phi = pi - theta, the angular part of `activation_gram`."""
     square = jnp.square(opening)
-    # sin(phi) - phi cos(phi) is phi^3 / 3 for small phi: as a difference it loses 3 eps / phi^2.
+    # It is phi^3 / 3 for small phi: as a difference it loses 3 eps / phi^2.
     series = opening * square * jnp.polyval(jnp.array(_SERIES, square.dtype), square)
     closed = jnp.sin(opening) - opening * jnp.cos(opening)
-    lengths = _length(left)[:, None] * _length(right)[None, :]
-    return lengths * jnp.where(opening < 1, series, closed) / (2 * pi)
+    return jnp.where(opening < 1, series, closed)
 
 
 def _opening(left: Float[Array, "p d"], right: Float[Array, "q d"]) -> Float[Array, "p q"]:

@@ -1,0 +1,265 @@
+"""Rank-one fine-tuning: descent in d dimensions, the flow of the overlap and the reduced chain."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from theorysim.numerics import gaussian
+from theorysim.systems import rank_one, rank_one_chain, rank_one_overlap
+from validation.oracles import gaussian as gaussian_oracle
+from validation.oracles import rank_one as oracle
+
+pytestmark = pytest.mark.usefixtures("x64")
+
+SIGNS = {
+    2: ((1, 1), (1, -1)),
+    3: ((1, 1, -1), (1, -1, -1)),
+    4: ((1, 1, 1, -1), (1, 1, -1, 1)),
+}
+ACTIVATIONS = {
+    "relu": gaussian.relu,
+    "square": lambda: gaussian.hermite(2),
+    "third": lambda: gaussian.hermite(3),
+}
+
+
+def problem(k, d, scale=1.0, seed=0, orthonormal=False):
+    """Unit features, signs c and c^, and a unit u orthogonal to the features."""
+    parts = jax.random.split(jax.random.key(seed), 3)
+    features = jax.vmap(rank_one.unit)(jax.random.normal(parts[0], (k, d)))
+    if orthonormal:
+        features = jnp.asarray(rank_one.orthonormal_features(k, d))
+    readout = jnp.ones(k) if orthonormal else 1 + jax.random.uniform(parts[1], (k,))
+    teacher, student = (jnp.asarray(signs, float) for signs in SIGNS[k])
+    truth = rank_one.unit(rank_one.outside(features, jax.random.normal(parts[2], (d,))))
+    return rank_one.from_signs(features, readout, teacher, student, scale), truth
+
+
+def start_at(setting, truth, overlap, seed=5):
+    """A unit vector orthogonal to the features with a given overlap."""
+    other = jax.random.normal(jax.random.key(seed), truth.shape)
+    other = rank_one.unit(rank_one.outside(jnp.vstack([setting.features, truth]), other))
+    return overlap * truth + np.sqrt(1 - overlap**2) * other
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_a_run_is_the_loop_of_the_paper(name):
+    setting, truth = problem(3, 6)
+    start, key, steps = start_at(setting, truth, 0.2), jax.random.key(1), 40
+    path, _ = rank_one.train(setting, ACTIVATIONS[name]().value, truth, start, 0.02, steps, key)
+    samples = [jax.random.normal(jax.random.fold_in(key, k), (6,)) for k in range(steps)]
+    parts = [np.asarray(part) for part in setting]
+    expected = oracle.sgd(*parts, np.asarray(truth), np.asarray(start), 0.02, samples, name)
+    np.testing.assert_allclose(path @ truth, expected, atol=1e-12)
+    np.testing.assert_allclose(jnp.linalg.norm(path, axis=1), 1, atol=1e-14)
+    np.testing.assert_allclose(path @ setting.features.T, 0, atol=1e-14)
+
+
+@pytest.mark.parametrize(("name", "other"), [("relu", "relu"), ("third", "hermite_3")])
+def test_the_speed_is_the_sum_over_pairs_of_neurons(name, other):
+    setting, _ = problem(4, 7, scale=1.7)
+    gram = np.asarray(rank_one.gram(setting))
+    parts = [np.asarray(part) for part in setting[1:]]
+    expected = oracle.speed(gram, *parts, -0.4, partial(gaussian_oracle.tangent, other))
+    found = rank_one_overlap.speed(setting, ACTIVATIONS[name](), jnp.asarray(-0.4))
+    assert float(found) == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_speed_is_minus_the_slope_of_the_loss():
+    setting, _ = problem(3, 7)
+    for build in (gaussian.relu, gaussian.erf, lambda: gaussian.hermite(3)):
+        loss = partial(rank_one_overlap.population_loss, setting, build())
+        m = jnp.linspace(-0.9, 0.9, 5)
+        slope = jax.vmap(jax.grad(loss))(m)
+        speed = rank_one_overlap.speed(setting, build(), m)
+        np.testing.assert_allclose(speed, -slope, rtol=1e-11)
+
+
+def test_the_printed_series_agrees_within_the_truncation_it_names():
+    setting, _ = problem(3, 7, scale=1.3)
+    m = jnp.linspace(-1, 1, 9)
+    for build, orders in (
+        (lambda: gaussian.hermite(3), 4),
+        (gaussian.erf, 60),
+        (gaussian.relu, 60),
+    ):
+        closed = rank_one_overlap.speed(setting, build(), m)
+        series = rank_one_overlap.speed_series(setting, build(), m, orders)
+        assert np.all(np.abs(closed - series.value) <= series.truncation + 1e-13)
+    assert float(jnp.max(series.truncation)) > 1e-6  # ReLU
+    with pytest.raises(ValueError, match=r"cut off after order 60 leaves a truncation error"):
+        rank_one_overlap.check_series(setting, gaussian.relu(), 1.0, 60, 1e-9)
+    rank_one_overlap.check_series(setting, gaussian.hermite(3), 1.0, 4, 1e-9)
+
+
+def test_hitting_times_in_closed_form_and_along_the_flow():
+    setting, _ = problem(3, 7)
+    linear, square = gaussian.hermite(1), gaussian.hermite(2)
+    h = float(rank_one_overlap.speed(setting, linear, jnp.asarray(0.0)))
+    sign = np.sign(h)
+    time = rank_one_overlap.hitting_time(setting, linear, 0.1 * sign, 0.9 * sign)
+    assert float(time) == pytest.approx((np.arctanh(0.9) - np.arctanh(0.1)) / abs(h), rel=1e-12)
+    start, end = 0.05, 1 - 1e-6
+    same = setting._replace(student=setting.teacher)
+    time = rank_one_overlap.hitting_time(same, square, start, end)
+    low, high = (float(rank_one_overlap.speed(same, square, jnp.asarray(m))) for m in (0.0, 1.0))
+    alpha, beta = low, high - low
+
+    def primitive(m):
+        plain = -np.log1p(-m) / (2 * (alpha + beta)) + np.log1p(m) / (2 * (alpha - beta))
+        return plain + beta / (beta**2 - alpha**2) * np.log(abs(alpha + beta * m))
+
+    assert float(time) == pytest.approx(primitive(end) - primitive(start), rel=1e-9)
+    angle = rank_one_overlap.overlap_flow(
+        same, square, np.arctanh(start), jnp.asarray([0.0, float(time)])
+    )[-1]
+    assert float(angle) == pytest.approx(np.arctanh(end), rel=1e-9)
+    assert float(rank_one_overlap.hitting_time(setting, linear, 0.1 * sign, -0.5 * sign)) == np.inf
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 5, 10**6])
+def test_chi_square_has_its_law(degrees):
+    keys = jax.random.split(jax.random.key(degrees), 4000)
+    draws = jax.vmap(lambda key: rank_one_chain.chi_square(key, degrees))(keys)
+    assert stats.kstest(np.asarray(draws), stats.chi2(degrees).cdf).pvalue > 1e-4
+
+
+def test_chi_square_without_degrees_is_zero():
+    assert float(rank_one_chain.chi_square(jax.random.key(0), 0)) == 0
+
+
+def overlaps_of_both(name, k, d, steps, every, wrong_dimension=None, runs=2000):
+    """|m| aside, overlaps of many runs in d dimensions and of the chain, at several times."""
+    setting, truth = problem(k, d, scale=1.5)
+    activation = ACTIVATIONS[name]().value
+    start, rate = start_at(setting, truth, 0.3), 0.06
+
+    def full(key):
+        path, _ = rank_one.train(setting, activation, truth, start, rate, steps, key, every=every)
+        return path @ truth
+
+    def chain(key):
+        begin = rank_one_chain.begin(rank_one_chain.reduced(setting), 0.3)
+        dimension = d if wrong_dimension is None else wrong_dimension
+        return rank_one_chain.run(
+            rank_one_chain.reduced(setting), activation, begin, dimension, rate, steps, key,
+            every=every,
+        ).overlap  # fmt: skip
+
+    keys = jax.random.split(jax.random.key(7), 2 * runs)
+    return jax.jit(jax.vmap(full))(keys[:runs]), jax.jit(jax.vmap(chain))(keys[runs:])
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "d"), [("relu", 3, 8), ("square", 3, 5), ("third", 2, 5), ("relu", 4, 12)]
+)
+def test_the_chain_has_the_law_of_the_run(name, k, d):
+    full, chain = overlaps_of_both(name, k, d, steps=30, every=10)
+    for time in (1, 2, 3):
+        assert stats.ks_2samp(full[:, time], chain[:, time]).pvalue > 1e-4
+
+
+def test_a_chain_of_another_dimension_has_another_law():
+    full, chain = overlaps_of_both("relu", 3, 8, steps=30, every=10, wrong_dimension=14)
+    assert stats.ks_2samp(full[:, -1], chain[:, -1]).pvalue < 1e-8
+
+
+def test_joint_training_has_the_same_law_too():
+    setting, truth = problem(3, 6, scale=1.5)
+    start, rates = start_at(setting, truth, 0.3), (0.05, 0.05)
+    small = rank_one_chain.reduced(setting)
+
+    def full(key):
+        path, coefficients = rank_one.train(
+            setting, jax.nn.relu, truth, start, rates[0], 30, key,
+            coefficient_rate=rates[1], every=30,
+        )  # fmt: skip
+        return path[-1] @ truth, coefficients[-1]
+
+    def chain(key):
+        begin = rank_one_chain.begin(small, 0.3)
+        end = rank_one_chain.run(
+            small, jax.nn.relu, begin, 6, rates[0], 30, key,
+            coefficient_rate=rates[1], every=30,
+        )  # fmt: skip
+        return end.overlap[-1], end.student[-1]
+
+    keys = jax.random.split(jax.random.key(2), 4000)
+    one, two = jax.jit(jax.vmap(full))(keys[:2000]), jax.jit(jax.vmap(chain))(keys[2000:])
+    assert stats.ks_2samp(one[0], two[0]).pvalue > 1e-4
+    for i in range(3):
+        assert stats.ks_2samp(one[1][:, i], two[1][:, i]).pvalue > 1e-4
+    assert float(jnp.std(two[1])) > 0.1
+
+
+def test_the_limit_of_many_dimensions_and_its_plateau():
+    setting, _ = problem(4, 8, orthonormal=True)
+    relu = gaussian.relu()
+    speeds = rank_one_overlap.speed(setting, relu, jnp.asarray([0.0, 1.0]))
+    np.testing.assert_allclose(speeds, [0.400, 0.672], atol=5e-4)
+    small = rank_one_chain.reduced(setting)
+    noise = rank_one_chain.mean_square_pull(small, relu.value, 1.0, jax.random.key(0), 40_000)
+    assert float(noise) == pytest.approx(0.559, rel=0.03)
+    flow = rank_one_chain.high_dimensional_flow(
+        small, relu, 0.1, 0.05, jnp.asarray([0.0, 100.0, 400.0]), jax.random.key(1)
+    )
+    assert 1 - float(flow[-1]) == pytest.approx(0.0104, rel=0.06)
+
+
+def test_the_limit_tracks_the_mean_of_the_chain():
+    setting, _ = problem(4, 8, orthonormal=True)
+    small, relu, d, rate = rank_one_chain.reduced(setting), gaussian.relu(), 500, 0.3
+    runs, steps = 256, 16 * 500
+
+    def path(key):
+        begin = rank_one_chain.begin(small, 0.1)
+        return rank_one_chain.run(
+            small, relu.value, begin, d, rate / d, steps, key, every=2000
+        ).overlap
+
+    paths = jax.jit(jax.vmap(path))(jax.random.split(jax.random.key(3), runs))
+    times = jnp.arange(steps // 2000 + 1) * 2000 / d
+    flow = rank_one_chain.high_dimensional_flow(small, relu, 0.1, rate, times, jax.random.key(4))
+    error = 4 * jnp.std(paths, axis=0) / np.sqrt(runs) + 2 / d
+    assert np.all(np.abs(jnp.mean(paths, axis=0) - flow) <= error)
+
+
+def test_mistakes_are_named():
+    setting, truth = problem(3, 7)
+    rank_one.check(setting, truth)
+    with pytest.raises(ValueError, match=r"k = 3 features leave no direction .* d = 3"):
+        rank_one.check(setting._replace(features=setting.features[:, :3]), truth[:3])
+    with pytest.raises(ValueError, match="feature 1 has length 2"):
+        rank_one.check(setting._replace(features=setting.features.at[1].multiply(2)), truth)
+    with pytest.raises(ValueError, match=r"u is not orthogonal .* rank_one.outside"):
+        rank_one.check(setting, setting.features[0])
+    with pytest.raises(ValueError, match="teacher coefficients must be"):
+        rank_one.check(setting._replace(teacher=2 * setting.teacher), truth)
+    with pytest.raises(ValueError, match="does not divide"):
+        begin = rank_one_chain.begin(setting, 0.1)
+        rank_one_chain.run(setting, jax.nn.relu, begin, 9, 0.1, 5, jax.random.key(0), every=2)
+
+
+def test_the_linearised_student_agrees_to_first_order():
+    setting, truth = problem(3, 7, scale=1e-4)
+    student = (truth, setting.teacher)
+    x = jax.random.normal(jax.random.key(0), (7,))
+    third = gaussian.hermite(3).value
+    values = [
+        loss(setting, third, truth, student, x)
+        for loss in (rank_one.linearised_loss, rank_one.sample_loss)
+    ]
+    assert abs(float(values[0])) < 1e-14 and float(values[1]) == 0
+
+
+def test_separation_of_the_paper():
+    ks = np.array([2, 7, 8, 10, 50, 100])
+    np.testing.assert_allclose(
+        rank_one.separation(ks), [0.510, 0.264, 0.265, 0.272, 0.447, 0.540], atol=1e-3
+    )
+    features = jnp.asarray([[1.0, 0, 0], [0.6, 0.8, 0], [0, -1, 0]])
+    assert float(rank_one.largest_cosine(features)) == pytest.approx(0.8)

@@ -1,0 +1,233 @@
+"""Rank-one fine-tuning of a frozen two-layer network, by stochastic gradient descent on a sphere.
+
+A network with neurons V (rows) computes sum_i readout_i s(<V_i, x>). Its base has the unit rows
+w_i; the teacher perturbs them by a rank-one matrix,
+
+    v_i = (w_i + scale c_i u^T) / sqrt(A),    A = 1 + scale^2 / k,
+
+and the student has its own frozen signs c^ in place of c and learns a unit vector u^ in place of u,
+both orthogonal to all w_i; c and c^ are in {+-1/sqrt(k)}^k, so that all neurons have length one.
+The loss of a sample x ~ N(0, I_d) is (teacher(x) - student(x))^2: not halved, not averaged. A
+network without the division is one with the activation a -> s(sqrt(A) a).
+
+Source: Dayi, Chen, "Gradient dynamics for low-rank fine-tuning beyond kernels", arXiv 2411.15385,
+Eqs. 2 to 4 and Appendix A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from theorysim.numerics.descent import descend
+
+_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
+
+
+class RankOne(NamedTuple):
+    """Unit rows w_i of any length r (only their Gram matrix matters), readout, c, c^ and scale."""
+
+    features: Float[Array, "k r"]
+    readout: Float[Array, " k"]
+    teacher: Float[Array, " k"]
+    student: Float[Array, " k"]
+    scale: Float[Array, ""]
+
+
+def from_signs(
+    features: Float[Array, "k r"],
+    readout: Float[Array, " k"],
+    teacher_signs: Float[Array, " k"],
+    student_signs: Float[Array, " k"],
+    scale: Any,
+) -> RankOne:
+    """The problem with c = teacher_signs / sqrt(k) and c^ = student_signs / sqrt(k)."""
+    root = jnp.sqrt(jnp.asarray(features.shape[0], features.dtype))
+    return RankOne(
+        features, readout, teacher_signs / root, student_signs / root, jnp.asarray(scale)
+    )
+
+
+def square_length(problem: RankOne) -> Float[Array, ""]:
+    """A = 1 + scale^2 / k."""
+    return 1 + jnp.square(problem.scale) / problem.features.shape[0]
+
+
+def gram(problem: RankOne) -> Float[Array, "k k"]:
+    """G = W W^T."""
+    return _dot(problem.features, problem.features.T)
+
+
+def neurons(
+    problem: RankOne, coefficients: Float[Array, " k"], direction: Float[Array, " r"]
+) -> Float[Array, "k r"]:
+    """(w_i + scale c_i u) / sqrt(A)."""
+    moved = problem.features + problem.scale * coefficients[:, None] * direction
+    return moved / jnp.sqrt(square_length(problem))
+
+
+def network(
+    activation: Callable, rows: Float[Array, "k r"], readout: Float[Array, " k"], x: Array
+) -> Array:
+    """sum_i readout_i s(<rows_i, x>)."""
+    return jnp.sum(readout * activation(_dot(rows, x)))
+
+
+def sample_loss(
+    problem: RankOne,
+    activation: Callable,
+    truth: Float[Array, " r"],
+    student: tuple[Float[Array, " r"], Float[Array, " k"]],
+    x: Float[Array, " r"],
+) -> Float[Array, ""]:
+    """(teacher(x) - student(x))^2 for a student's (direction, coefficients)."""
+    direction, coefficients = student
+    goal = network(activation, neurons(problem, problem.teacher, truth), problem.readout, x)
+    own = network(activation, neurons(problem, coefficients, direction), problem.readout, x)
+    return jnp.square(goal - own)
+
+
+def linearised_loss(
+    problem: RankOne,
+    activation: Callable,
+    truth: Float[Array, " r"],
+    student: tuple[Float[Array, " r"], Float[Array, " k"]],
+    x: Float[Array, " r"],
+) -> Float[Array, ""]:
+    """The same for the student linearised at the base: f_0 + <df_0/dW, scale c^ u^T>."""
+    direction, coefficients = student
+    goal = network(activation, neurons(problem, problem.teacher, truth), problem.readout, x)
+    moved = problem.scale * coefficients[:, None] * direction
+    own = jax.jvp(
+        lambda rows: network(activation, rows, problem.readout, x), (problem.features,), (moved,)
+    )
+    return jnp.square(goal - sum(own))
+
+
+def outside(
+    features: Float[Array, "k d"], vector: Float[Array, " d"], basis: Array | None = None
+) -> Float[Array, " d"]:
+    """The part of a vector orthogonal to all features, projected twice for its digits."""
+    q = jnp.linalg.qr(features.T)[0] if basis is None else basis
+    for _ in range(2):
+        vector = vector - _dot(q, _dot(q.T, vector))
+    return vector
+
+
+def unit(vector: Float[Array, " n"]) -> Float[Array, " n"]:
+    """The vector divided by its length."""
+    return vector / jnp.linalg.norm(vector)
+
+
+def sphere_step(learning_rate: Any, project: Callable = lambda slope: slope) -> Any:
+    """An optax transformation: u <- proj(u - eta (I - u u^T) P grad), P = `project` (Eq. 4)."""
+
+    def init(params: Any) -> optax.EmptyState:
+        return optax.EmptyState()
+
+    def update(slopes: PyTree, state: Any, params: Any = None) -> tuple[PyTree, Any]:
+        def move(slope: Array, vector: Array) -> Array:
+            tangent = project(slope)
+            tangent = tangent - vector * _dot(vector, tangent)
+            return unit(vector - learning_rate * tangent) - vector
+
+        return jax.tree.map(move, slopes, params), state
+
+    return optax.GradientTransformation(init, update)
+
+
+def train(
+    problem: RankOne,
+    activation: Callable,
+    truth: Float[Array, " d"],
+    start: Float[Array, " d"],
+    learning_rate: Any,
+    steps: int,
+    key: PRNGKeyArray,
+    *,
+    coefficient_rate: Any = 0.0,
+    loss: Callable = sample_loss,
+    project: bool = True,
+    every: int = 1,
+) -> tuple[Float[Array, "records d"], Float[Array, "records k"]]:
+    """Directions and coefficients along online SGD in d dimensions, a fresh sample every step.
+
+    The loss is differentiated automatically. Coefficients stay on their sphere; at a rate of 0 they
+    are frozen. `project=False` lets u^ leave the complement of the features.
+
+    Returns:
+        The start and every `every`-th state of u^ and c^.
+    """
+    basis = jnp.linalg.qr(problem.features.T)[0]
+    inside = partial(outside, problem.features, basis=basis) if project else (lambda v: v)
+    optimiser = optax.partition(
+        {"u": sphere_step(learning_rate, inside), "c": sphere_step(coefficient_rate)}, ("u", "c")
+    )
+
+    def batches(k: Array) -> Array:
+        return jax.random.normal(jax.random.fold_in(key, k), start.shape, start.dtype)
+
+    def objective(student: Any, x: Array) -> Array:
+        return loss(problem, activation, truth, student, x)
+
+    begin = (start, problem.student)
+    return descend(objective, begin, optimiser, steps, batches=batches, every=every)
+
+
+def orthonormal_features(k: int, d: int) -> Float[np.ndarray, "k d"]:
+    """The first k coordinate vectors."""
+    return np.eye(k, d)
+
+
+def largest_cosine(features: Float[Array, "k d"]) -> Float[Array, ""]:
+    """max over i != j of |<w_i, w_j>|; Assumption 4 asks for at most `separation(k)`."""
+    cosines = jnp.abs(_dot(features, features.T))
+    return jnp.max(cosines - 2 * jnp.eye(features.shape[0], dtype=cosines.dtype))
+
+
+def separation(k: Any) -> Any:
+    """1 - log(k) / sqrt(k) (Assumption 4)."""
+    return 1 - jnp.log(k) / jnp.sqrt(k)
+
+
+def check(problem: RankOne, truth: Float[Array, " d"]) -> None:
+    """ValueError where Assumptions 1 to 3 fail or no direction is left to learn. Eager."""
+    features, direction = np.asarray(problem.features), np.asarray(truth)
+    k, d = features.shape
+    room = 64 * d * np.finfo(features.dtype).eps
+    if k >= d:
+        raise ValueError(
+            f"k = {k} features leave no direction orthogonal to them in d = {d} dimensions: "
+            f"use k <= {d - 1}"
+        )
+    lengths = np.linalg.norm(features, axis=1)
+    worst = int(np.argmax(np.abs(lengths - 1)))
+    if not abs(lengths[worst] - 1) <= room:
+        raise ValueError(
+            f"feature {worst} has length {lengths[worst]:.6g}, needed 1 to within {room:.1e}: "
+            f"divide it by its length"
+        )
+    if not abs(np.linalg.norm(direction) - 1) <= room:
+        raise ValueError(
+            f"u has length {np.linalg.norm(direction):.6g}, needed 1: divide it by its length"
+        )
+    overlap = float(np.max(np.abs(features @ direction)))
+    if not overlap <= room:
+        raise ValueError(
+            f"u is not orthogonal to the features: max |<w_i, u>| = {overlap:.3g}, needed at most "
+            f"{room:.1e}; project it with rank_one.outside and normalise"
+        )
+    for name, signs in (("teacher", problem.teacher), ("student", problem.student)):
+        off = float(np.max(np.abs(np.abs(np.asarray(signs)) * np.sqrt(k) - 1)))
+        if not off <= room:
+            raise ValueError(
+                f"{name} coefficients must be +-1/sqrt(k) = +-{k**-0.5:.6g}; one is off by a "
+                f"relative {off:.3g}"
+            )

@@ -1,0 +1,263 @@
+"""Online SGD of rank-one fine-tuning, reduced to the overlap: exact in law, at a cost free of d.
+
+Write an input as x = x_W + p u^ + q e + x_perp with e = (u - m u^) / sqrt(1 - m^2). Of x, only
+y = W x, p, q and |x_perp|^2 enter the next overlap, and rotations that fix the features and (u^, u)
+leave their joint law as it is: so m alone is a Markov chain, whatever d. The gradient of a sample
+is a (q e + x_perp), where a is the derivative of the sample's loss in p, and
+
+    (m, n) <- (m - eta a q n, hypot(n + eta a q m, eta a R)) / sqrt(1 + eta^2 a^2 (q^2 + R^2))
+
+with n = sqrt(1 - m^2), which is carried for its digits, and R^2 ~ chi^2 of d - rank(W) - 2 degrees.
+Lengths and loss are those of `theorysim.systems.rank_one`; A = 1 + scale^2 / k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import diffrax
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from theorysim.numerics.flow import integrate
+from theorysim.numerics.gaussian import Activation
+from theorysim.systems.rank_one import RankOne, square_length, unit
+from theorysim.systems.rank_one_overlap import speed
+
+_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
+
+
+class State(NamedTuple):
+    """m = <u^, u>, n = sqrt(1 - m^2) and the student's coefficients."""
+
+    overlap: Float[Array, ""]
+    rest: Float[Array, ""]
+    student: Float[Array, " k"]
+
+
+class Sample(NamedTuple):
+    """What a step needs of an input: W x, <u^, x>, q = <e, x> and R^2 = |x_perp|^2."""
+
+    inside: Float[Array, " k"]
+    along: Float[Array, ""]
+    across: Float[Array, ""]
+    square: Float[Array, ""]
+
+
+class Step(NamedTuple):
+    """The state before a step and what moved it: |gradient|^2 = a^2 (q^2 + R^2), <gradient, u>."""
+
+    state: State
+    square: Float[Array, ""]
+    towards: Float[Array, ""]
+
+
+def reduced(problem: RankOne) -> RankOne:
+    """The same problem with triangular features of length min(k, d), from the QR of W^T."""
+    return problem._replace(features=jnp.linalg.qr(problem.features.T)[1].T)
+
+
+def begin(problem: RankOne, overlap: Any) -> State:
+    """The state with a given overlap."""
+    m = jnp.asarray(overlap)
+    return State(m, jnp.sqrt((1 - m) * (1 + m)), problem.student)
+
+
+def chi_square(key: PRNGKeyArray, degrees: Any, dtype: Any = float) -> Float[Array, ""]:
+    """A chi^2 variable of any number of degrees of freedom, 0 and traced ones included.
+
+    Exact, by the method of Marsaglia and Tsang (2000) for the gamma law of shape degrees / 2,
+    raised by 1 where that is below 1. One proposal nearly always does at many degrees, where
+    `jax.random.chisquare`, which maps over its draws one by one, is 50 times slower.
+    """
+    half = jnp.asarray(degrees, dtype) / 2
+    shape = jnp.where(half < 1, half + 1, half)
+    centre = shape - 1 / 3
+    width = 1 / jnp.sqrt(9 * centre)
+
+    def propose(carry: tuple) -> tuple:
+        round_, kept, _ = carry
+        normal, uniform = jax.random.split(jax.random.fold_in(key, round_))
+        z = jax.random.normal(normal, (), dtype)
+        cube = (1 + width * z) ** 3
+        log_ratio = z**2 / 2 + centre * (1 - cube + jnp.log(jnp.where(cube > 0, cube, 1)))
+        log_uniform = jnp.log(jax.random.uniform(uniform, (), dtype, minval=1e-37))
+        done = (cube > 0) & (log_uniform < log_ratio)
+        return round_ + 1, jnp.where(done, cube, kept), done
+
+    zero = jnp.zeros((), dtype)
+    start = (1, zero, jnp.asarray(False))
+    _, cube, _ = jax.lax.while_loop(lambda carry: ~carry[2], propose, start)
+    lift = jax.random.uniform(jax.random.fold_in(key, 0), (), dtype, minval=1e-37)
+    lowered = jnp.where(half < 1, lift ** (1 / jnp.where(half > 0, half, 1)), 1)
+    return jnp.where(half > 0, 2 * centre * cube * lowered, 0)
+
+
+def draw(problem: RankOne, dimension: Any, key: PRNGKeyArray) -> Sample:
+    """A fresh Gaussian input in `dimension` dimensions, as a step sees it."""
+    rank, dtype = problem.features.shape[1], problem.features.dtype
+    normal, radial = jax.random.split(key)
+    numbers = jax.random.normal(normal, (rank + 2,), dtype)
+    square = chi_square(radial, dimension - rank - 2, dtype)
+    return Sample(_dot(problem.features, numbers[:rank]), numbers[rank], numbers[rank + 1], square)
+
+
+def loss(problem: RankOne, activation: Callable, state: State, sample: Sample) -> Callable:
+    """(teacher - student)^2 of a sample as a function of p = <u^, x> and the coefficients."""
+    root = jnp.sqrt(square_length(problem))
+    truth = state.overlap * sample.along + state.rest * sample.across
+
+    def output(coefficients: Array, along: Array) -> Array:
+        rows = (sample.inside + problem.scale * coefficients * along) / root
+        return jnp.sum(problem.readout * activation(rows))
+
+    goal = output(problem.teacher, truth)
+    return lambda along, coefficients: jnp.square(goal - output(coefficients, along))
+
+
+def step(
+    problem: RankOne,
+    activation: Callable,
+    rates: tuple[Any, Any],
+    state: State,
+    sample: Sample,
+) -> tuple[State, Step]:
+    """One step of SGD on the direction, and on the coefficients where their rate is given."""
+    rate, coefficient_rate = rates
+    objective = loss(problem, activation, state, sample)
+    if coefficient_rate is None:
+        pull, student = jax.grad(objective)(sample.along, state.student), state.student
+    else:
+        pull, slope = jax.grad(objective, (0, 1))(sample.along, state.student)
+        slope = slope - state.student * jnp.sum(state.student * slope)
+        student = unit(state.student - coefficient_rate * slope)
+    kick = rate * pull * sample.across
+    m, n = state.overlap - kick * state.rest, state.rest + kick * state.overlap
+    square = jnp.square(pull) * (jnp.square(sample.across) + sample.square)
+    length = jnp.sqrt(1 + rate**2 * square)
+    rest = jnp.sqrt(jnp.square(n) + jnp.square(rate * pull) * sample.square)
+    moved = State(m / length, rest / length, student)
+    return moved, Step(state, square, pull * sample.across * state.rest)
+
+
+def run(
+    problem: RankOne,
+    activation: Callable,
+    start: State,
+    dimension: Any,
+    learning_rate: Any,
+    steps: int,
+    key: PRNGKeyArray,
+    *,
+    coefficient_rate: Any = None,
+    every: int = 1,
+) -> State:
+    """The chain's states: the start, then every `every`-th; arrays lead with steps // every + 1.
+
+    `problem.features` are triangular or orthonormal rows (`reduced`); `dimension` may be traced.
+
+    Raises:
+        ValueError: where `every` does not divide `steps`.
+    """
+    if every < 1 or steps % every:
+        raise ValueError(f"every = {every} does not divide steps = {steps}")
+    move = _mover(problem, activation, dimension, (learning_rate, coefficient_rate), key)
+
+    def block(state: State, first: Array) -> tuple[State, State]:
+        state = jax.lax.fori_loop(0, every, lambda j, s: move(s, first + j)[0], state)
+        return state, state
+
+    _, path = jax.lax.scan(block, start, every * jnp.arange(steps // every))
+    return jax.tree.map(lambda a, rest: jnp.concatenate([a[None], rest]), start, path)
+
+
+def trace(
+    problem: RankOne,
+    activation: Callable,
+    start: State,
+    dimension: Any,
+    learning_rate: Any,
+    steps: int,
+    key: PRNGKeyArray,
+) -> Step:
+    """Every step of the chain with its gradient's norm and its part along u."""
+    move = _mover(problem, activation, dimension, (learning_rate, None), key)
+    return jax.lax.scan(move, start, jnp.arange(steps))[1]
+
+
+def first_passage(
+    problem: RankOne,
+    activation: Callable,
+    start: State,
+    dimension: Any,
+    learning_rate: Any,
+    key: PRNGKeyArray,
+    *,
+    level: Any,
+    limit: int,
+) -> Float[Array, ""]:
+    """Steps until the overlap first reaches `level`; infinite where `limit` steps do not."""
+    move = _mover(problem, activation, dimension, (learning_rate, None), key)
+
+    def going(carry: tuple[Array, State]) -> Array:
+        return (carry[0] < limit) & (carry[1].overlap < level)
+
+    steps, state = jax.lax.while_loop(
+        going, lambda carry: (carry[0] + 1, move(carry[1], carry[0])[0]), (jnp.asarray(0), start)
+    )
+    return jnp.where(state.overlap >= level, steps, jnp.inf)
+
+
+def _mover(
+    problem: RankOne, activation: Callable, dimension: Any, rates: tuple, key: PRNGKeyArray
+) -> Callable:
+    def move(state: State, k: Array) -> tuple[State, Step]:
+        sample = draw(problem, dimension, jax.random.fold_in(key, k))
+        return step(problem, activation, rates, state, sample)
+
+    return move
+
+
+def mean_square_pull(
+    problem: RankOne, activation: Callable, overlap: Any, key: PRNGKeyArray, draws: int
+) -> Float[Array, ""]:
+    """V(m) = E[a^2] by Monte-Carlo; the same key makes it a smooth function of the overlap."""
+    state = begin(problem, overlap)
+
+    def square(key: PRNGKeyArray) -> Array:
+        sample = draw(problem, problem.features.shape[1] + 2, key)
+        objective = loss(problem, activation, state, sample)
+        return jnp.square(jax.grad(objective)(sample.along, state.student))
+
+    return jnp.mean(jax.vmap(square)(jax.random.split(key, draws)))
+
+
+def high_dimensional_flow(
+    problem: RankOne,
+    activation: Activation,
+    start: Any,
+    rate: Any,
+    times: Float[Array, " times"],
+    key: PRNGKeyArray,
+    *,
+    draws: int = 20_000,
+    nodes: int = 40,
+    coarsening: Any = 1.0,
+) -> Float[Array, " times"]:
+    """m at times step/d in the limit d -> oo of the learning rate `rate` / d, k fixed.
+
+    dm/dtime = rate h(m) (1 - m^2) - (rate^2 / 2) m V(m): the noise of the steps lengthens u^ and so
+    pulls it back. V is drawn on a grid of overlaps and interpolated.
+    """
+    grid = jnp.sin(jnp.linspace(-jnp.pi / 2, jnp.pi / 2, nodes))
+    noise = jax.vmap(lambda m: mean_square_pull(problem, activation.value, m, key, draws))(grid)
+    table = diffrax.CubicInterpolation(grid, diffrax.backward_hermite_coefficients(grid, noise))
+
+    def field(m: Array, _: Any) -> Array:
+        drift = rate * speed(problem, activation, m) * (1 - m**2)
+        return drift - rate**2 / 2 * m * table.evaluate(jnp.clip(m, -1, 1))
+
+    return integrate(field, jnp.asarray(start), times, coarsening=coarsening)

@@ -1,0 +1,186 @@
+"""What rank-one fine-tuning does to the overlap m = <u^, u>, for Gaussian inputs.
+
+On the population, spherical gradient flow moves m alone: dm/ds = h(m) (1 - m^2), where
+
+    h(m) = (2 scale^2 / A) sum_ij readout_i readout_j c_i c^_j tangent(r_ij(m)),
+    r_ij(m) = (G_ij + scale^2 c_i c^_j m) / A,
+
+with the activation's tangent E[s'(a) s'(b)]. Lengths, loss and A are those of
+`theorysim.systems.rank_one`. In the coordinate artanh(m) the flow is d artanh(m) / ds = h, which
+keeps the digits of 1 - m.
+
+Source: Dayi, Chen, arXiv 2411.15385, Proposition 1 and Appendix A.1.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import gammaln
+from jaxtyping import Array, Bool, Float
+
+from theorysim.numerics.flow import integrate
+from theorysim.numerics.gaussian import Activation, truncation_error
+from theorysim.systems.rank_one import RankOne, gram, square_length
+
+_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
+
+# Gauss-Legendre nodes of the hitting time; the integrand 1/h(tanh x) is smooth in x.
+NODES = 200
+
+
+class Series(NamedTuple):
+    """h(m) by its first Hermite coefficients, and a bound on what they leave out."""
+
+    value: Float[Array, "*times"]
+    truncation: Float[Array, "*times"]
+
+
+def _pairs(problem: RankOne) -> tuple[Float[Array, "k k"], Float[Array, "k k"]]:
+    """lambda_i lambda_j and scale^2 c_i c^_j."""
+    readouts = jnp.outer(problem.readout, problem.readout)
+    return readouts, jnp.square(problem.scale) * jnp.outer(problem.teacher, problem.student)
+
+
+def correlations(problem: RankOne, m: Float[Array, "*times"]) -> Float[Array, "*times k k"]:
+    """<v_i, v^_j> = (G_ij + scale^2 c_i c^_j m) / A."""
+    moved = _pairs(problem)[1] * jnp.asarray(m)[..., None, None]
+    return (gram(problem) + moved) / square_length(problem)
+
+
+def speed(
+    problem: RankOne, activation: Activation, m: Float[Array, "*times"]
+) -> Float[Array, "*times"]:
+    """h(m) in closed form."""
+    readouts, kicks = _pairs(problem)
+    slopes = activation.tangent(correlations(problem, m))
+    return 2 / square_length(problem) * jnp.sum(readouts * kicks * slopes, axis=(-2, -1))
+
+
+def moments(problem: RankOne, orders: int) -> Float[Array, "2 orders"]:
+    """T(l, s) of Proposition 1 for s < orders; row 0 for even l, row 1 for odd l.
+
+    Odd l: |sum_i readout_i w_i^{(x) s}|^2. Even l: k <sum_i readout_i c_i w_i^{(x) s},
+    sum_i readout_i c^_i w_i^{(x) s}>. An inner product of s-fold tensor powers is G_ij^s.
+    """
+    k = problem.features.shape[0]
+    readouts = jnp.outer(problem.readout, problem.readout)
+    signed = k * readouts * jnp.outer(problem.teacher, problem.student)
+    powers = gram(problem)[None] ** jnp.arange(orders)[:, None, None]
+    return jnp.stack([jnp.sum(signed * powers, (1, 2)), jnp.sum(readouts * powers, (1, 2))])
+
+
+def series_coefficients(
+    problem: RankOne, activation: Activation, orders: int
+) -> Float[Array, "orders orders"]:
+    """The summand of Proposition 1 without T(l, s) m^l and the factor 2, at entry (l, s).
+
+    (scale^2/k)^(l+1) C(l+s, l) (l+s+1) mu_(l+s+1)^2 A^-(l+s+1), zero where l + s >= orders.
+    """
+    k, a = problem.features.shape[0], square_length(problem)
+    mu = activation.coefficients(orders + 1)
+    left, right = jnp.meshgrid(jnp.arange(orders), jnp.arange(orders), indexing="ij")
+    total = left + right
+    used = total < orders
+    order = jnp.where(used, total, 0)
+    binomial = gammaln(order + 1.0) - gammaln(left + 1.0) - gammaln(right + 1.0)
+    size = (left + 1) * jnp.log(jnp.square(problem.scale) / k) - (order + 1) * jnp.log(a)
+    weight = (order + 1) * jnp.square(mu)[order + 1]
+    return jnp.where(used, jnp.exp(binomial + size) * weight, 0)
+
+
+def speed_series(
+    problem: RankOne, activation: Activation, m: Float[Array, "*times"], orders: int
+) -> Series:
+    """h(m) as Proposition 1 prints it, cut off after mu_orders, with the truncation error."""
+    parity = jnp.arange(orders) % 2
+    table = series_coefficients(problem, activation, orders) * moments(problem, orders)[parity]
+    value = 2 * jnp.polyval(jnp.sum(table, axis=1)[::-1], jnp.asarray(m))
+    readouts, kicks = _pairs(problem)
+    left_out = truncation_error(activation, orders + 1, correlations(problem, m))
+    bound = jnp.sum(jnp.abs(readouts * kicks) * left_out, axis=(-2, -1))
+    return Series(value, 2 / square_length(problem) * bound)
+
+
+def check_series(
+    problem: RankOne, activation: Activation, m: float, orders: int, tolerance: float
+) -> None:
+    """ValueError where the series is cut off too early for the tolerance. Eager."""
+    value, truncation = speed_series(problem, activation, jnp.asarray(m), orders)
+    if not float(truncation) <= tolerance * abs(float(value)):
+        raise ValueError(
+            f"the Hermite series of {activation.name} cut off after order {orders} leaves a "
+            f"truncation error of up to {float(truncation):.3g} in h({m:g}) = {float(value):.3g}, "
+            f"more than a relative {tolerance:g}: use more orders or the closed form "
+            f"rank_one_overlap.speed"
+        )
+
+
+def population_loss(
+    problem: RankOne, activation: Activation, m: Float[Array, "*times"]
+) -> Float[Array, "*times"]:
+    """E (f* - f^)^2 = sum_ij readout_i readout_j (dual(v_i, v_j) + dual(v^_i, v^_j) - 2 dual(v_i,
+    v^_j)); its slope in m is -h(m)."""
+    readouts = jnp.outer(problem.readout, problem.readout)
+    ones = jnp.ones_like(jnp.asarray(m))
+    teacher, student = (
+        correlations(problem._replace(teacher=c, student=c), ones)
+        for c in (problem.teacher, problem.student)
+    )
+    crossed = correlations(problem, m)
+    dual = activation.dual
+    return jnp.sum(readouts * (dual(teacher) + dual(student) - 2 * dual(crossed)), axis=(-2, -1))
+
+
+def overlap_flow(
+    problem: RankOne,
+    activation: Activation,
+    start: Any,
+    times: Float[Array, " times"],
+    *,
+    coarsening: Any = 1.0,
+) -> Float[Array, " times"]:
+    """artanh(m) along the population's gradient flow from m = tanh(start)."""
+
+    def field(angle: Array, _: Any) -> Array:
+        return speed(problem, activation, jnp.tanh(angle))
+
+    return integrate(field, jnp.asarray(start), times, coarsening=coarsening)
+
+
+def hitting_time(
+    problem: RankOne, activation: Activation, start: Any, end: Any
+) -> Float[Array, ""]:
+    """Time from m = start to m = end: the integral of dm / (h(m) (1 - m^2)), by quadrature.
+
+    Infinite where h has a zero or points away on the way, as seen at the nodes.
+    """
+    first, last = jnp.arctanh(jnp.asarray(start)), jnp.arctanh(jnp.asarray(end))
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    angles = first + (last - first) * (jnp.asarray(nodes) + 1) / 2
+    h = speed(problem, activation, jnp.tanh(angles))
+    towards = h * jnp.sign(last - first) > 0
+    time = (last - first) / 2 * jnp.sum(weights / jnp.where(towards, h, 1))
+    return jnp.where(jnp.all(towards), time, jnp.inf)
+
+
+def keeps_sign(problem: RankOne, activation: Activation, points: int = 101) -> Float[Array, ""]:
+    """min over m of h(sign(h(0)) m) sign(h(0)) / |h(0)| on a grid of [0, 1] (Condition 3: >= 1/2).
+
+    NaN where h(0) vanishes to rounding.
+    """
+    grid = jnp.linspace(0.0, 1.0, points)
+    at_zero = speed(problem, activation, jnp.zeros(()))
+    ratio = speed(problem, activation, jnp.sign(at_zero) * grid) / at_zero
+    return jnp.where(is_zero(problem, activation, at_zero), jnp.nan, jnp.min(ratio))
+
+
+def is_zero(problem: RankOne, activation: Activation, h: Float[Array, ""]) -> Bool[Array, ""]:
+    """Whether h is 0 to rounding: below 1e-12 of the largest value its terms allow."""
+    readouts, kicks = _pairs(problem)
+    largest = 2 / square_length(problem) * jnp.sum(jnp.abs(readouts * kicks))
+    return jnp.abs(h) <= 1e-12 * largest * activation.tangent(jnp.ones_like(h))
