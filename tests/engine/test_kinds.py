@@ -213,12 +213,23 @@ def test_exponents_over_sizes_and_values(printed, relation, expected, over):
     assert verdict_of(statement) is expected
 
 
-@pytest.mark.parametrize(("floor", "expected"), [(0.0, Verdict.HOLDS), (0.5, Verdict.INCONCLUSIVE)])
-def test_a_limit_over_a_ladder_is_told_from_a_floor(floor, expected):
+@pytest.mark.parametrize(
+    ("distance", "expected"),
+    [
+        (lambda n: 1 / n, Verdict.HOLDS),
+        (lambda n: 0.5 + 1 / n, Verdict.INCONCLUSIVE),  # it may go on falling
+        (lambda n: 0.5 + 1 / n**2, Verdict.VIOLATED),  # it has come to rest
+        (lambda n: 0.5 + 0 * n, Verdict.VIOLATED),
+        (lambda n: 0.5 - 1 / n**3, Verdict.VIOLATED),
+        (lambda n: 1 / jnp.log(n), Verdict.HOLDS),
+        (lambda n: 1 / (20 + jnp.log(n)), Verdict.HOLDS),
+    ],
+)
+def test_a_limit_over_a_ladder_is_told_from_a_floor(distance, expected):
     statement = theorem(
         tends_to(
             "limit",
-            lambda r: r.theory["a"] * (1 + floor + 1 / r.x.n),
+            lambda r: r.theory["a"] * (1 + distance(jnp.asarray(r.x.n, float))),
             lambda r: r.theory["a"],
             over="n",
             rungs=(4, 8, 16, 32, 64),

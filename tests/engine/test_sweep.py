@@ -11,6 +11,7 @@ import pytest
 
 import theorysim
 from theorysim.claims import Gaussian, Reading, Real, Size, Space, Theorem, at_most
+from theorysim.engine.sweep_theorem import output_names
 from theorysim.errors import SizeError, UsageError
 
 LAM = np.linspace(-1.0, 2.0, 5)
@@ -227,3 +228,9 @@ def test_a_theorem_is_swept_over_its_fields_in_float64():
 def test_values_that_are_none_of_the_theorem_are_refused(axes, message):
     with pytest.raises(UsageError, match=message):
         theorysim.sweep(mean_square(), axes)
+
+
+def test_claims_whose_names_differ_in_signs_only_are_numbered():
+    names = ("rate >= 0", "rate <= 0", "other", "rate = 0")
+    claims = [at_most(name, lambda r: r.sim, lambda r: r.theory) for name in names]
+    assert output_names(claims) == ["rate_0", "rate_0_2", "other", "rate_0_3"]

@@ -41,6 +41,9 @@ TIE_RESOLUTION = np.sqrt(np.finfo(np.float64).eps)
 # are multiples of 1/2.
 EXPONENT_RESOLUTION = 0.25
 
+# Largest exponent of the last step of a quantity that has come to rest at a constant.
+SETTLED = 0.01
+
 # Smallest growth of a constant, as a power of its rung, that counts as growth.
 GROWTH_RESOLUTION = 0.1
 
@@ -340,8 +343,22 @@ class Fit:
 
     exponent: float
     half_width: float
-    last: float  # exponent between the last two rungs
+    steps: tuple[float, ...]  # exponents from each rung to the next
     rows: int
+
+    @property
+    def last(self) -> float:
+        """The exponent between the last two rungs."""
+        return self.steps[-1]
+
+    @property
+    def settles(self) -> bool:
+        """Whether the quantity has come to a constant: steps fade by halves and are nearly zero.
+
+        A quantity that decays like one over a logarithm fades too, but not by halves.
+        """
+        before, last = np.abs(self.steps[-2:]) if len(self.steps) > 1 else (0.0, np.inf)
+        return bool(last <= SETTLED and last <= before / 2)
 
 
 def _climb(
@@ -369,7 +386,7 @@ def _fit(rungs: np.ndarray, quantity: np.ndarray, confidence: float = 1 - FALSE_
     usable = np.all(np.isfinite(quantity) & (quantity > 0), axis=1)
     series = quantity[usable]
     if not len(series):
-        return Fit(np.nan, np.nan, np.nan, 0)
+        return Fit(np.nan, np.nan, (np.nan,), 0)
     whole = loglog_slope(rungs, series, confidence=confidence)
     slopes = np.atleast_1d(whole.value)
     mean = float(np.mean(slopes))
@@ -379,9 +396,8 @@ def _fit(rungs: np.ndarray, quantity: np.ndarray, confidence: float = 1 - FALSE_
         spread = float(quantile * np.std(slopes, ddof=1) / np.sqrt(len(slopes)))
     else:
         spread = float(np.max(np.atleast_1d(whole.high) - slopes))
-    step = np.log(rungs[-1] / rungs[-2])
-    last = float(np.mean(np.log(series[:, -1] / series[:, -2]) / step))
-    return Fit(mean, spread + curvature, last, len(series))
+    steps = np.mean(np.diff(np.log(series), axis=1), axis=0) / np.diff(np.log(rungs))
+    return Fit(mean, spread + curvature, tuple(steps.tolist()), len(series))
 
 
 def _judge_exponent(
@@ -424,7 +440,7 @@ def _judge_limit(
     """Zero is approached if the distance falls along the ladder and the fall does not slow down.
 
     A distance that settles at a constant falls ever more slowly in log-log: the exponent between
-    the last two rungs is then below half of the overall one.
+    the last two rungs is then below half of the overall one, and in the end nearly zero.
     """
     (variable, ladder), *_ = ladders.items()
     rungs, distance, error = _climb(claim, ladder, absolute=True)
@@ -437,7 +453,7 @@ def _judge_limit(
         verdict = Verdict.INCONCLUSIVE
     elif not fit.rows:
         verdict = Verdict.HOLDS if reached.any() else Verdict.INCONCLUSIVE
-    elif fit.exponent - fit.half_width >= 0:
+    elif fit.exponent - fit.half_width >= 0 or fit.settles:
         verdict = Verdict.VIOLATED
     elif fit.exponent + fit.half_width < 0 and fit.last <= fit.exponent / 2:
         verdict = Verdict.HOLDS

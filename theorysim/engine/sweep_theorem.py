@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -95,30 +96,37 @@ def _values(
     keys = jax.random.split(jax.random.fold_in(key, 1), theorem.keys)
     run = runs((reading,), x, keys)[reading.name]
     found, diverged = {}, jnp.zeros((), bool)
-    for claim in claims:
-        values, failed = _claim_values(claim, run)
+    for claim, name in zip(claims, output_names(claims)):
+        values, failed = _claim_values(claim, name, run)
         found, diverged = {**found, **values}, diverged | failed
     margins = [jnp.min(jnp.asarray(margin(x))) for margin in reading.hypotheses.values()]
     satisfied = jnp.all(jnp.asarray(margins) >= 0)
     return {**found, SATISFIED: satisfied, DIVERGED: diverged}
 
 
-def _claim_values(claim: Claim, run: Run) -> tuple[dict[str, Array], Array]:
+def _claim_values(claim: Claim, name: str, run: Run) -> tuple[dict[str, Array], Array]:
     """The outputs of a claim, and whether a side is not finite where the claim speaks."""
     lhs, rhs = sides(claim, run)
     given = jnp.ones(lhs.shape, bool)
     if claim.given is not None:
         given = jnp.broadcast_to(jnp.asarray(claim.given(run)) >= 0, lhs.shape)
-    name = output_name(claim)
     found = {f"{name}.lhs": lhs, f"{name}.rhs": rhs}
     if claim.kind not in NO_SLACK:
         found[name + SLACK] = jnp.where(given, _slack(claim.kind, lhs, rhs), jnp.nan)
     return found, jnp.any(given & ~(jnp.isfinite(lhs) & jnp.isfinite(rhs)))
 
 
-def output_name(claim: Claim) -> str:
-    """The claim's name as letters, digits, dots and underscores, which a store's paths can bear."""
-    return re.sub(r"[^\w.]+", "_", claim.name).strip("_")
+def output_names(claims: Sequence[Claim]) -> list[str]:
+    """Claims' names as letters, digits, dots and underscores, which a store's paths can bear.
+
+    Names that differ in other characters only are numbered.
+    """
+    names: list[str] = []
+    for claim in claims:
+        plain = re.sub(r"[^\w.]+", "_", claim.name).strip("_")
+        numbered = (f"{plain}_{count}" for count in itertools.count(2))
+        names.append(next(n for n in itertools.chain([plain], numbered) if n not in names))
+    return names
 
 
 def _slack(kind: Kind, lhs: Array, rhs: Array) -> Array:
