@@ -8,7 +8,9 @@ from theorysim.engine.verify import verify
 from validation.catalogue import catalogue
 
 ENTRIES = errata()
-REPLAYED = [e for e in ENTRIES if e["instance"] and e["kind"] not in ("scales_as", "tends_to")]
+# What a ladder shows, no single instance does; the catalogue's verdict re-checks it.
+OVER_A_LADDER = ("exists_constant", "scales_as", "tends_to")
+REPLAYED = [e for e in ENTRIES if e["instance"] and e["kind"] not in OVER_A_LADDER]
 
 
 @pytest.mark.parametrize(
@@ -31,8 +33,10 @@ NOT_RECORDED = {
     ("linear-teachers/theorem-4.2-choice-of-m", "as printed"),
     ("linear-teachers/theorem-4.2-rates", "few samples"),
     ("linear-teachers/theorem-4.2-regimes", "as printed"),
+    ("linear-teachers/theorem-5.2", "gradient descent"),
     ("linear-teachers/theorem-5.3", "as printed"),
     ("linear-teachers/theorem-5.4", "any epsilon"),
+    ("linear-teachers/theorem-5.5", "still equal to the source task"),
     ("overtraining/lemma-a.23", "as printed"),
     ("overtraining/lemma-a.27", "as printed"),
     ("overtraining/theorem-4.1", "appendix"),

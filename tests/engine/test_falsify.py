@@ -20,6 +20,7 @@ from theorysim.claims import (
     at_least,
     at_most,
     equal,
+    exists_constant,
     scales_as,
     with_probability,
 )
@@ -186,3 +187,20 @@ def test_the_exit_code_is_that_of_the_primary_reading():
     assert report.exit_code == 0
     assert falsify(statement, reading="as printed", budget=BUDGET).exit_code == 3
     assert np.isfinite(report.attacks[0].lhs)
+
+
+@pytest.mark.parametrize(("power", "refuted"), [(0.0, False), (1.0, True)])
+def test_a_constant_that_grows_along_a_ladder_is_refuted(power, refuted):
+    """Otherwise the largest constant of the space is reported."""
+    statement = theorem(
+        exists_constant(
+            "constant",
+            lambda r: r.sim["a"] * jnp.asarray(r.x.n, float) ** power,
+            lambda r: 1.0,
+            over={"n": (4, 16, 64, 256)},
+        )
+    )
+    found = attack(statement)
+    assert found.refuted is refuted
+    if not refuted:
+        assert found.ratio == pytest.approx(2.0)

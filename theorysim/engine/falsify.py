@@ -23,7 +23,8 @@ from theorysim.engine.verify import instance_bytes, measured, readings_named, ve
 from theorysim.errors import UsageError
 
 # Claims of these kinds are decided by many runs together, not by one instance: they are attacked
-# by verifying them on ever new draws.
+# by verifying them on ever new draws. So are constants, which may grow along a ladder; after that
+# the largest one is searched for.
 STATISTICAL = (Kind.WITH_PROBABILITY, Kind.SCALES_AS, Kind.TENDS_TO)
 
 # How many of the best points are confirmed by a full measurement.
@@ -157,10 +158,13 @@ def _attack(
     budget: int,
     seed: int,
 ) -> Attack:
-    if claim.kind in STATISTICAL:
-        return _by_redrawing(theorem, reading, claim, given, budget, seed)
     by_ratio = claim.kind is Kind.EXISTS_CONSTANT
     spent, best, best_sizes = 0, None, settings.sizes
+    if claim.kind in STATISTICAL or by_ratio:
+        drawn = _by_redrawing(theorem, reading, claim, given, budget, seed)
+        if drawn.refuted or not by_ratio:
+            return drawn
+        spent = drawn.evaluations
     for sizes, share in _size_ladder(theorem, settings, given):
         target = Target(theorem, reading, claim, sizes, dict(settings.values), seed, by_ratio)
         for found in search(target, max(1, int(budget * share)), seed):
