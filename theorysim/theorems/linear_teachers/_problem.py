@@ -100,6 +100,11 @@ def inside(x: Instance, vector: Float[Array, " d"]) -> Float[Array, " d"]:
     return project(row_space(data(x)), vector).parallel
 
 
+def norm_ratio(x: Instance) -> Float[Array, ""]:
+    """||P_par theta_T|| / ||P_par theta_S||, which multiplies the source at infinite depth."""
+    return jnp.linalg.norm(inside(x, target(x))) / jnp.linalg.norm(inside(x, source(x)))
+
+
 def covariance(x: Instance) -> Covariance:
     """Sigma of Section 3."""
     return Covariance(x.eigenvalues, x.axes)

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import jax.numpy as jnp
-
 from theorysim.claims import Instance, Reading, Real, Theorem, equal, tends_to
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers._problem import (
     covariance_form,
     data,
     distribution_fields,
-    inside,
     moment_form,
+    norm_ratio,
     outside,
     problem_space,
     risk,
@@ -43,13 +41,7 @@ def simulate(x: Instance, key):
     }
 
 
-def _ratio(x: Instance):
-    lengths = (jnp.linalg.norm(inside(x, teacher(x))) for teacher in (target, source))
-    above, below = lengths
-    return above / below
-
-
-def _predict(form: Callable, coefficient: Callable = _ratio) -> Callable:
+def _predict(form: Callable, coefficient: Callable = norm_ratio) -> Callable:
     return lambda x: form(x, outside(x, target(x) - coefficient(x) * source(x)))
 
 

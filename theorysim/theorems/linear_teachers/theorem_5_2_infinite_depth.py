@@ -1,0 +1,83 @@
+"""At infinite depth fine-tuning rescales the source by the ratio of the teachers in the data.
+
+Theorem 5.2 of Shachaf et al. (2021), Eq. 6: the limit in time, then in depth, and how fast it is
+approached. The limit in time at any depth is the solution of Eq. 5 (checked in theorem-5.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Real, Theorem, scales_as, tends_to
+from theorysim.systems import deep_linear_limit as deep_limit
+from theorysim.theorems.linear_teachers._problem import (
+    data,
+    inside,
+    norm_ratio,
+    outside,
+    problem_space,
+    source,
+    target,
+)
+
+
+def simulate(x: Instance, key):
+    """The limit in time at the depth, and |k_L - k| / k of the factor of P_perp theta_S."""
+    lengths = deep_limit.alignment(data(x), source(x), target(x))
+    return {
+        "limit": deep_limit.limit(data(x), source(x), target(x), x.depth),
+        "gap": jnp.expm1(deep_limit.log_coefficient_gap(lengths, x.depth)),
+    }
+
+
+def _predict(coefficient: Callable) -> Callable:
+    def predict(x: Instance):
+        lengths = deep_limit.alignment(data(x), source(x), target(x))
+        kept = jnp.square(lengths.source_parallel)
+        return {
+            "limit": coefficient(x) * outside(x, source(x)) + inside(x, target(x)),
+            # k_L = k (1 - ln k / (c_par^2 L)) + O(1/L^2)
+            "slope": -jnp.log(deep_limit.infinite_depth_coefficient(lengths)) / kept,
+        }
+
+    return predict
+
+
+theorem = Theorem(
+    space=problem_space(depth=Real(1, 1e4, log=True)),
+    simulate=simulate,
+    predict=_predict(norm_ratio),
+    claims=(
+        tends_to(
+            "Eq. 6",
+            lambda r: r.sim["limit"][0],
+            lambda r: r.theory["limit"],
+            over="depth",
+            rungs=(10, 100, 1e3, 1e4),
+        ),
+    ),
+    readings=(
+        Reading(
+            "rate in the depth",
+            claims=(
+                scales_as(
+                    "|k_L - k| ~ 1/L",
+                    lambda r: jnp.abs(r.sim["gap"][0]),
+                    over="depth",
+                    rungs=(1e3, 2e3, 4e3, 8e3),
+                    exponent=-1,
+                ),
+                tends_to(
+                    "L (k_L - k) / k",
+                    lambda r: r.x.depth * r.sim["gap"][0],
+                    lambda r: r.theory["slope"],
+                    over="depth",
+                    rungs=(100, 1e3, 1e4),
+                ),
+            ),
+        ),
+    ),
+    wrong=Reading("the source keeps its norm", predict=_predict(lambda x: 1.0)),
+)
