@@ -1,0 +1,1 @@
+"""Towards Understanding the Transferability of Deep Representations."""

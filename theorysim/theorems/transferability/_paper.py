@@ -1,0 +1,10 @@
+"""The paper."""
+
+from theorysim.claims import Citation
+
+citation = Citation(
+    title="Towards Understanding the Transferability of Deep Representations",
+    authors="Liu, Long, Wang, Jordan",
+    year=2019,
+    venue="preprint",
+)

@@ -1,0 +1,140 @@
+"""What the statements on transferability share: two tasks, their Gram matrices, learning rates.
+
+Section 6.1 of Liu et al. (2019). Source (P) and target (Q) inputs are unit rows, from clustered to
+isotropic; |labels| <= 1. The loss is half the SUM of squares, so its Hessian in the outputs is 1.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import (
+    Field,
+    Gaussian,
+    Instance,
+    Real,
+    Size,
+    Space,
+    UnitVector,
+)
+from theorysim.numerics import kernels
+from theorysim.systems import two_layer_relu as relu
+from theorysim.systems import two_layer_relu_limit as limit
+
+NORMALISATION = "half_sum"
+HIGHEST = jax.lax.Precision.HIGHEST
+
+# The statements assume invertible Gram matrices. Below this share of the largest eigenvalue (the
+# root of the precision) the inverse keeps less than half of the digits.
+REGULAR_SHARE = 2.0**-26
+
+
+def problem_space(**parts: Size | Field) -> Space:
+    """Two tasks; `parts` add to the shared fields and sizes or replace them."""
+    shared: dict[str, Size | Field] = {
+        "d": Size(4, low=2, high=64),
+        "p": Size(3, high=64),
+        "q": Size(3, high=64),
+        "source_scatter": Gaussian("p", "d"),
+        "source_centre": UnitVector("d"),
+        "source_spread": Real(0.3, 30, log=True),
+        "source_labels": Real(-1, 1, shape="p"),
+        "target_scatter": Gaussian("q", "d"),
+        "target_centre": UnitVector("d"),
+        "target_spread": Real(0.3, 30, log=True),
+        "target_labels": Real(-1, 1, shape="q"),
+    }
+    return Space(**{**shared, **parts})
+
+
+def dot(*factors: Float[Array, "..."]) -> Float[Array, "..."]:
+    """Matrix product at the highest precision."""
+    result = factors[0]
+    for factor in factors[1:]:
+        result = jnp.matmul(result, factor, precision=HIGHEST)
+    return result
+
+
+def _unit_rows(rows: Float[Array, "n d"]) -> Float[Array, "n d"]:
+    return rows / jnp.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def source(x: Instance) -> relu.Task:
+    """X_P and y_P, one sample per row."""
+    rows = x.source_centre + x.source_spread * x.source_scatter
+    return relu.Task(_unit_rows(rows), x.source_labels)
+
+
+def target(x: Instance) -> relu.Task:
+    """X_Q and y_Q, one sample per row."""
+    rows = x.target_centre + x.target_spread * x.target_scatter
+    return relu.Task(_unit_rows(rows), x.target_labels)
+
+
+def source_gram(x: Instance) -> Float[Array, "p p"]:
+    """H_P at infinite width (Eq. 1)."""
+    return kernels.tangent_gram(source(x).inputs, source(x).inputs)
+
+
+def target_gram(x: Instance) -> Float[Array, "q q"]:
+    """H_Q at infinite width (Eq. 2)."""
+    return kernels.tangent_gram(target(x).inputs, target(x).inputs)
+
+
+def cross_gram(x: Instance) -> Float[Array, "p q"]:
+    """H_PQ at infinite width (Eq. 3)."""
+    return kernels.tangent_gram(source(x).inputs, target(x).inputs)
+
+
+def joint_inputs(x: Instance) -> Float[Array, "p_plus_q d"]:
+    """Source inputs above target inputs."""
+    return jnp.concatenate([source(x).inputs, target(x).inputs])
+
+
+def joint_gram(x: Instance) -> Float[Array, "p_plus_q p_plus_q"]:
+    """The Gram matrix of both tasks, source first."""
+    return kernels.tangent_gram(joint_inputs(x), joint_inputs(x))
+
+
+def smallest(gram: Float[Array, "n n"]) -> Float[Array, ""]:
+    """lambda_min."""
+    return jnp.linalg.eigvalsh(gram)[0]
+
+
+def solve(gram: Float[Array, "n n"], right: Float[Array, " n"]) -> Float[Array, " n"]:
+    """H^(-1) times a vector, by Cholesky."""
+    return jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(gram), True), right)
+
+
+def form(gram: Float[Array, "n n"], vector: Float[Array, " n"]) -> Float[Array, ""]:
+    """v^T H^(-1) v."""
+    return jnp.sum(vector * solve(gram, vector))
+
+
+def transferred(x: Instance) -> Float[Array, " q"]:
+    """y_(P->Q) = H_PQ^T H_P^(-1) y_P."""
+    return dot(cross_gram(x).T, solve(source_gram(x), x.source_labels))
+
+
+def mismatch(x: Instance) -> Float[Array, " q"]:
+    """y_Q - y_(P->Q)."""
+    return x.target_labels - transferred(x)
+
+
+def _regular(gram) -> Float[Array, ""]:
+    eigenvalues = jnp.linalg.eigvalsh(gram)
+    return eigenvalues[0] / eigenvalues[-1] - REGULAR_SHARE
+
+
+HYPOTHESES = {
+    "lambda_P > 0": lambda x: _regular(source_gram(x)),
+    "lambda_Q > 0": lambda x: _regular(target_gram(x)),
+}
+
+
+def stable_rates(x: Instance) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """Learning rates of both stages: a share of the largest at infinite width, 2/lambda_max."""
+    grams = source_gram(x), target_gram(x)
+    return tuple(x.rate_share * limit.largest_learning_rate(g, NORMALISATION) for g in grams)

@@ -1,0 +1,96 @@
+"""Real gradient descent of finite networks over both stages, and the paper's matrices along it.
+
+Liu et al. (2019), Section 6.1 and Eq. 6. Paths lead with steps + 1 states.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from theorysim.claims import Instance, Real, Size
+from theorysim.systems import two_layer_relu as relu
+from theorysim.theorems.transferability._problem import (
+    HIGHEST,
+    NORMALISATION,
+    source,
+    stable_rates,
+    target,
+)
+
+SIZES = {
+    "width": Size(32, low=2, high=65536),
+    "source_steps": Size(12, high=100_000),
+    "target_steps": Size(12, high=100_000),
+}
+KAPPA = Real(1e-2, 10, log=True)
+
+
+class Paths(NamedTuple):
+    """Weights of both stages; the second starts where the first ends."""
+
+    signs: Float[Array, " m"]
+    source: Float[Array, "times m d"]
+    target: Float[Array, "times m d"]
+
+
+def started(x: Instance, key: PRNGKeyArray) -> relu.Network:
+    """w_r ~ N(0, kappa^2 I), signs +-1 with equal chances."""
+    return relu.initialise(key, x.width, x.d, x.kappa)
+
+
+def silent(x: Instance, key: PRNGKeyArray) -> relu.Network:
+    """Pairs of opposite signs: the outputs vanish at the start."""
+    return relu.initialise_silent(key, x.width, x.d, x.kappa)
+
+
+def paths(x: Instance, network: relu.Network, rates: tuple | None = None) -> Paths:
+    """All weights of pretraining and fine-tuning, at the stable learning rates unless given."""
+    first, second = stable_rates(x) if rates is None else rates
+    before = relu.train(network, source(x), first, x.source_steps, normalisation=NORMALISATION)
+    ready = network._replace(weights=before[-1])
+    after = relu.train(ready, target(x), second, x.target_steps, normalisation=NORMALISATION)
+    return Paths(network.signs, before, after)
+
+
+def active(
+    weights: Float[Array, "*times m d"], inputs: Float[Array, "n d"]
+) -> Float[Array, "*times m n"]:
+    """The indicators I_(r,i) of <w_r, x_i> >= 0, as numbers."""
+    values = jnp.matmul(weights, inputs.T, precision=HIGHEST)
+    return (values >= 0).astype(weights.dtype)
+
+
+def outputs(
+    weights: Float[Array, "*times m d"], signs: Float[Array, " m"], inputs: Float[Array, "n d"]
+) -> Float[Array, "*times n"]:
+    """u = f(x_i)."""
+    values = jnp.maximum(jnp.matmul(weights, inputs.T, precision=HIGHEST), 0)
+    return jnp.einsum("...mn,m->...n", values, signs, precision=HIGHEST) / jnp.sqrt(signs.size)
+
+
+def features(
+    weights: Float[Array, "*times m d"], signs: Float[Array, " m"], inputs: Float[Array, "n d"]
+) -> Float[Array, "*times md n"]:
+    """Z of Eq. 6: block (r, i) is I_(r,i) a_r x_i / sqrt(m)."""
+    pattern = active(weights, inputs) * signs[:, None] / jnp.sqrt(signs.size)
+    blocks = pattern[..., :, None, :] * inputs.T
+    return blocks.reshape(*weights.shape[:-2], -1, inputs.shape[0])
+
+
+def vec(weights: Float[Array, "*times m d"]) -> Float[Array, "*times md"]:
+    """The weights as one vector, unit after unit."""
+    return weights.reshape(*weights.shape[:-2], -1)
+
+
+def movement(path: Float[Array, "times m d"]) -> Float[Array, " times"]:
+    """Largest distance of a unit from its start."""
+    return jnp.max(jnp.linalg.norm(path - path[:1], axis=-1), axis=-1)
+
+
+def over_keys(function, r, *arguments):
+    """A function of one simulation, applied to every key's."""
+    return jax.vmap(lambda sim: function(sim, *arguments))(r.sim)
