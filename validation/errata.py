@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import time
 from typing import Any, TypeAlias
 
@@ -55,9 +56,7 @@ def entry(theorem: Theorem, attack: Attack) -> dict[str, Any]:
         "reading": attack.reading,
         "claim": attack.claim,
         "kind": attack.kind,
-        "lhs": attack.lhs,
-        "rhs": attack.rhs,
-        "error": attack.error,
+        **{name: finite(getattr(attack, name)) for name in ("lhs", "rhs", "error")},
         "evaluations": attack.evaluations,
         "instance": attack.instance,
         "certificate": certificate(attack, theorem),
@@ -84,6 +83,11 @@ def replaced(place: Place, refuted: list[Place], lines: list[dict[str, Any]]) ->
 def where(line: dict[str, Any]) -> Place:
     """The theorem and the reading of a line."""
     return line["theorem"], line["reading"]
+
+
+def finite(value: float) -> float | None:
+    """JSON has neither NaN nor infinity: a constant over a ladder has no right side."""
+    return value if math.isfinite(value) else None
 
 
 def found_by_attack(theorem: Theorem, reading: str, budget: int) -> list[Attack]:
