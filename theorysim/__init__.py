@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from theorysim.systems.layer_selection import rank_layers as rank_layers
     from theorysim.systems.linearized import linearize as linearize
     from theorysim.systems.linearized import train_linearized as train_linearized
+    from theorysim.systems.task_transfer import task_similarity as task_similarity
+    from theorysim.systems.task_transfer import transfer_report as transfer_report
 else:
     from theorysim import theorems as theorems
 
@@ -50,8 +52,10 @@ _HOMES = {
     "linearize": "theorysim.systems.linearized",
     "rank_layers": "theorysim.systems.layer_selection",
     "sweep": "theorysim.engine.sweep",
+    "task_similarity": "theorysim.systems.task_transfer",
     "theorem": "theorysim.engine.registry",
     "train_linearized": "theorysim.systems.linearized",
+    "transfer_report": "theorysim.systems.task_transfer",
     "verify": "theorysim.engine.verify",
 }
 
@@ -65,9 +69,11 @@ __all__ = [
     "linearize",
     "rank_layers",
     "sweep",
+    "task_similarity",
     "theorem",
     "theorems",
     "train_linearized",
+    "transfer_report",
     "verify",
 ]
 
