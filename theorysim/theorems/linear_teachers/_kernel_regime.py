@@ -1,0 +1,125 @@
+"""What the statements on ReLU networks share: inputs, and both stages of training.
+
+Section 6 of Shachaf et al. (2021). D is uniform on finitely many unit vectors, so that the
+population loss is computed from its definition; distinct ones are drawn from it, which is what
+Assumption 3.1 asks of them. At infinite width, with first weights of vanishing scale, outputs
+follow the linear recursion of systems/two_layer_relu_limit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from theorysim.claims import Field, Instance, Real, UnitVector, UsageError
+from theorysim.numerics.kernels import tangent_gram
+from theorysim.systems import two_layer_relu_limit as relu_limit
+from theorysim.systems.two_layer_relu import curvature
+from theorysim.theorems.linear_teachers._problem import dot
+
+NORMALISATION = "mean"
+
+# The loss has the Hessian (2/n) H with eigenvalues of at most 1: descent converges below 2.
+LEARNING_RATE = 0.5
+
+
+class Inputs(NamedTuple):
+    """The support of D, and two samples of it."""
+
+    population: Float[Array, "points d"]
+    source: Float[Array, "n_source d"]
+    target: Float[Array, "n d"]
+
+
+class FineTuning(NamedTuple):
+    """The start of fine-tuning: y~ = y - f(X, Theta(0)), H of X, and what H says of it."""
+
+    residual: Float[Array, " n"]
+    gram: Float[Array, "n n"]
+    smallest: Float[Array, ""]
+    """lambda_0"""
+    complexity: Float[Array, ""]
+    """sqrt(y~^T H^(-1) y~ / n)"""
+
+
+def rows(key: PRNGKeyArray, count: int, dimension: int, spread: Array) -> Float[Array, "count d"]:
+    """Unit vectors, uniform for large `spread`, around one of them for small."""
+    centre, scatter = jax.random.split(key)
+    middle = jax.random.normal(centre, (dimension,))
+    around = middle + spread * jax.random.normal(scatter, (count, dimension))
+    return around / jnp.linalg.norm(around, axis=1, keepdims=True)
+
+
+def inputs(x: Instance, key: PRNGKeyArray) -> Inputs:
+    """D for this key, the pretraining inputs and the samples.
+
+    Raises:
+        UsageError: for more samples than dimensions (Assumption 3.1) or than inputs.
+    """
+    if x.n > min(x.d, x.points - x.n_source):
+        raise UsageError(
+            f"n = {x.n} samples: at most d = {x.d} and points - n_source = {x.points - x.n_source}"
+        )
+    population = rows(key, x.points, x.d, x.spread)
+    return Inputs(population, population[: x.n_source], population[-x.n :])
+
+
+def labelling_fields() -> dict[str, Field]:
+    """Fields of g_S and g_T."""
+    return {
+        "source_field": UnitVector("d"),
+        "target_field": UnitVector("d"),
+        "source_frequency": Real(0.1, 30, log=True),
+        "target_frequency": Real(0.1, 30, log=True),
+        "source_phase": Real(-3.2, 3.2),
+        "target_phase": Real(-3.2, 3.2),
+    }
+
+
+def labellings(
+    x: Instance, data: Inputs
+) -> tuple[Float[Array, " points"], Float[Array, " points"]]:
+    """g_S and g_T on all of D: waves of any length, in [-1, 1]."""
+    source = jnp.sin(x.source_frequency * dot(data.population, x.source_field) + x.source_phase)
+    target = jnp.sin(x.target_frequency * dot(data.population, x.target_field) + x.target_phase)
+    return source, target
+
+
+def fine_tuning(residual: Float[Array, " n"], samples: Float[Array, "n d"]) -> FineTuning:
+    """`FineTuning` for the labels that are left."""
+    gram = tangent_gram(samples, samples)
+    smallest = jnp.linalg.eigvalsh(gram)[0]
+    return FineTuning(residual, gram, smallest, relu_limit.complexity(gram, residual))
+
+
+def pretrained(
+    data: Inputs, labels: Float[Array, " n_source"], steps: float = jnp.inf
+) -> Float[Array, " points"]:
+    """Outputs on all of D of a network trained on the source, if nothing else to the end."""
+    return _learned(data.population, data.source, labels, steps)
+
+
+def fine_tuned(
+    data: Inputs, before: Float[Array, " points"], start: FineTuning, steps: Array | float
+) -> Float[Array, " points"]:
+    """Outputs on all of D after `steps` steps of fine-tuning at LEARNING_RATE."""
+    return before + _learned(data.population, data.target, start.residual, steps)
+
+
+def _learned(
+    population: Float[Array, "points d"],
+    seen: Float[Array, "n d"],
+    residual: Float[Array, " n"],
+    steps: Array | float,
+) -> Float[Array, " points"]:
+    rate = curvature(NORMALISATION, len(seen)) * LEARNING_RATE
+    end = relu_limit.kernel_descent(tangent_gram(seen, seen), residual, rate, steps)
+    return dot(tangent_gram(population, seen), end.coefficients)
+
+
+def rate_of_sampling(samples: int, smallest: Array, delta: Array) -> Float[Array, ""]:
+    """sqrt(log(n / (lambda_0 delta)) / n), the term under O in Eq. 11."""
+    return jnp.sqrt(jnp.log(samples / (smallest * delta)) / samples)
