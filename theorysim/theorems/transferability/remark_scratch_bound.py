@@ -1,0 +1,53 @@
+"""From scratch the weights move by the root of y^T H_Q^(-1) y, not by that form itself.
+
+Text below Theorem 2 of Liu et al. (2019): "when training on the target dataset from scratch, the
+upper bound of ||W(Q) - W(0)||_F is y_Q^T H_Q^(-1) y_Q", at leading order (infinite width, kappa to
+0). Theorem 2 itself has the square root. The distance after any number of steps is that of
+infinite width, which transferability/ntk-two-stage checks.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Real, Theorem, at_most
+from theorysim.systems.two_layer_relu_limit import kernel_descent
+from theorysim.theorems.transferability._problem import (
+    HYPOTHESES,
+    form,
+    problem_space,
+    stable_rates,
+    target_gram,
+)
+
+
+def simulate(x: Instance, key):
+    """The distance after 1, 2, 4, ... steps."""
+    steps = 2.0 ** jnp.arange(12)
+    rate, gram = stable_rates(x)[1], target_gram(x)
+    return jax.vmap(lambda k: kernel_descent(gram, x.target_labels, rate, k).distance)(steps)
+
+
+def _claim(power: float, factor: float = 1.0) -> tuple:
+    def bound(r):
+        return factor * form(target_gram(r.x), r.x.target_labels) ** power
+
+    return (at_most("|W(Q) - W(0)|_F", lambda r: r.sim, bound),)
+
+
+theorem = Theorem(
+    space=problem_space(rate_share=Real(0.05, 0.5)),
+    hypotheses={"lambda_Q > 0": HYPOTHESES["lambda_Q > 0"]},
+    simulate=simulate,
+    claims=_claim(1.0),
+    readings=(
+        Reading(
+            "corrected",
+            claims=_claim(0.5),
+            primary=True,
+            note="sqrt(y_Q^T H_Q^(-1) y_Q): the root of Theorem 2 is lost in print",
+        ),
+    ),
+    wrong=Reading("half of the root", claims=_claim(0.5, 0.5)),
+)

@@ -1,0 +1,119 @@
+"""Pretraining changes the activation gradient by the mismatch of the tasks.
+
+Theorem 1 (Eq. 4) of Liu et al. (2019): ||dL(W(P))/dX^1||^2 = ||dL(W(0))/dX^1||^2 - |y_Q|^2 +
+|y_Q - y_(P->Q)|^2 + poly / m^(1/4) + O(n_P^2 sqrt(n_Q) kappa / (lambda_P^2 delta)), with
+probability 1 - delta, where kappa = O(lambda_P^2 delta / (n_P^2 sqrt(n_Q))), read with the constant
+one. The gradients are ||u_Q - y_Q|| (Eq. 16). The last error is that of infinite width, whose law
+transferability/ntk-two-stage checks, after K steps; the print asks nothing of K. It grows as
+n_Q for target inputs that are alike, because their outputs are: they come here in groups so tight
+that inputs of one group give the same numbers. Eq. 31, n_P n_Q kappa / (lambda_P sqrt(delta)), is
+the term that is not within the printed order. transferability/theorem-2-widths has the other error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+
+from theorysim.claims import (
+    Instance,
+    Reading,
+    Real,
+    Theorem,
+    exists_constant,
+)
+from theorysim.systems import two_layer_relu_limit as limit
+from theorysim.theorems.transferability._problem import (
+    HYPOTHESES,
+    cross_gram,
+    dot,
+    joint_inputs,
+    problem_space,
+    smallest,
+    source_gram,
+    stable_rates,
+    transferred,
+)
+
+
+def _samples(x: Instance):
+    """n_Q."""
+    return x.copies * x.q
+
+
+def _kappa(x: Instance):
+    """A share of the largest scale that is allowed."""
+    largest = smallest(source_gram(x)) ** 2 * x.failure / (x.p**2 * jnp.sqrt(_samples(x)))
+    return x.scale_share * largest
+
+
+def _simulate(steps: Callable) -> Callable:
+    """Initial outputs on the target and their change, at infinite width."""
+
+    def simulate(x: Instance, key):
+        start = limit.sample_initial_outputs(key, joint_inputs(x), _kappa(x))
+        residual = x.source_labels - start[: x.p]
+        moved = limit.kernel_descent(source_gram(x), residual, stable_rates(x)[0], steps(x))
+        return {"start": start[x.p :], "change": dot(moved.coefficients, cross_gram(x))}
+
+    return simulate
+
+
+def _gap(r):
+    """The squared gradient minus the three leading terms, free of their cancellation."""
+    labels, lead, change = r.x.target_labels, transferred(r.x), r.sim["change"]
+    error = jnp.sum((change - lead) * (change + lead - 2 * labels), axis=-1)
+    return r.x.copies * jnp.abs(error + 2 * jnp.sum(change * r.sim["start"], axis=-1))
+
+
+def _order(power: float):
+    """The quantile of the error against n_P^2 n_Q^power kappa / (lambda_P^2 delta)."""
+
+    def scale(r):
+        rest = smallest(source_gram(r.x)) ** 2 * r.x.failure
+        return r.x.p**2 * _samples(r.x) ** power * _kappa(r.x) / rest
+
+    return exists_constant(
+        "error of order kappa",
+        lambda r: jnp.quantile(_gap(r), 1 - r.x.failure),
+        scale,
+        over={
+            "copies": (1, 30, 900),
+            "scale_share": (1, 0.1, 0.01),
+            "failure": (0.5, 0.25, 0.125),
+        },
+    )
+
+
+REGULAR = {"lambda_P > 0": HYPOTHESES["lambda_P > 0"]}
+
+theorem = Theorem(
+    space=problem_space(
+        copies=Real(1, 1000, log=True),
+        scale_share=Real(1e-4, 1, log=True),
+        failure=Real(0.05, 0.5, log=True),
+        rate_share=Real(0.3, 0.9),
+    ),
+    hypotheses=REGULAR,
+    simulate=_simulate(lambda x: jnp.inf),
+    claims=(_order(0.5),),
+    readings=(
+        Reading(
+            "corrected",
+            claims=(_order(1.0),),
+            primary=True,
+            note="n_Q for sqrt(n_Q), which Eq. 31 has",
+        ),
+        Reading(
+            "after any number of steps",
+            simulate=_simulate(lambda x: 3.0),
+            claims=(_order(1.0),),
+            note="y_(P->Q) is the end of pretraining: K must be large",
+        ),
+    ),
+    wrong=Reading("of order kappa / n_Q", claims=(_order(-1.0),)),
+    keys=128,
+    instances=16,
+    teeth=16,
+)
