@@ -23,7 +23,7 @@ def test_the_counterexample_still_violates(entry):
     assert claim.lhs == pytest.approx(entry["lhs"], abs=2 * claim.error)
 
 
-# Readings that verification refutes and the falsifier does not find from a cold start, with reasons.
+# Refuted readings that the falsifier does not find from a cold start, with the reason.
 NOT_FOUND: dict[tuple[str, str], str] = {}
 
 
