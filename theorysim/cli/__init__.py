@@ -14,7 +14,7 @@ import typer
 
 from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
-from theorysim.cli.options import AsJson, Files, Id, progress_bar
+from theorysim.cli.options import AsJson, Files, Id, Settings, progress_bar
 from theorysim.cli.sweep import sweep as sweep_command
 from theorysim.environment import prepare
 from theorysim.errors import UsageError
@@ -187,10 +187,7 @@ def verify(
         int | None, typer.Option(metavar="N", help="How many instances to check.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of instances and runs.")] = 0,
-    settings: Annotated[
-        list[str],
-        typer.Option("--set", metavar="NAME=VALUE", help="Fix a size or a field; repeatable."),
-    ] = [],  # noqa: B006
+    settings: Settings = [],  # noqa: B006
     reading: Annotated[
         str | None, typer.Option(metavar="R", help="Check only this reading.")
     ] = None,
@@ -241,10 +238,7 @@ def falsify(
     ] = None,
     budget: Annotated[int | None, typer.Option(metavar="N", help="Evaluations per claim.")] = None,
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of the search.")] = 0,
-    settings: Annotated[
-        list[str],
-        typer.Option("--set", metavar="NAME=VALUE", help="Fix a size or a field; repeatable."),
-    ] = [],  # noqa: B006
+    settings: Settings = [],  # noqa: B006
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the counterexample here.")
     ] = None,

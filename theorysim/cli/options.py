@@ -15,6 +15,10 @@ Files = Annotated[
     list[Path],
     typer.Option("--theorems", metavar="FILE", help="Also find the theorem of this Python file."),
 ]
+Settings = Annotated[
+    list[str],
+    typer.Option("--set", metavar="NAME=VALUE", help="Fix a size or a field; repeatable."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

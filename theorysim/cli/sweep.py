@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from theorysim.cli.options import Settings
 from theorysim.environment import prepare
 from theorysim.errors import UsageError
 
@@ -35,10 +36,7 @@ def sweep(
         int, typer.Option(metavar="N", help="Instances per point: draws of all other fields.")
     ] = 1,
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of the draws and runs.")] = 0,
-    settings: Annotated[
-        list[str],
-        typer.Option("--set", metavar="NAME=VALUE", help="Fix a size or a field; repeatable."),
-    ] = [],  # noqa: B006
+    settings: Settings = [],  # noqa: B006
     reading: Annotated[
         str | None, typer.Option(metavar="R", help="Not the primary reading, but this one.")
     ] = None,
