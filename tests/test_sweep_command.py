@@ -52,7 +52,7 @@ def command(tmp_path):
         )
         return done.returncode, done.stdout + done.stderr
 
-    return lambda *arguments: run("lemma-1", "--theorems", str(statement), *arguments), run
+    return lambda *arguments: run("local/lemma-1", "--theorems", str(statement), *arguments), run
 
 
 def test_a_grid_of_fields_and_sizes_goes_to_a_store_and_a_picture(command, tmp_path):
