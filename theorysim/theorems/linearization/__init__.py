@@ -1,0 +1,1 @@
+"""Linearization Explains Fine-Tuning in Large Language Models."""
