@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import gammaln
 from jaxtyping import Array, Bool, Float
+from scipy import special
 
 from theorysim.numerics.flow import integrate
 from theorysim.numerics.gaussian import Activation, truncation_error
@@ -81,16 +81,14 @@ def series_coefficients(
 
     (scale^2/k)^(l+1) C(l+s, l) (l+s+1) mu_(l+s+1)^2 A^-(l+s+1), zero where l + s >= orders.
     """
-    k, a = problem.features.shape[0], square_length(problem)
-    mu = activation.coefficients(orders + 1)
-    left, right = jnp.meshgrid(jnp.arange(orders), jnp.arange(orders), indexing="ij")
-    total = left + right
-    used = total < orders
-    order = jnp.where(used, total, 0)
-    binomial = gammaln(order + 1.0) - gammaln(left + 1.0) - gammaln(right + 1.0)
-    size = (left + 1) * jnp.log(jnp.square(problem.scale) / k) - (order + 1) * jnp.log(a)
-    weight = (order + 1) * jnp.square(mu)[order + 1]
-    return jnp.where(used, jnp.exp(binomial + size) * weight, 0)
+    a = square_length(problem)
+    left, right = np.meshgrid(np.arange(orders), np.arange(orders), indexing="ij")
+    order = np.minimum(left + right, orders - 1)
+    binomial = np.where(left + right < orders, special.comb(left + right, left), 0)
+    weight = (order + 1) * jnp.square(activation.coefficients(orders + 1))[order + 1]
+    # (scale^2/k)^(l+1) A^-(l+s+1) = (1 - 1/A)^(l+1) A^-s
+    share = jnp.square(problem.scale) / problem.features.shape[0] / a
+    return binomial * weight * share ** (left + 1) * a ** (-1.0 * right)
 
 
 def speed_series(

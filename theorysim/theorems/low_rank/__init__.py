@@ -1,0 +1,1 @@
+"""Dayi, Chen: Gradient dynamics for low-rank fine-tuning beyond kernels."""

@@ -1,0 +1,10 @@
+"""The paper."""
+
+from theorysim.claims import Citation
+
+citation = Citation(
+    title="Gradient dynamics for low-rank fine-tuning beyond kernels",
+    authors="Dayi, Chen",
+    year=2024,
+    venue="arXiv 2411.15385",
+)

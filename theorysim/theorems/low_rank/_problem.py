@@ -1,0 +1,76 @@
+"""The setting that the statements share: a frozen network, a rank-one teacher and a student.
+
+Rows w_i have length one, u and u^ are orthogonal to them (Assumptions 1 and 2), c and c^ are in
+{+-1/sqrt(k)}^k (Assumption 3). The activation is ReLU times a number plus a polynomial.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from theorysim.claims import Field, Gaussian, Instance, Real, Size, Space
+from theorysim.numerics import gaussian
+from theorysim.systems import rank_one
+from theorysim.systems.rank_one import RankOne
+
+DEGREES = 5  # Hermite coefficients of an instance, from h_0
+
+
+def activation(x: Instance) -> gaussian.Activation:
+    """kink * ReLU + sum_p mu_p h_p: ReLU, |a|, polynomials and what lies between."""
+    return gaussian.with_polynomial(gaussian.relu(), x.kink, x.mu)
+
+
+def series(x: Instance) -> gaussian.Activation:
+    """sum_p mu_p h_p, whose Hermite series ends."""
+    return gaussian.from_coefficients(x.mu)
+
+
+def problem_space(k: Size | None = None, d: Size | None = None, **fields: Field | Size) -> Space:
+    """Random unit rows around a common one, readouts and signs of any sign, every scale."""
+    given: dict[str, Field | Size] = {
+        "k": k or Size(3, high=64),
+        "d": d or Size(6, high=512),
+        "rows": Gaussian("k", "d"),
+        "common": Gaussian("d"),
+        "closeness": Real(0, 3),
+        "readout": Real(-2, 2, shape="k"),
+        "teacher": Real(-1, 1, shape="k"),
+        "student": Real(-1, 1, shape="k"),
+        "scale": Real(0.1, 10, log=True),
+        "direction": Gaussian("d"),
+        "mu": Real(-1, 1, shape=DEGREES),
+        "kink": Real(0, 2),
+    }
+    return Space(**{**given, **fields})
+
+
+def sign(v: Array) -> Array:
+    """+1 where v >= 0, else -1."""
+    return jnp.where(v >= 0, 1.0, -1.0)
+
+
+def features(x: Instance) -> Array:
+    """Unit rows, the closer to each other the larger the common part."""
+    return jax.vmap(rank_one.unit)(x.rows + x.closeness * x.common)
+
+
+def problem(x: Instance, rows: Array | None = None) -> RankOne:
+    """The instance as a problem, with its own rows or with given ones."""
+    rows = features(x) if rows is None else rows
+    return rank_one.from_signs(rows, x.readout, sign(x.teacher), sign(x.student), x.scale)
+
+
+def truth(x: Instance, rows: Array | None = None) -> Array:
+    """u, a unit vector orthogonal to the rows."""
+    rows = features(x) if rows is None else rows
+    return rank_one.unit(rank_one.outside(rows, x.direction))
+
+
+def learner(x: Instance, overlap: Array) -> Array:
+    """u^ = m u + sqrt(1 - m^2) times a unit vector orthogonal to u and to the rows."""
+    both = jnp.vstack([features(x), truth(x)])
+    rest = rank_one.unit(rank_one.outside(both, x.elsewhere))
+    return overlap * truth(x) + jnp.sqrt((1 - overlap) * (1 + overlap)) * rest

@@ -1,0 +1,27 @@
+"""Runs of the reduced chain, which has the law of online SGD in d dimensions (`equation-4`)."""
+
+from __future__ import annotations
+
+from jaxtyping import PRNGKeyArray
+
+from theorysim.claims import Field, Instance, Real, Size, Space
+from theorysim.systems import rank_one_chain as chain
+from theorysim.theorems.low_rank._problem import activation, problem, problem_space
+
+
+def chain_space(**fields: Field | Size) -> Space:
+    """Problems with a start, a learning rate and a traced number of dimensions from 8 to 10^4."""
+    given: dict[str, Field | Size] = {
+        "d": Size(8, low=2, high=64),
+        "start": Real(-1, 1),
+        "rate": Real(1e-4, 0.3, log=True),
+        "dimension": Real(8, 1e4, log=True),
+    }
+    return problem_space(**{**given, **fields})
+
+
+def traced(x: Instance, key: PRNGKeyArray, steps: int) -> chain.Step:
+    """Every step of a run: states before it, |gradient|^2 and <gradient, u>."""
+    given = chain.reduced(problem(x))
+    start = chain.begin(given, x.start)
+    return chain.trace(given, activation(x).value, start, x.dimension, x.rate, steps, key)

@@ -1,0 +1,64 @@
+"""The share of one row in a positive matrix with unit diagonal.
+
+Claim 3 of Dayi and Chen (2024), Appendix A.6: over k x k positive semi-definite Q with Q_ii = 1,
+max_i sum_j Q_ij^2 / sum_ij Q_ij^2 <= 2 / sqrt(k). Corollary 1 allows q_min^2 <= Q_ii <= q_max^2 and
+puts q_max^2 / q_min^2 in front. Near the bound one vector has the same angle with k - 1 others,
+which are spread evenly around it; random rows are added to those.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Gaussian, Instance, Reading, Real, Size, Space, Theorem, at_most
+from theorysim.systems.rank_one import unit
+
+
+def _rows(x: Instance):
+    """Row 0 is e_0; the others are lean e_0 plus a direction of their own, and random parts."""
+    axis = jnp.eye(x.k)[0]
+    others = x.lean * axis + jnp.sqrt(1 - x.lean**2) * jnp.eye(x.k)[1:]
+    return jax.vmap(unit)(jnp.vstack([axis, others]) + x.disorder * x.rows)
+
+
+def _share(sizes):
+    def simulate(x: Instance, key):
+        rows = sizes(x)[:, None] * _rows(x)
+        squares = jnp.sum(jnp.square(rows @ rows.T), axis=1)
+        return jnp.max(squares) / jnp.sum(squares)
+
+    return simulate
+
+
+def _claims(constant: float, sizes):
+    def bound(r):
+        spread = jnp.max(sizes(r.x)) / jnp.min(sizes(r.x))
+        return constant * spread**2 / jnp.sqrt(r.x.k)
+
+    return (at_most("the share of a row", lambda r: r.sim, bound),)
+
+
+def _ones(x: Instance):
+    return jnp.ones(x.k)
+
+
+def _sizes(x: Instance):
+    return x.lengths
+
+
+theorem = Theorem(
+    space=Space(
+        k=Size(9, low=2, high=64),
+        rows=Gaussian("k", "k"),
+        lean=Real(0, 1),
+        disorder=Real(0, 2),
+        lengths=Real(0.1, 10, log=True, shape="k"),
+    ),
+    simulate=_share(_ones),
+    claims=_claims(2.0, _ones),
+    aliases=("corollary-1",),
+    readings=(Reading("Corollary 1", simulate=_share(_sizes), claims=_claims(2.0, _sizes)),),
+    wrong=Reading("a fifth of the constant", claims=_claims(0.4, _ones)),
+    instances=256,
+)

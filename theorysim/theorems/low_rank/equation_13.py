@@ -1,0 +1,58 @@
+"""Two sums over Hermite coefficients are one, and bounded by E[s'^2].
+
+Eq. 13 of Dayi and Chen (2024), xi = 1: sum_l (1/k)^l sum_s C(l+s, l) (l+s+1) mu_(l+s+1)^2
+(k/(k+1))^(l+s+1) = sum_p (k/(k+1))^p (1 + 1/k)^(p-1) p mu_p^2 <= sum_p p mu_p^2.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Real, Space, Theorem, at_most, equal
+from theorysim.numerics import gaussian
+from theorysim.systems.rank_one import RankOne
+from theorysim.systems.rank_one_overlap import series_coefficients
+
+DEGREE = 12
+
+
+def simulate(x: Instance, key):
+    """The double sum, of the coefficients of Proposition 1's series times k."""
+    one = jnp.ones((1, 1))
+    # One neuron of scale 1 / sqrt(k) has A = 1 + 1/k and scale^2 = 1/k.
+    neuron = RankOne(one, one[0], one[0], one[0], 1 / jnp.sqrt(x.k))
+    table = series_coefficients(neuron, gaussian.from_coefficients(x.mu), DEGREE - 1)
+    return x.k * jnp.sum(table)
+
+
+def _predict(shift: float):
+    def predict(x: Instance):
+        p = jnp.arange(1, DEGREE)
+        weights = p * jnp.square(x.mu[1:])
+        share = x.k / (x.k + 1)
+        return {
+            "single": jnp.sum(share**p * (1 + 1 / x.k) ** (p - shift) * weights),
+            "whole": jnp.sum(weights),
+        }
+
+    return predict
+
+
+def _claims(factor: float):
+    return (
+        equal("the single sum", lambda r: r.sim, lambda r: r.theory["single"]),
+        at_most(
+            "at most sum_p p mu_p^2",
+            lambda r: r.theory["single"],
+            lambda r: factor * r.theory["whole"],
+        ),
+    )
+
+
+theorem = Theorem(
+    space=Space(k=Real(1, 1e4, log=True), mu=Real(-1, 1, shape=DEGREE)),
+    simulate=simulate,
+    predict=_predict(1.0),
+    claims=_claims(1.0),
+    wrong=Reading("(1 + 1/k)^(p-2), half the bound", predict=_predict(2.0), claims=_claims(0.4)),
+)

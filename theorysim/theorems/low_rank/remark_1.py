@@ -1,0 +1,53 @@
+"""The correlation of the input with the base's error points along u.
+
+Remark 1 of Dayi and Chen (2024): for ReLU and neurons that are not normalised,
+E_x[x (f_base(x) - f_teacher(x))] = mu_1 (sum_i lambda_i c_i) u with mu_1 = 1/2.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Theorem, equal
+from theorysim.numerics.gaussian import relu
+from theorysim.theorems.low_rank._problem import problem, problem_space, truth
+
+SAMPLES = 128  # per key
+
+
+def simulate(x: Instance, key):
+    given = problem(x)
+    inputs = jax.random.normal(key, (SAMPLES, x.d))
+    moved = given.features + given.scale * given.teacher[:, None] * truth(x)
+    base, teacher = (
+        jax.nn.relu(inputs @ rows.T) @ given.readout for rows in (given.features, moved)
+    )
+    return jnp.mean((base - teacher)[:, None] * inputs, axis=0)
+
+
+def _predict(factor: float):
+    def predict(x: Instance):
+        given = problem(x)
+        mu_1 = relu().coefficients(2)[1]
+        return factor * mu_1 * jnp.sum(given.readout * given.teacher) * given.scale * truth(x)
+
+    return predict
+
+
+theorem = Theorem(
+    space=problem_space(),
+    simulate=simulate,
+    predict=_predict(1.0),
+    claims=(equal("E[x (f_base - f_teacher)]", lambda r: r.mean(r.sim), lambda r: r.theory),),
+    readings=(
+        Reading(
+            "corrected",
+            predict=_predict(-1.0),
+            primary=True,
+            note="the sign: Stein's identity gives sum_i lambda_i (w_i - (w_i + xi c_i u)) / 2",
+        ),
+    ),
+    wrong=Reading("mu_1 = 1", predict=_predict(-2.0)),
+    keys=256,
+)
