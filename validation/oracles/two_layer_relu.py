@@ -32,7 +32,7 @@ def descent(
     for _ in range(steps):
         error = outputs(weights, signs, inputs) - labels
         slopes = [
-            sign * sum(e * x for e, x in zip(error, inputs, strict=True) if x @ row >= 0)
+            sign * sum((e * x for e, x in zip(error, inputs, strict=True) if x @ row >= 0), 0 * row)
             for row, sign in zip(weights, signs, strict=True)
         ]
         weights = weights - rate * np.reshape(np.array(slopes) / np.sqrt(width), weights.shape)

@@ -1,0 +1,123 @@
+"""Fine-tuning moves the weights by the mismatch of the tasks, in the norm of the target's Gram.
+
+Theorem 2 of Liu et al. (2019), with e = y_Q - y_(P->Q) and probability 1 - delta. Main text (Eq.
+5): ||W(Q) - W(P)||_F <= sqrt(e^T H_Q^(-1) e) + O(n_P sqrt(n_Q kappa) / (lambda_P lambda_Q
+sqrt(delta))) + poly / m^(1/4). Appendix (Eq. 48): ||W_Q(K) - W(P)||_F^2 = e^T H_Q^(-1) e +
+O(n_P^2 n_Q kappa / (lambda_P^2 lambda_Q^2 delta)) + O(n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4
+delta^2 kappa^2)). kappa = O(lambda_P^2 lambda_Q^2 delta / (n_P^2 sqrt(n_Q))) is read with the
+constant one. The errors of order kappa are those of infinite width, whose law
+transferability/ntk-two-stage checks; transferability/theorem-2-widths has the others.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from theorysim.claims import (
+    Choice,
+    Instance,
+    Reading,
+    Real,
+    Theorem,
+    exists_constant,
+)
+from theorysim.systems import two_layer_relu_limit as limit
+from theorysim.theorems.transferability._problem import (
+    HYPOTHESES,
+    NORMALISATION,
+    form,
+    joint_gram,
+    joint_inputs,
+    problem_space,
+    smallest,
+    source_gram,
+    stable_rates,
+    target_gram,
+    transferred,
+)
+
+
+def _labels(x: Instance):
+    """y_Q, given or those that the source task predicts."""
+    return jnp.where(x.predicted, jnp.clip(transferred(x), -1, 1), x.target_labels)
+
+
+def _eigenvalues(x: Instance):
+    return smallest(source_gram(x)), smallest(target_gram(x))
+
+
+def _kappa(x: Instance):
+    """A share of the largest scale that is allowed."""
+    first, second = _eigenvalues(x)
+    return x.scale_share * (first * second) ** 2 * x.failure / (x.p**2 * jnp.sqrt(x.q))
+
+
+def simulate(x: Instance, key):
+    """The distance at infinite width, after stages without end."""
+    start = limit.sample_initial_outputs(key, joint_inputs(x), _kappa(x))
+    rates = stable_rates(x)
+    stages = (
+        limit.Stage(x.source_labels, start[: x.p], rates[0], jnp.inf),
+        limit.Stage(_labels(x), start[x.p :], rates[1], jnp.array([jnp.inf])),
+    )
+    path = limit.transfer(joint_gram(x), *stages, normalisation=NORMALISATION)
+    return path.fine_tuning.distance[0]
+
+
+def _predict(power: float):
+    """e^T H_Q^(-1) e."""
+    return lambda x: jnp.sqrt(form(target_gram(x), _labels(x) - power * transferred(x)))
+
+
+def _excess(r):
+    return jnp.maximum(r.sim - r.theory, 0)
+
+
+def _square_error(r):
+    """Of the squares, as a product because it is small."""
+    return jnp.abs(r.sim - r.theory) * (r.sim + r.theory)
+
+
+def _order(name: str, error, power: float):
+    """`power` 1/2: the root of the order of the squares."""
+
+    def scale(r):
+        first, second = _eigenvalues(r.x)
+        square = r.x.p**2 * r.x.q * _kappa(r.x) / ((first * second) ** 2 * r.x.failure)
+        return square**power
+
+    return exists_constant(
+        name,
+        lambda r: jnp.quantile(error(r), 1 - r.x.failure),
+        scale,
+        over={
+            "target_spread": (1.0, 0.6, 0.36),
+            "scale_share": (1, 0.1, 0.01),
+            "failure": (0.5, 0.25, 0.125),
+        },
+    )
+
+
+MAIN = _order("norm", _excess, 0.5)
+APPENDIX = _order("squared norm", _square_error, 1.0)
+
+
+theorem = Theorem(
+    space=problem_space(
+        predicted=Choice(0, 1),
+        scale_share=Real(1e-4, 1, log=True),
+        failure=Real(0.05, 0.5, log=True),
+        rate_share=Real(0.3, 0.9),
+    ),
+    hypotheses=HYPOTHESES,
+    simulate=simulate,
+    predict=_predict(1.0),
+    claims=(MAIN,),
+    printed="main text",
+    aliases=("eq-5",),
+    readings=(Reading("appendix", claims=(APPENDIX,)),),
+    wrong=Reading("half of what was transferred", predict=_predict(0.5), claims=(MAIN, APPENDIX)),
+    keys=128,
+    instances=16,
+    teeth=16,
+)
