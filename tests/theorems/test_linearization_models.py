@@ -1,0 +1,99 @@
+"""The models of the linearization paper: their Lipschitz constants, and the flows beside them."""
+
+import jax
+import jax.numpy as jnp
+import mpmath as mp
+import numpy as np
+import pytest
+
+from theorysim.theorems.linearization import _flow as flow
+from theorysim.theorems.linearization import _models as models
+from theorysim.theorems.linearization import _ridge as ridge
+from validation.oracles import linearized as oracle
+
+FAMILIES = {"quadratic": 0.0, "sine": 1.0, "network": 2.0}
+RADIUS = 0.7
+
+pytestmark = pytest.mark.usefixtures("x64")
+
+
+def instance(family, seed=0):
+    space = models.model_space()
+    x = space.sample(jax.random.key(seed), space.default_sizes())
+    return x.replace(family=jnp.asarray(FAMILIES[family]), bend_scale=jnp.asarray(1.0))
+
+
+def sampled_constants(x, count=4000):
+    """Largest slopes of f and of its Jacobian at random points of the ball's surface and inside."""
+    keys = jax.random.split(jax.random.key(1), 2)
+    ways = jax.random.normal(keys[0], (count, 2 * x.n))
+    ways = ways * jax.random.choice(keys[1], 2, (count, 2 * x.n), p=jnp.array([0.7, 0.3]))
+    ways = ways / jnp.maximum(jnp.linalg.norm(ways, axis=1, keepdims=True), 1e-9)
+    shares = jnp.linspace(0, 1, count)[:, None] ** 0.2
+    points = jnp.concatenate(
+        [RADIUS * shares * ways, RADIUS * jnp.eye(2 * x.n), jnp.zeros((1, 2 * x.n))]
+    )
+
+    def slopes(delta, way):
+        change = jax.jvp(lambda d: models.jacobian(x, d), (delta,), (way,))[1]
+        return jnp.linalg.norm(models.jacobian(x, delta), ord=2), jnp.linalg.norm(change, ord=2)
+
+    axes = jnp.eye(2 * x.n)
+    both = jax.jit(jax.vmap(jax.vmap(slopes, (None, 0)), (0, None)))(points, axes)
+    return [float(jnp.max(part)) for part in both]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_constants_bound_the_slopes_and_are_attained_where_exact(family, seed):
+    x = instance(family, seed)
+    bounds = models.lipschitz(x, jnp.asarray(RADIUS))
+    sampled = sampled_constants(x)
+    assert sampled[0] <= bounds.f * (1 + 1e-12)
+    assert sampled[1] <= bounds.jacobian * (1 + 1e-12)
+    if family != "network":
+        np.testing.assert_allclose(sampled, bounds, rtol=0.05)
+
+
+def test_constants_grow_with_the_radius_and_broadcast():
+    for family in FAMILIES:
+        found = models.lipschitz(instance(family), jnp.array([0.0, 0.5, 2.0]))
+        assert found.f.shape == found.jacobian.shape == (3,)
+        assert jnp.all(jnp.diff(found.f) >= 0) and jnp.all(jnp.diff(found.jacobian) >= 0)
+
+
+def test_the_first_residual_is_the_given_one():
+    x = instance("sine")
+    loss = models.loss(x)(models.start(x))
+    np.testing.assert_allclose(loss, x.residual_size**2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("strength", [0.0, 2.0])
+def test_linearised_flows_are_those_of_the_oracle(strength):
+    x = instance("network")
+    path = flow.run(x, jnp.asarray(strength), jnp.asarray(0.5))
+    jacobian = np.asarray(models.jacobian(x, models.start(x)))
+    gap = -np.asarray(models.first_residual(x))
+    end = oracle.flow(jacobian, gap, 0.0, 0.5)
+    np.testing.assert_allclose(path.linear[-1], end, rtol=1e-7, atol=1e-9)
+    pulled = oracle.flow(jacobian, gap, strength, 0.5)
+    outputs = models.outputs(x)
+    behind = outputs(path.deltas[-1]) - outputs(models.start(x)) - jacobian @ pulled
+    np.testing.assert_allclose(path.gaps["B"][-1], np.linalg.norm(behind), rtol=1e-6)
+    assert jnp.all(path.distance <= flow.sure_radius(x, jnp.asarray(strength), path.times))
+
+
+@pytest.mark.parametrize("z", [1e-12, 1e-4, 0.3, 0.4999, 0.5001, 4.0, 800.0])
+def test_excess_time_keeps_its_digits(z):
+    with mp.workdps(50):
+        truth = float((mp.mpf(z) - 1 + mp.exp(-mp.mpf(z))) / 2)
+    found = flow.excess_time(jnp.asarray(2.0), jnp.asarray(z / 2))
+    np.testing.assert_allclose(found, truth, rtol=4e-15)
+
+
+def test_the_newton_step_solves_the_ridge_problem():
+    jacobian = jax.random.normal(jax.random.key(0), (3, 5))
+    gap = jnp.array([1.0, -2.0, 0.5])
+    left = ridge.tuned_residual(jacobian, gap, jnp.asarray(0.3))
+    outputs = oracle.ridge(np.asarray(jacobian), np.asarray(gap), 0.3)
+    np.testing.assert_allclose(left, outputs - gap, rtol=1e-11)

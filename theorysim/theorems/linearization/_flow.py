@@ -1,0 +1,112 @@
+"""The flow of fine-tuning with a constant pull, and the flows of its linearised counterparts.
+
+All parameters are distances from theta_0 and start at zero. The paper writes the linearised model's
+flow in several ways, which differ in what the pull acts on:
+
+    A  on nothing,    B  on the linearised model's own parameters,    C  on those of the model,
+    D  no flow of its own: the linearised model at the parameters of the model.
+"""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Instance
+from theorysim.numerics.flow import integrate
+from theorysim.systems.fine_tuning import squared_loss
+from theorysim.systems.linear_modes import mean_decay
+from theorysim.theorems.linearization import _models as models
+
+GRID = (0.0, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0)
+"""times that are kept, as shares of the last one"""
+
+READINGS = ("A", "B", "C", "D")
+
+_SERIES = tuple((-1.0) ** k / factorial(k + 2) for k in range(13, -1, -1))
+"""1 - (1 - e^(-z)) / z = z polyval(series, z), to rounding for z < 1/2"""
+
+
+class Path(NamedTuple):
+    """Along the flow, from the first time after zero on."""
+
+    times: Float[Array, " times"]
+    distance: Float[Array, " times"]
+    residual: Float[Array, " times"]
+    memory: Float[Array, " times"]
+    """integral over s from 0 to t of e^(-lambda (t - s)) ||y(s) - y*||"""
+    gaps: dict[str, Float[Array, " times"]]
+    """||f - f_linear|| for every reading"""
+    deltas: Float[Array, "times p"]
+    linear: Float[Array, "times p"]
+    """parameters of reading A"""
+
+
+def run(x: Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Path:
+    """Integrates the model and its linearised counterparts up to time `end`."""
+    f, y, origin = models.outputs(x), models.targets(x), models.start(x)
+    start, jacobian = f(origin), models.jacobian(x, origin)
+    slope = jax.grad(models.loss(x))
+
+    def straight(u: Array) -> Array:
+        return start + jnp.matmul(jacobian, u, precision=jax.lax.Precision.HIGHEST)
+
+    linear_slope = jax.grad(squared_loss(straight, y))
+
+    def field(state: tuple, strength: Array) -> tuple:
+        delta, a, b, c, memory = state
+        return (
+            -slope(delta) - strength * delta,
+            -linear_slope(a),
+            -linear_slope(b) - strength * b,
+            -linear_slope(c) - strength * delta,
+            jnp.linalg.norm(f(delta) - y) - strength * memory,
+        )
+
+    times = end * jnp.array(GRID)
+    state = (origin, origin, origin, origin, jnp.zeros(()))
+    path = integrate(field, state, times, strength, coarsening=x.coarsening)
+    delta, *linear, memory = jax.tree.map(lambda leaf: leaf[1:], path)
+    outputs = jax.vmap(f)(delta)
+    gaps = {
+        name: jnp.linalg.norm(outputs - jax.vmap(straight)(u), axis=1)
+        for name, u in zip(READINGS, (*linear, delta))
+    }
+    distance, residual = (jnp.linalg.norm(part, axis=1) for part in (delta, outputs - y))
+    return Path(times[1:], distance, residual, memory, gaps, delta, linear[0])
+
+
+def sure_radius(
+    x: Instance, strength: Float[Array, ""], times: Float[Array, " times"]
+) -> Float[Array, " times"]:
+    """A ball that holds the path up to every time: r_0 min(sqrt(t), sqrt(2 / lambda)).
+
+    The flow descends R + lambda/2 ||u||^2, which is r_0^2 at first, and the integral of ||u'||^2 is
+    what it loses.
+    """
+    # At strength zero the second ball is the whole space.
+    return x.residual_size * jnp.sqrt(jnp.minimum(times, 2 / jnp.maximum(strength, 1e-300)))
+
+
+def faded_time(strength: Float[Array, ""], times: Float[Array, " times"]) -> Float[Array, " times"]:
+    """(1 - e^(-lambda t)) / lambda, t where lambda = 0."""
+    return times * mean_decay(strength * times)
+
+
+def excess_time(
+    strength: Float[Array, ""], times: Float[Array, " times"]
+) -> Float[Array, " times"]:
+    """t - (1 - e^(-lambda t)) / lambda, without cancellation at small lambda t."""
+    z = strength * times
+    is_small = z < 0.5
+    series = jnp.polyval(jnp.array(_SERIES, z.dtype), jnp.where(is_small, z, 0.0))
+    return times * jnp.where(is_small, z * series, 1 - mean_decay(z))
+
+
+def time_scale(x: Instance, strength: Float[Array, ""]) -> Float[Array, ""]:
+    """1 / (lambda + 2 Lip(f)^2 at theta_0): no longer than the fastest time of the flow."""
+    return 1 / (strength + 2 * models.lipschitz(x, jnp.zeros(())).f ** 2)

@@ -1,0 +1,154 @@
+"""Models whose Lipschitz constants on a ball are known: quadratic, sine, and a small tanh network.
+
+Parameters are written as delta = theta - theta_0 in R^(2 n), and f maps them to the outputs on all
+n training inputs at once. The first two families act entry by entry,
+
+    quadratic:  f_i = slope_i delta_i + bend_i delta_i^2 / 2   (linear where bend is 0),
+    sine:       f_i = slope_i sin(frequency_i delta_i + phase_i),
+
+so that the Jacobian is diagonal and both constants (operator norms) are exact. The network has two
+hidden units, f_i = 2^(-1/2) sum_j v_j tanh(w_j . x_i), and bounds of both constants. The loss is
+||f - y||^2, summed; targets are f(0) minus a given residual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi, sqrt
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Choice, Field, Gaussian, Instance, Real, Size, Space, UnitVector
+from theorysim.systems.fine_tuning import squared_loss
+
+HIDDEN = 2
+STEEPEST_BEND = 4 / (3 * sqrt(3))
+"""the largest |tanh''|"""
+
+Delta = Float[Array, " p"]
+
+
+class Lipschitz(NamedTuple):
+    """Constants of f and of its Jacobian on the ball of a radius around theta_0."""
+
+    f: Float[Array, "*times"]
+    jacobian: Float[Array, "*times"]
+
+
+def model_space(**parts: Size | Field) -> Space:
+    """All families; `parts` add to the fields or replace them."""
+    shared: dict[str, Size | Field] = {
+        "n": Size(3, low=2, high=16),
+        "family": Choice(0.0, 1.0, 2.0),
+        "slope": Gaussian("n"),
+        "bend": Gaussian("n"),
+        "bend_scale": Real(1e-3, 3, log=True),
+        "frequency": Real(0.1, 3, log=True, shape="n"),
+        "phase": Real(0, 2 * pi, shape="n"),
+        "weights": Gaussian("n", HIDDEN),
+        "rows": Gaussian("n", "n"),
+        "residual": UnitVector("n"),
+        "residual_size": Real(1e-2, 10, log=True),
+    }
+    return Space(**{**shared, **parts})
+
+
+def start(x: Instance) -> Delta:
+    """delta = 0."""
+    return jnp.zeros(HIDDEN * x.n)
+
+
+def outputs(x: Instance) -> Callable[[Delta], Float[Array, " n"]]:
+    """f(theta_0 + delta) on the training inputs."""
+
+    def f(delta: Delta) -> Float[Array, " n"]:
+        entries = delta[: x.n]
+        quadratic = x.slope * entries + _bend(x) * entries**2 / 2
+        sine = x.slope * jnp.sin(x.frequency * entries + x.phase)
+        v, w = _network(x, delta)
+        network = jnp.tanh(_inputs(x) @ w) @ v / sqrt(HIDDEN)
+        return _by_family(x, quadratic, sine, network)
+
+    return f
+
+
+def first_residual(x: Instance) -> Float[Array, " n"]:
+    """f(theta_0) - y."""
+    return x.residual_size * x.residual
+
+
+def targets(x: Instance) -> Float[Array, " n"]:
+    """y."""
+    return outputs(x)(start(x)) - first_residual(x)
+
+
+def loss(x: Instance) -> Callable[[Delta], Float[Array, ""]]:
+    """R(delta) = ||f - y||^2."""
+    return squared_loss(outputs(x), targets(x))
+
+
+def jacobian(x: Instance, delta: Delta) -> Float[Array, "n p"]:
+    """J at theta_0 + delta."""
+    return jax.jacrev(outputs(x))(delta)
+
+
+def gram(x: Instance, delta: Delta) -> Float[Array, "n n"]:
+    """The tangent kernel J J^T at theta_0 + delta."""
+    j = jacobian(x, delta)
+    return jnp.matmul(j, j.T, precision=jax.lax.Precision.HIGHEST)
+
+
+def lipschitz(x: Instance, radius: Float[Array, "*times"]) -> Lipschitz:
+    """Joint constants (of the stacked outputs, in operator norm) on balls of the given radii."""
+    r = jnp.asarray(radius)[..., None]
+    reach = x.frequency * r
+    families = (
+        Lipschitz(jnp.abs(x.slope) + jnp.abs(_bend(x)) * r, jnp.abs(_bend(x)) + 0 * r),
+        Lipschitz(
+            jnp.abs(x.slope * x.frequency) * _largest_cosine(x.phase, reach),
+            jnp.abs(x.slope * x.frequency**2) * _largest_cosine(x.phase - pi / 2, reach),
+        ),
+    )
+    quadratic, sine = (Lipschitz(*(jnp.max(part, -1) for part in family)) for family in families)
+    network = _network_bound(x, r)
+    return Lipschitz(*(_by_family(x, *parts) for parts in zip(quadratic, sine, network)))
+
+
+def _by_family(x: Instance, quadratic: Array, sine: Array, network: Array) -> Array:
+    # Compared with what lies between: inputs are moved by rounding to measure its effect.
+    return jnp.select([x.family < 0.5, x.family < 1.5], [quadratic, sine], network)
+
+
+def _network_bound(x: Instance, r: Float[Array, "*times 1"]) -> Lipschitz:
+    """Per input first, then the root of the sum of squares over inputs."""
+    v, _ = _network(x, start(x))
+    length = jnp.linalg.norm(_inputs(x), axis=1)
+    first = jnp.sqrt(1 + ((jnp.linalg.norm(v) + r) * length) ** 2 / HIDDEN)
+    bend = STEEPEST_BEND * (jnp.max(jnp.abs(v)) + r) * length**2
+    second = (bend + jnp.sqrt(bend**2 + 4 * length**2)) / (2 * sqrt(HIDDEN))
+    return Lipschitz(jnp.linalg.norm(first, axis=-1), jnp.linalg.norm(second, axis=-1))
+
+
+def _largest_cosine(centre: Array, reach: Array) -> Array:
+    """max |cos| over [centre - reach, centre + reach]."""
+    low, high = centre - reach, centre + reach
+    ends = jnp.maximum(jnp.abs(jnp.cos(low)), jnp.abs(jnp.cos(high)))
+    return jnp.where(jnp.floor(high / pi) >= jnp.ceil(low / pi), 1, ends)
+
+
+def _bend(x: Instance) -> Float[Array, " n"]:
+    return x.bend_scale * x.bend
+
+
+def _inputs(x: Instance) -> Float[Array, "n d"]:
+    """Inputs of dimension n - 1, so that the network has 2 n weights."""
+    return x.rows[:, 1:]
+
+
+def _network(x: Instance, delta: Delta) -> tuple[Array, Array]:
+    """v (hidden) and w (n - 1, hidden)."""
+    weights = x.weights + delta.reshape(x.n, HIDDEN)
+    return weights[0], weights[1:]
