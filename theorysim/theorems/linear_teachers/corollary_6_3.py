@@ -1,0 +1,96 @@
+"""For linear teachers the fine-tuned network's loss is bounded by their distance over sqrt(n).
+
+Corollary 6.3 of Shachaf et al. (2021): Theorem 6.1 with Corollary 6.2 for its first term, so the
+factor is 2 * 3 = 6; with the best factor of Corollary 6.2 it is 4. Training runs to its end, at
+infinite width as in Theorem 6.1, from outputs <x, theta_S> (Assumption 3.2). From the prose below:
+fine-tuning improves as the distance of the teachers decreases.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from theorysim.claims import (
+    Instance,
+    Reading,
+    Real,
+    Size,
+    Space,
+    Theorem,
+    UnitVector,
+    at_most,
+    exists_constant,
+    increasing,
+)
+from theorysim.theorems.linear_teachers import _kernel_regime as regime
+from theorysim.theorems.linear_teachers._problem import dot
+
+SAMPLES, FAILURES = (8, 16, 32), (0.5, 0.25, 0.1)
+SHARES = (0.125, 0.25, 0.5, 1.0)
+
+
+def simulate(x: Instance, key):
+    """Population value of min(1, |error|), for a growing part of theta_T - theta_S."""
+    data = regime.inputs(x, key)
+    difference = x.target_norm * x.target_direction - x.source_norm * x.source_direction
+    before = dot(data.population, x.source_norm * x.source_direction)
+
+    def risk(share):
+        start = regime.fine_tuning(share * dot(data.target, difference), data.target)
+        outputs = regime.fine_tuned(data, before, start, jnp.inf)
+        error = before + share * dot(data.population, difference) - outputs
+        return jnp.mean(jnp.minimum(jnp.abs(error), 1))
+
+    start = regime.fine_tuning(dot(data.target, difference), data.target)
+    return {
+        "risks": jnp.stack([risk(share) for share in SHARES]),
+        "complexity": 2 * start.complexity,
+        "distance": jnp.linalg.norm(difference) / jnp.sqrt(float(x.n)),
+        "sampling": regime.rate_of_sampling(x.n, start.smallest, x.delta),
+    }
+
+
+def _first_term(factor: float):
+    return at_most(
+        "the first term of Eq. 11",
+        lambda r: r.sim["complexity"],
+        lambda r: factor * r.sim["distance"],
+    )
+
+
+def _claims(factor: float) -> tuple:
+    def needed(r):
+        """The constant that all but a share delta of the samples agree on."""
+        each = (r.sim["risks"][:, -1] - factor * r.sim["distance"]) / r.sim["sampling"]
+        return jnp.maximum(jnp.quantile(each, 1 - r.x.delta), 0)
+
+    return (
+        exists_constant(
+            "R(Theta(t))", needed, lambda r: 1.0, over={"n": SAMPLES, "delta": FAILURES}
+        ),
+        _first_term(factor),
+        increasing("R in the distance", lambda r: r.sim["risks"]),
+    )
+
+
+theorem = Theorem(
+    space=Space(
+        d=Size(32, high=256),
+        n=Size(8, high=256),
+        n_source=Size(1, high=256),
+        points=Size(96, high=1024),
+        spread=Real(0.03, 30, log=True),
+        source_direction=UnitVector("d"),
+        target_direction=UnitVector("d"),
+        source_norm=Real(0.1, 1, log=True),
+        target_norm=Real(0.1, 1, log=True),
+        delta=Real(0.1, 0.5),
+    ),
+    simulate=simulate,
+    claims=_claims(6.0),
+    readings=(Reading("4 for the factor 6", claims=_claims(4.0)),),
+    wrong=Reading("factor 1", claims=_claims(1.0)),
+    keys=32,
+    instances=16,
+    teeth=16,
+)
