@@ -1,0 +1,164 @@
+"""The orders of the perturbation terms follow from those of their factors, with three exceptions.
+
+Eq. 25 to 34 of Liu et al. (2019) and the sum that Theorem 1 prints. Their factors are printed
+before: ||eps'|| (Eq. 23), ||eps|| (Eq. 9), ||H_PQ(P) - H_PQ|| (Lemma 3), ||Z|| <= sqrt(n),
+||H_P^(-1) y_P|| <= sqrt(n_P) / lambda_P, ||u_Q(0)|| = O(sqrt(n_Q) kappa / sqrt(delta)). No network
+is run: a product of factors is at most a constant times the printed order, over every variable.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Real, Space, Theorem, exists_constant
+
+LARGE = (1.0, 10.0, 100.0, 1000.0)
+SMALL = (1.0, 0.1, 0.01, 1e-3)
+LADDERS = {
+    "n_p": LARGE,
+    "n_q": LARGE,
+    "m": (1e6, 1e8, 1e10, 1e12),
+    "kappa": SMALL,
+    "lam": (0.5, 0.05, 0.005, 5e-4),
+    "failure": (0.5, 0.05, 0.005, 5e-4),
+}
+
+
+def nothing_to_run(x: Instance, key):
+    return jnp.zeros(())
+
+
+def _order(x: Instance, **powers: float):
+    """A monomial in the variables of the space."""
+    result = jnp.ones(())
+    for name, power in powers.items():
+        result = result * getattr(x, name) ** power
+    return result
+
+
+def factors(x: Instance):
+    """The products that the proof takes, by equation."""
+    error = _order(x, n_p=2, n_q=0.5, m=-0.5, lam=-2, failure=-2, kappa=-1)
+    drift = _order(x, n_p=1, kappa=1, lam=-1, failure=-1)
+    drift = drift + _order(x, n_p=2, m=-0.25, lam=-1.5, kappa=-0.5, failure=-1)
+    change = _order(x, n_p=2, n_q=1, m=-0.5, lam=-1, kappa=-1, failure=-1.5)
+    labels = _order(x, n_p=0.5, lam=-1)
+    both = jnp.sqrt(x.n_p * x.n_q) * labels
+    start = _order(x, n_q=0.5, kappa=1, failure=-0.5)
+    return {
+        "Eq. 25": error**2,
+        "Eq. 26": error * both,
+        "Eq. 27": error * jnp.sqrt(x.n_q) * drift,
+        "Eq. 28": (labels * change) ** 2,
+        "Eq. 29": drift**2,
+        "Eq. 30": drift * both,
+        "Eq. 31": start * both,
+        "Eq. 32": start * jnp.sqrt(x.n_q) * drift,
+        "Eq. 33": start * error,
+        "Eq. 34": jnp.sqrt(x.n_q) * change * labels,
+        "sum": _kappa_part(x),
+    }
+
+
+def _kappa_part(x: Instance):
+    """What Eq. 29 to 32 keep at infinite width."""
+    terms = (
+        _order(x, n_p=2, kappa=2, lam=-2, failure=-2),
+        _order(x, n_p=2, n_q=0.5, kappa=1, lam=-2, failure=-1),
+        _order(x, n_p=1, n_q=1, kappa=1, lam=-1, failure=-0.5),
+        _order(x, n_p=1, n_q=1, kappa=2, lam=-1, failure=-1.5),
+    )
+    return sum(terms)
+
+
+PRINTED = {
+    "Eq. 25": ({"n_p": 4, "n_q": 1, "m": -1, "lam": -4, "failure": -4, "kappa": -2},),
+    "Eq. 26": ({"n_p": 3, "n_q": 1, "m": -0.5, "lam": -2, "failure": -2, "kappa": -1},),
+    "Eq. 27": (
+        {"n_p": 3, "n_q": 1, "m": -0.5, "lam": -3, "failure": -3},
+        {"n_p": 3, "n_q": 1, "m": -0.75, "lam": -3.5, "failure": -3, "kappa": -1.5},
+    ),
+    "Eq. 28": ({"n_p": 5, "n_q": 2, "m": -1, "lam": -4, "kappa": -2, "failure": -3},),
+    "Eq. 29": (
+        {"n_p": 2, "kappa": 2, "lam": -2, "failure": -2},
+        {"n_p": 4, "m": -0.5, "lam": -3, "kappa": -1, "failure": -2},
+    ),
+    "Eq. 30": (
+        {"n_p": 2, "n_q": 0.5, "kappa": 1, "lam": -2, "failure": -1},
+        {"n_p": 3, "n_q": 0.5, "m": -0.25, "lam": -2.5, "kappa": -0.5, "failure": -1},
+    ),
+    "Eq. 31": ({"n_p": 1, "n_q": 1, "kappa": 1, "lam": -1, "failure": -0.5},),
+    "Eq. 32": (
+        {"n_p": 1, "n_q": 1, "kappa": 2, "lam": -1, "failure": -1.5},
+        {"n_p": 2, "n_q": 1, "m": -0.25, "lam": -1.5, "kappa": -0.5, "failure": -1.5},
+    ),
+    "Eq. 33": ({"n_p": 2, "n_q": 1, "m": -0.5, "lam": -2, "failure": -2.5},),
+    "Eq. 34": ({"n_p": 2.5, "n_q": 1.5, "m": -0.5, "lam": -2, "kappa": -1, "failure": -1.5},),
+    "sum": ({"n_p": 2, "n_q": 0.5, "kappa": 1, "lam": -2, "failure": -1},),
+}
+CORRECTED = {
+    **PRINTED,
+    "Eq. 26": ({"n_p": 3, "n_q": 1, "m": -0.5, "lam": -3, "failure": -2, "kappa": -1},),
+    "Eq. 27": (
+        PRINTED["Eq. 27"][0],
+        {"n_p": 4, "n_q": 1, "m": -0.75, "lam": -3.5, "failure": -3, "kappa": -1.5},
+    ),
+    "sum": (
+        {"n_p": 2, "n_q": 1, "kappa": 1, "lam": -2, "failure": -1},
+        {"n_p": 2, "n_q": 1, "kappa": 2, "lam": -2, "failure": -2},
+    ),
+}
+
+
+def _claim(name: str, orders: dict):
+    return exists_constant(
+        name,
+        lambda r: r.theory[name],
+        lambda r: sum(_order(r.x, **powers) for powers in orders[name]),
+        over=LADDERS,
+    )
+
+
+def _claims(orders: dict, names=tuple(PRINTED)) -> tuple:
+    return tuple(_claim(name, orders) for name in names)
+
+
+def _square(x: Instance):
+    return {name: value**2 for name, value in factors(x).items()}
+
+
+theorem = Theorem(
+    space=Space(
+        n_p=Real(1, 1000, log=True),
+        n_q=Real(1, 1000, log=True),
+        m=Real(1e6, 1e12, log=True),
+        kappa=Real(1e-3, 1, log=True),
+        lam=Real(5e-4, 0.5, log=True),
+        failure=Real(5e-4, 0.5, log=True),
+    ),
+    simulate=nothing_to_run,
+    predict=factors,
+    claims=_claims(PRINTED),
+    aliases=(
+        "eq-25",
+        "eq-26",
+        "eq-27",
+        "eq-28",
+        "eq-29",
+        "eq-30",
+        "eq-31",
+        "eq-32",
+        "eq-33",
+        "eq-34",
+    ),
+    readings=(
+        Reading(
+            "corrected",
+            claims=_claims(CORRECTED),
+            primary=True,
+            note="lambda_P^3 in Eq. 26, n_P^4 in Eq. 27, n_Q for its root in Theorem 1's sum",
+        ),
+    ),
+    wrong=Reading("factors squared", predict=_square),
+    instances=16,
+)
