@@ -228,6 +228,23 @@ def test_the_limit_tracks_the_mean_of_the_chain():
     assert np.all(np.abs(jnp.mean(paths, axis=0) - flow) <= error)
 
 
+def test_orthonormal_features_may_be_left_out():
+    setting, _ = problem(3, 7, orthonormal=True)
+    without = setting._replace(features=None)
+    m = jnp.linspace(-1, 1, 5)
+    np.testing.assert_array_equal(
+        rank_one_overlap.speed(without, gaussian.relu(), m),
+        rank_one_overlap.speed(setting, gaussian.relu(), m),
+    )
+    one, two = (
+        rank_one_chain.run(
+            given, jax.nn.relu, rank_one_chain.begin(given, 0.1), 20, 0.02, 10, jax.random.key(0)
+        ).overlap
+        for given in (without, rank_one_chain.reduced(setting)._replace(features=jnp.eye(3)))
+    )
+    np.testing.assert_allclose(one, two, rtol=1e-13)
+
+
 def test_mistakes_are_named():
     setting, truth = problem(3, 7)
     rank_one.check(setting, truth)

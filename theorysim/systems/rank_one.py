@@ -32,9 +32,12 @@ _dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 class RankOne(NamedTuple):
-    """Unit rows w_i of any length r (only their Gram matrix matters), readout, c, c^ and scale."""
+    """Unit rows w_i of any length r (only their Gram matrix matters), readout, c, c^ and scale.
 
-    features: Float[Array, "k r"]
+    Orthonormal rows may be left out (None) where nothing but their Gram matrix is asked for.
+    """
+
+    features: Any
     readout: Float[Array, " k"]
     teacher: Float[Array, " k"]
     student: Float[Array, " k"]
@@ -57,11 +60,13 @@ def from_signs(
 
 def square_length(problem: RankOne) -> Float[Array, ""]:
     """A = 1 + scale^2 / k."""
-    return 1 + jnp.square(problem.scale) / problem.features.shape[0]
+    return 1 + jnp.square(problem.scale) / problem.readout.shape[0]
 
 
 def gram(problem: RankOne) -> Float[Array, "k k"]:
     """G = W W^T."""
+    if problem.features is None:
+        return jnp.eye(problem.readout.shape[0], dtype=problem.readout.dtype)
     return _dot(problem.features, problem.features.T)
 
 

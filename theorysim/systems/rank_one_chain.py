@@ -56,7 +56,10 @@ class Step(NamedTuple):
 
 
 def reduced(problem: RankOne) -> RankOne:
-    """The same problem with triangular features of length min(k, d), from the QR of W^T."""
+    """The same problem with triangular features of length min(k, d), from the QR of W^T.
+
+    A step then costs O(k^2). For orthonormal features leave them out (None): it costs O(k).
+    """
     return problem._replace(features=jnp.linalg.qr(problem.features.T)[1].T)
 
 
@@ -98,11 +101,18 @@ def chi_square(key: PRNGKeyArray, degrees: Any, dtype: Any = float) -> Float[Arr
 
 def draw(problem: RankOne, dimension: Any, key: PRNGKeyArray) -> Sample:
     """A fresh Gaussian input in `dimension` dimensions, as a step sees it."""
-    rank, dtype = problem.features.shape[1], problem.features.dtype
+    rank, dtype = _rank(problem), problem.readout.dtype
     normal, radial = jax.random.split(key)
     numbers = jax.random.normal(normal, (rank + 2,), dtype)
     square = chi_square(radial, dimension - rank - 2, dtype)
-    return Sample(_dot(problem.features, numbers[:rank]), numbers[rank], numbers[rank + 1], square)
+    inside = numbers[:rank]
+    if problem.features is not None:
+        inside = _dot(problem.features, inside)
+    return Sample(inside, numbers[rank], numbers[rank + 1], square)
+
+
+def _rank(problem: RankOne) -> int:
+    return problem.readout.shape[0] if problem.features is None else problem.features.shape[1]
 
 
 def loss(problem: RankOne, activation: Callable, state: State, sample: Sample) -> Callable:
@@ -157,7 +167,7 @@ def run(
 ) -> State:
     """The chain's states: the start, then every `every`-th; arrays lead with steps // every + 1.
 
-    `problem.features` are triangular or orthonormal rows (`reduced`); `dimension` may be traced.
+    The problem is a reduced one (`reduced`, or without features); `dimension` may be traced.
 
     Raises:
         ValueError: where `every` does not divide `steps`.
@@ -228,7 +238,7 @@ def mean_square_pull(
     state = begin(problem, overlap)
 
     def square(key: PRNGKeyArray) -> Array:
-        sample = draw(problem, problem.features.shape[1] + 2, key)
+        sample = draw(problem, _rank(problem) + 2, key)
         objective = loss(problem, activation, state, sample)
         return jnp.square(jax.grad(objective)(sample.along, state.student))
 

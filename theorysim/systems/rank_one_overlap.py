@@ -67,7 +67,7 @@ def moments(problem: RankOne, orders: int) -> Float[Array, "2 orders"]:
     Odd l: |sum_i readout_i w_i^{(x) s}|^2. Even l: k <sum_i readout_i c_i w_i^{(x) s},
     sum_i readout_i c^_i w_i^{(x) s}>. An inner product of s-fold tensor powers is G_ij^s.
     """
-    k = problem.features.shape[0]
+    k = problem.readout.shape[0]
     readouts = jnp.outer(problem.readout, problem.readout)
     signed = k * readouts * jnp.outer(problem.teacher, problem.student)
     powers = gram(problem)[None] ** jnp.arange(orders)[:, None, None]
@@ -87,7 +87,7 @@ def series_coefficients(
     binomial = np.where(left + right < orders, special.comb(left + right, left), 0)
     weight = (order + 1) * jnp.square(activation.coefficients(orders + 1))[order + 1]
     # (scale^2/k)^(l+1) A^-(l+s+1) = (1 - 1/A)^(l+1) A^-s
-    share = jnp.square(problem.scale) / problem.features.shape[0] / a
+    share = jnp.square(problem.scale) / problem.readout.shape[0] / a
     return binomial * weight * share ** (left + 1) * a ** (-1.0 * right)
 
 
