@@ -1,0 +1,57 @@
+"""The even part of h beyond its value at 0 is small on separated features.
+
+Proposition 2 of Dayi and Chen (2024), xi = 1, Assumption 4: with probability at least 1 - 1/k^3 the
+terms of h with l = 2, 4, ... are O(lambda_max^2 k^(-1/2 - e)), e = min(rho/4, 1 - 1/(1 + 2 rho)).
+In closed form they are (lambda b)^T E (lambda b^) / (k A), A = 1 + 1/k, with E_ij = (g((G_ij +
+1/k)/A) + g((G_ij - 1/k)/A)) / 2 - g(G_ij / A), g = E[s' s']. For ReLU rho = 1/4, so e = 1/16.
+Measured is the 99th percentile over random signs.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Theorem, scales_as
+from theorysim.numerics.gaussian import relu
+from theorysim.theorems.low_rank._problem import sign
+from theorysim.theorems.low_rank._recovery import Setting, odd, recovery_space
+
+NEURONS = (8.0, 16.0, 32.0, 64.0)
+SEPARATED = Setting(False, lambda x: 1.0, odd)
+
+
+def simulate(x: Instance, key):
+    """The terms for random signs, over lambda_max^2."""
+    left, right = x.readout * sign(jax.random.normal(key, (2, x.k)))
+    rows = SEPARATED.features(x)
+    gram = jnp.clip(rows @ rows.T, -1, 1)
+    tangent, a = relu().tangent, 1 + 1 / x.k
+    moved = (tangent((gram + 1 / x.k) / a) + tangent((gram - 1 / x.k) / a)) / 2
+    form = moved - tangent(gram / a)
+    return jnp.abs(left @ form @ right) / (x.k * a) / jnp.max(x.readout) ** 2
+
+
+def _claims(exponent: float):
+    return (
+        scales_as(
+            "the 99th percentile over k",
+            lambda r: jnp.quantile(r.sim, 0.99),
+            over="k",
+            rungs=NEURONS,
+            exponent=exponent,
+            relation="at_most",
+        ),
+    )
+
+
+theorem = Theorem(
+    space=recovery_space(),
+    simulate=simulate,
+    claims=_claims(-9 / 16),
+    hypotheses={"Assumption 4": SEPARATED.hypotheses()["Assumption 4"]},
+    wrong=Reading("k^-3", claims=_claims(-3.0)),
+    keys=256,
+    instances=8,
+    teeth=8,
+)
