@@ -13,8 +13,17 @@ OVER_A_LADDER = ("exists_constant", "scales_as", "tends_to")
 REPLAYED = [e for e in ENTRIES if e["instance"] and e["kind"] not in OVER_A_LADDER]
 
 
+# One worker replays what belongs to a theorem, so that its programs are compiled once.
 @pytest.mark.parametrize(
-    "entry", REPLAYED, ids=lambda e: f"{e['theorem']}, {e['reading']}, {e['claim']}"
+    "entry",
+    [
+        pytest.param(
+            entry,
+            id=f"{entry['theorem']}, {entry['reading']}, {entry['claim']}",
+            marks=pytest.mark.xdist_group(f"errata of {entry['theorem']}"),
+        )
+        for entry in REPLAYED
+    ],
 )
 def test_the_counterexample_still_violates(entry):
     report = verify(entry["theorem"], reading=entry["reading"], instance=entry["instance"])
