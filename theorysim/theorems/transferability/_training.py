@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -84,13 +83,3 @@ def features(
 def vec(weights: Float[Array, "*times m d"]) -> Float[Array, "*times md"]:
     """The weights as one vector, unit after unit."""
     return weights.reshape(*weights.shape[:-2], -1)
-
-
-def movement(path: Float[Array, "times m d"]) -> Float[Array, " times"]:
-    """Largest distance of a unit from its start."""
-    return jnp.max(jnp.linalg.norm(path - path[:1], axis=-1), axis=-1)
-
-
-def over_keys(function, r, *arguments):
-    """A function of one simulation, applied to every key's."""
-    return jax.vmap(lambda sim: function(sim, *arguments))(r.sim)
