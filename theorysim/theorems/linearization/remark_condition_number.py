@@ -1,0 +1,63 @@
+"""For a given largest eigenvalue, a kernel with a smaller condition number has a lower risk.
+
+The remark after Theorem 5 of Afzal et al. (2025), on kappa(K + sigma I): "for given lambda_max(K),
+if kappa is small, the risk can be small, and the risk is high otherwise". It holds where only the
+smallest eigenvalue moves; between any two kernels the order of risks depends on the other
+eigenvalues and on the targets.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Spectrum, Theorem, decreasing, increasing
+from theorysim.theorems.linearization import _ridge as ridge
+
+SHRINKS = (1.0, 0.5, 0.1, 0.01)
+
+
+def _risk(x: Instance, spectrum):
+    jacobian = ridge.jacobian(x.replace(spectrum=spectrum))
+    return jnp.sum(ridge.tuned_residual(jacobian, x.targets, x.sigma) ** 2)
+
+
+def _kappa(x: Instance, spectrum):
+    return (jnp.max(spectrum) + x.sigma) / (jnp.min(spectrum) + x.sigma)
+
+
+def simulate(x: Instance, key):
+    """Risks of two kernels with one lambda_max, the smaller condition number first."""
+    other = jnp.minimum(x.other, x.spectrum[0]).at[0].set(x.spectrum[0])
+    spectra = jnp.stack([x.spectrum, other])
+    order = jnp.argsort(jax.vmap(lambda s: _kappa(x, s))(spectra))
+    return jax.vmap(lambda s: _risk(x, s))(spectra[order])
+
+
+def simulate_smallest(x: Instance, key):
+    """Risks while the smallest eigenvalue shrinks and all else stays."""
+    spectra = jnp.tile(x.spectrum, (len(SHRINKS), 1))
+    spectra = spectra.at[:, -1].multiply(jnp.array(SHRINKS))
+    return jax.vmap(lambda s: _risk(x, s))(spectra)
+
+
+RISK = increasing("risk along growing kappa", lambda r: r.sim)
+
+theorem = Theorem(
+    space=ridge.ridge_space(other=Spectrum("n", 1e-2, 100), n=ridge.Size(3, low=2, high=16)),
+    simulate=simulate,
+    claims=(RISK,),
+    readings=(
+        Reading(
+            "corrected",
+            simulate=simulate_smallest,
+            primary=True,
+            note="for kernels that differ in their smallest eigenvalue alone",
+        ),
+    ),
+    wrong=Reading(
+        "the risk falls",
+        simulate=simulate_smallest,
+        claims=(decreasing(RISK.name, lambda r: r.sim),),
+    ),
+)
