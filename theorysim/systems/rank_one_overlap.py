@@ -88,7 +88,7 @@ def series_coefficients(
     weight = (order + 1) * jnp.square(activation.coefficients(orders + 1))[order + 1]
     # (scale^2/k)^(l+1) A^-(l+s+1) = (1 - 1/A)^(l+1) A^-s
     share = jnp.square(problem.scale) / problem.readout.shape[0] / a
-    return binomial * weight * share ** (left + 1) * a ** (-1.0 * right)
+    return jnp.asarray(binomial) * weight * share ** (left + 1) * a ** (-1.0 * right)
 
 
 def speed_series(

@@ -28,11 +28,11 @@ def series(x: Instance) -> gaussian.Activation:
     return gaussian.from_coefficients(x.mu)
 
 
-def problem_space(k: Size | None = None, d: Size | None = None, **fields: Field | Size) -> Space:
+def problem_space(**fields: Field | Size) -> Space:
     """Random unit rows around a common one, readouts and signs of any sign, every scale."""
     given: dict[str, Field | Size] = {
-        "k": k or Size(3, high=64),
-        "d": d or Size(6, high=512),
+        "k": Size(3, high=64),
+        "d": Size(6, high=512),
         "rows": Gaussian("k", "d"),
         "common": Gaussian("d"),
         "closeness": Real(0, 3),
