@@ -31,12 +31,13 @@ from theorysim.systems import rank_one_chain as chain
 from theorysim.systems.rank_one_overlap import hitting_time, speed
 from theorysim.theorems.low_rank._problem import sign
 
-DIMENSIONS = (16.0, 32.0, 64.0, 128.0)
-EPSILONS = (0.6, 0.4, 0.27, 0.18)
-NEURONS = (5.0, 9.0, 17.0, 33.0)
+DIMENSIONS = (8.0, 16.0, 32.0, 64.0)
+EPSILONS = (0.6, 0.45, 0.34, 0.25)
+NEURONS = (5.0, 9.0, 17.0)
+SCHEDULE = (8.0, 32.0, 128.0, 512.0)
 LEAST_SPEED = 0.4
-LONGEST = 16_000
-SIGNS, DRAWS = 32, 64
+LONGEST = 4000
+SIGNS, DRAWS = 16, 32
 
 odd: Callable[[], Activation] = relu  # mu_1 != 0
 even: Callable[[], Activation] = absolute_value  # mu_1 = 0
@@ -51,8 +52,8 @@ def recovery_space(**fields: Field | Size) -> Space:
         "readout": Real(0.8, 1.25, log=True, shape="k"),
         "teacher": Real(-1, 1, shape="k"),
         "student": Real(-1, 1, shape="k"),
-        "dimension": Real(16, 128, log=True),
-        "epsilon": Real(0.18, 0.6, log=True),
+        "dimension": Real(8, 64, log=True),
+        "epsilon": Real(0.25, 0.6, log=True),
         "share": Real(0.5, 0.8),
     }
     return Space(**{**given, **fields})
@@ -168,20 +169,22 @@ def neuron_reading(name: str, setting: Setting, exponent: float, note: str = "")
     )
 
 
-def schedule_reading(name: str, steps: Callable, exponent: float, note: str = "") -> Reading:
-    """alpha V as a function of k, the rest 1, as a power of k read as an equality."""
-    return Reading(
-        name,
-        simulate=lambda x, key: jnp.zeros(()),
-        claims=(
-            scales_as(
-                "T over k",
-                lambda r: jnp.asarray(steps(r.x.k), float),
-                over="k",
-                rungs=NEURONS,
-                exponent=exponent,
-            ),
-        ),
-        hypotheses={},
-        note=note,
+def schedule_claims(
+    odd_steps: Callable, odd_power: float, even_steps: Callable, even_power: float, relation: str
+) -> tuple[Claim, ...]:
+    """alpha V as functions of k, the rest 1, as powers of k, for mu_1 != 0 and mu_1 = 0."""
+
+    def claim(name: str, steps: Callable, power: float) -> Claim:
+        return scales_as(
+            name,
+            lambda r: steps(r.sim[0]),
+            over="k",
+            rungs=SCHEDULE,
+            exponent=power,
+            relation=relation,
+        )
+
+    return (
+        claim("T over k, mu_1 != 0", odd_steps, odd_power),
+        claim("T over k, mu_1 = 0", even_steps, even_power),
     )
