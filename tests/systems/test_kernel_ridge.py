@@ -1,5 +1,8 @@
 """Kernel ridge regression against normal equations in many digits, and the ranking of layers."""
 
+import re
+from pathlib import Path
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -116,6 +119,16 @@ def test_models_of_users_go_all_the_way(make):
     assert ranking.base != (score.layer,) and score.eta > 0
     assert 0 < score.predicted < 1 and 0 < score.measured < 1
     assert score.layer in str(ranking)
+
+
+def test_the_example_of_the_documentation_runs(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "linearization.md").read_text()
+    (code,) = re.findall("```python\n(.*?)```", page, flags=re.DOTALL)
+    names = {}
+    exec(code, names)
+    assert names["gram"].shape == (20, 20)
+    assert names["run"].loss[-1] < names["run"].loss[0] / 2
+    assert "layers/0" in capsys.readouterr().out
 
 
 def test_ranking_refuses_unknown_layers_and_singular_bases():
