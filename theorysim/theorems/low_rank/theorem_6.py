@@ -1,0 +1,89 @@
+"""Fine-tuning at xi = 1 on separated features takes a number of steps linear in d.
+
+Theorem 6 of Dayi and Chen (2024), informally Theorem 2: with Assumption 4,
+T = O~(lambda_max^4 / (lambda_min^4 gamma^2) d k^3 / epsilon^4) steps of size
+eta = lambda_max^4 delta / (d k^2) reach <u_T, u>^2 >= 1 - epsilon. The power of lambda_max in eta
+is decided on the population's flow, which must recover u within the time eta T; elsewhere it is as
+in Theorem 4.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Real, Theorem, at_most
+from theorysim.theorems.low_rank._recovery import (
+    Setting,
+    neuron_reading,
+    odd,
+    recovery_space,
+)
+
+SEPARATED = Setting(False, lambda x: 1.0, odd)
+
+
+def _enlarged(x: Instance) -> Instance:
+    return x.replace(readout=x.size * x.readout)
+
+
+def _flow_time(x: Instance, key):
+    return SEPARATED.flow_time(_enlarged(x), key)
+
+
+def _time(power: int):
+    """eta T with eta = lambda_max^power delta / (d k^2) and T = alpha lambda_max^4 d k^2.
+
+    delta alpha = log(lambda_max^4 d k^2) sqrt(k) / (lambda_min^2 gamma epsilon).
+    """
+
+    def time(r):
+        readout = r.x.size * r.x.readout
+        largest, least = jnp.max(readout), jnp.min(readout)
+        logarithm = jnp.log(largest**4 * r.x.dimension * r.x.k**2)
+        progress = logarithm * r.x.k**0.5 / (least**2 * r.x.gamma * r.x.epsilon)
+        return largest ** (power + 4.0) * progress
+
+    return time
+
+
+def _fast_enough(x: Instance):
+    """Margin of |h(0)| >= gamma lambda_min^2 / sqrt(k) (Lemma 2)."""
+    large = _enlarged(x)
+    at_zero = SEPARATED.start_speed(SEPARATED.problem(large))
+    return at_zero - x.gamma * jnp.min(large.readout) ** 2 / x.k**0.5
+
+
+EVENT = {"|h(0)| >= gamma lambda_min^2 / sqrt(k)": _fast_enough} | {
+    name: margin for name, margin in SEPARATED.hypotheses().items() if name == "Assumption 4"
+}
+
+
+def _flow_claims(power: int, factor: float = 1.0):
+    return (
+        at_most(
+            "the flow recovers u within eta T",
+            lambda r: r.sim,
+            lambda r: factor * _time(power)(r),
+        ),
+    )
+
+
+theorem = Theorem(
+    space=recovery_space(size=Real(0.3, 3, log=True), gamma=Real(0.01, 1, log=True)),
+    simulate=_flow_time,
+    claims=_flow_claims(4),
+    hypotheses=EVENT,
+    aliases=("theorem-2",),
+    readings=(
+        Reading(
+            "eta corrected",
+            claims=_flow_claims(-4),
+            primary=True,
+            note="lambda_max^4 belongs into the denominator of eta, as in Theorem 4",
+        ),
+        neuron_reading("in k", SEPARATED, 3),
+    ),
+    wrong=Reading("a thousandth of the time", claims=_flow_claims(-4, 1e-3)),
+    keys=64,
+    instances=16,
+)

@@ -1,0 +1,69 @@
+"""A teacher that is hard from scratch has small correlations with single queries.
+
+Theorem 8 of Dayi and Chen (2024), informally Theorem 3: on the features of Claim 2 with a Hermite
+activation of order p > 2, online SGD learns u in O(d k^2 / epsilon^4) steps; learning the teacher
+from scratch by correlational queries needs d^(p/2) of them or a tolerance of d^(-p/4). The bound
+over all algorithms cannot be decided by simulation: it stands as cited. Decided is its ingredient:
+the correlation of the teacher with a Hermite query in a random direction, sum_i lambda_i <v_i,
+w>^p, is of order d^(-p/2).
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import (
+    Claim,
+    Instance,
+    Integer,
+    Reading,
+    Real,
+    Size,
+    Space,
+    Theorem,
+    scales_as,
+)
+from theorysim.systems import rank_one_chain as chain
+
+DIMENSIONS = (64.0, 128.0, 256.0, 512.0, 1024.0)
+
+
+def _correlation(x: Instance, key):
+    """|sum_i lambda_i <v_i, w>^p| for orthonormal v_i and a uniform unit vector w."""
+    normal, radial = jax.random.split(key)
+    inside = jax.random.normal(normal, (x.k,))
+    square = jnp.sum(inside**2) + chain.chi_square(radial, x.dimension - x.k)
+    return jnp.abs(jnp.sum(x.readout * (inside / jnp.sqrt(square)) ** x.power))
+
+
+def _query(p: int, exponent: float) -> Claim:
+    return scales_as(
+        f"the correlation over d, p = {p}",
+        lambda r: jnp.median(r.sim),
+        over="dimension",
+        rungs=DIMENSIONS,
+        exponent=exponent,
+    )
+
+
+def _of_order(p: int):
+    return lambda x, key: _correlation(x.replace(power=p), key)
+
+
+theorem = Theorem(
+    space=Space(
+        k=Size(3, low=2, high=12),
+        readout=Real(0.8, 1.25, log=True, shape="k"),
+        dimension=Real(64, 1024, log=True),
+        power=Integer(3, 6),
+    ),
+    simulate=_of_order(3),
+    claims=(_query(3, -1.5),),
+    printed="one query, p = 3",
+    aliases=("theorem-3",),
+    readings=(Reading("one query, p = 6", simulate=_of_order(6), claims=(_query(6, -3.0),)),),
+    wrong=Reading("d^(-p/4)", claims=(_query(3, -0.75),)),
+    keys=16,
+    instances=16,
+)
