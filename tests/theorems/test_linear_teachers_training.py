@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("x64")
 
 DEPTHS = (1, 3)
 SPREAD = Space(
-    d=Size(6), n=Size(3), n_source=Size(4), points=Size(12), spread=Real(0.1, 10, log=True)
+    d=Size(6), n=Size(3), n_source=Size(4), unseen=Size(5), spread=Real(0.1, 10, log=True)
 )
 
 
@@ -70,7 +70,7 @@ def test_inputs_are_distinct_unit_vectors_of_the_population():
 
 
 def test_more_samples_than_dimensions_are_refused():
-    with pytest.raises(UsageError, match="n = 7 samples: at most d = 6"):
+    with pytest.raises(UsageError, match="n = 7 samples in dimension d = 6"):
         regime.inputs(*_inputs(0.5, n=7))
 
 

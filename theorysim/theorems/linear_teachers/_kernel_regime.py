@@ -54,16 +54,14 @@ def rows(key: PRNGKeyArray, count: int, dimension: int, spread: Array) -> Float[
 
 
 def inputs(x: Instance, key: PRNGKeyArray) -> Inputs:
-    """D for this key, the pretraining inputs and the samples.
+    """D for this key, the pretraining inputs and the samples; further inputs stay unseen.
 
     Raises:
-        UsageError: for more samples than dimensions (Assumption 3.1) or than inputs.
+        UsageError: for more samples than dimensions (Assumption 3.1).
     """
-    if x.n > min(x.d, x.points - x.n_source):
-        raise UsageError(
-            f"n = {x.n} samples: at most d = {x.d} and points - n_source = {x.points - x.n_source}"
-        )
-    population = rows(key, x.points, x.d, x.spread)
+    if x.n > x.d:
+        raise UsageError(f"n = {x.n} samples in dimension d = {x.d}: set n to at most {x.d}")
+    population = rows(key, x.n_source + x.unseen + x.n, x.d, x.spread)
     return Inputs(population, population[: x.n_source], population[-x.n :])
 
 

@@ -78,7 +78,7 @@ theorem = Theorem(
         d=Size(32, high=256),
         n=Size(8, high=256),
         n_source=Size(1, high=256),
-        points=Size(96, high=1024),
+        unseen=Size(64, high=1024),
         spread=Real(0.03, 30, log=True),
         source_direction=UnitVector("d"),
         target_direction=UnitVector("d"),

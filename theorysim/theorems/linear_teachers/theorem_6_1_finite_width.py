@@ -1,0 +1,70 @@
+"""Networks of growing width come to what Theorem 6.1 is checked with, networks of infinite width.
+
+Section 6 of Shachaf et al. (2021), below Theorem 6.1: "the weights do not move too far away from
+the weights at random initialization", also where pretraining comes first. Networks of finite width
+are trained on the source and then on the target by gradient descent, and compared on all of D with
+the linear recursion of the infinite-width kernel. They start with outputs zero (units in pairs).
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Real, Size, Space, Theorem, tends_to
+from theorysim.systems import two_layer_relu as relu
+from theorysim.theorems.linear_teachers import _kernel_regime as regime
+
+STEPS = 100
+WIDTHS = (64, 256, 1024)
+
+
+def _train(network: relu.Network, seen, labels) -> relu.Network:
+    task = relu.Task(seen, labels)
+    return relu.train_to(
+        network, task, regime.LEARNING_RATE, STEPS, normalisation=regime.NORMALISATION
+    )
+
+
+def simulate(x: Instance, key):
+    """Outputs on D after both stages: of the network, and of the kernel from the same samples."""
+    for_data, for_weights = jax.random.split(key)
+    data = regime.inputs(x, for_data)
+    source, target = regime.labellings(x, data)
+    network = relu.initialise_silent(for_weights, x.width, x.d, 1.0, data.population.dtype)
+    network = _train(network, data.source, source[: x.n_source])
+    network = _train(network, data.target, target[-x.n :])
+    before = regime.pretrained(data, source[: x.n_source], STEPS)
+    start = regime.fine_tuning((target - before)[-x.n :], data.target)
+    return {
+        "network": relu.outputs(network, data.population),
+        "kernel": regime.fine_tuned(data, before, start, STEPS),
+    }
+
+
+def _claims(power: float) -> tuple:
+    def distance(r):
+        """Root mean square over D and the keys, times a power of the width."""
+        apart = jnp.sqrt(jnp.mean(jnp.square(r.sim["network"] - r.sim["kernel"])))
+        return r.x.width**power * apart
+
+    return (tends_to("outputs on D", distance, lambda r: 0.0, over="width", rungs=WIDTHS),)
+
+
+theorem = Theorem(
+    space=Space(
+        d=Size(6, high=64),
+        n=Size(4, high=64),
+        n_source=Size(5, high=64),
+        unseen=Size(8, high=256),
+        width=Size(64, low=2, high=4096),
+        spread=Real(0.3, 30, log=True),
+        **regime.labelling_fields(),
+    ),
+    simulate=simulate,
+    claims=_claims(0.0),
+    wrong=Reading("faster than 1 / m", claims=_claims(1.0)),
+    keys=8,
+    instances=8,
+    teeth=8,
+)
