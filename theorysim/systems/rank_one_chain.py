@@ -253,7 +253,7 @@ def high_dimensional_flow(
     times: Float[Array, " times"],
     key: PRNGKeyArray,
     *,
-    draws: int = 20_000,
+    draws: int = 200_000,
     nodes: int = 40,
     coarsening: Any = 1.0,
 ) -> Float[Array, " times"]:
@@ -263,7 +263,8 @@ def high_dimensional_flow(
     pulls it back. V is drawn on a grid of overlaps and interpolated.
     """
     grid = jnp.sin(jnp.linspace(-jnp.pi / 2, jnp.pi / 2, nodes))
-    noise = jax.vmap(lambda m: mean_square_pull(problem, activation.value, m, key, draws))(grid)
+    # One overlap at a time: all at once would hold nodes * draws inputs.
+    noise = jax.lax.map(lambda m: mean_square_pull(problem, activation.value, m, key, draws), grid)
     table = diffrax.CubicInterpolation(grid, diffrax.backward_hermite_coefficients(grid, noise))
 
     def field(m: Array, _: Any) -> Array:
