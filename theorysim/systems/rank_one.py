@@ -137,13 +137,13 @@ def sphere_step(learning_rate: Any, project: Callable = lambda slope: slope) -> 
     def init(params: Any) -> optax.EmptyState:
         return optax.EmptyState()
 
-    def update(slopes: PyTree, state: Any, params: Any = None) -> tuple[PyTree, Any]:
+    def update(updates: PyTree, state: Any, params: Any = None) -> tuple[PyTree, Any]:
         def move(slope: Array, vector: Array) -> Array:
             tangent = project(slope)
             tangent = tangent - vector * _dot(vector, tangent)
             return unit(vector - learning_rate * tangent) - vector
 
-        return jax.tree.map(move, slopes, params), state
+        return jax.tree.map(move, updates, params), state
 
     return optax.GradientTransformation(init, update)
 
