@@ -207,7 +207,8 @@ def test_the_limit_of_many_dimensions_and_its_plateau():
     flow = rank_one_chain.high_dimensional_flow(
         small, relu, 0.1, 0.05, jnp.asarray([0.0, 100.0, 400.0]), jax.random.key(1)
     )
-    assert 1 - float(flow[-1]) == pytest.approx(0.0104, rel=0.06)
+    # Runs in 200 dimensions end at 0.0109; the first order in the rate alone gives 0.0104.
+    assert 1 - float(flow[-1]) == pytest.approx(0.0109, rel=0.05)
 
 
 def test_the_limit_tracks_the_mean_of_the_chain():
