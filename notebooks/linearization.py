@@ -47,7 +47,7 @@ targets = jnp.sign(jax.random.normal(keys[2], (20, 1)))
 strengths = [50.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.1, 0.0]
 runs = [
     theorysim.fine_tune(
-        model, params, inputs, targets, learning_rate=0.01, steps=500, strength=strength
+        model, params, inputs, targets, learning_rate=0.003, steps=1500, strength=strength
     )
     for strength in strengths
 ]
@@ -63,15 +63,15 @@ for strength, run in zip(strengths, runs, strict=True):
 
 # %%
 closed = theorysim.train_linearized(
-    model, params, inputs, targets, jnp.arange(501), strength=1.0, learning_rate=0.01
+    model, params, inputs, targets, jnp.arange(1501), strength=1.0, learning_rate=0.003
 )
 linear = theorysim.fine_tune(
     theorysim.linearize(model, params),
     params,
     inputs,
     targets,
-    learning_rate=0.01,
-    steps=500,
+    learning_rate=0.003,
+    steps=1500,
     strength=1.0,
 )
 difference = float(jnp.max(jnp.abs(closed.residual - linear.residual)))
