@@ -103,6 +103,9 @@ for reading in theorysim.verify("linearization/theorem-3", instances=16).reading
     print(f"{reading.name}: {reading.verdict}")
 
 # %%
+seen = {}
 for line in errata():
     if line["theorem"].startswith("linearization/"):
-        print(f"{line['theorem']}, {line['reading']}: {line['note']}")
+        seen[line["theorem"], line["reading"]] = line["correction"]
+for (theorem, reading), correction in seen.items():
+    print(f"{theorem}, {reading}\n    {correction or ''}")
