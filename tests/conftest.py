@@ -1,7 +1,8 @@
 """Tests run in the environment that the command prepares."""
 
-from theorysim.environment import prepare
+from theorysim.environment import collect_rarely, prepare
 
+collect_rarely()
 prepare()  # before anything imports JAX
 
 import hypothesis

@@ -20,7 +20,7 @@ from validation.catalogue import catalogue
 
 ENTRIES = {entry.id: entry for entry in registry.entries()}
 TEETH_SEEDS = (0, 1)
-SAMPLE = 6
+SAMPLE = 12
 
 # Theorems whose instances single precision cannot hold, with the reason.
 SINGLE_PRECISION_CANNOT = {

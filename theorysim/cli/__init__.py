@@ -16,7 +16,7 @@ from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.options import AsJson, Files, Id, Settings, progress_bar
 from theorysim.cli.sweep import sweep as sweep_command
-from theorysim.environment import prepare
+from theorysim.environment import collect_rarely, prepare
 from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command; what a user did wrong is told in one message, without a traceback."""
+    collect_rarely()
     try:
         app(prog_name="theorysim")
     except UsageError as error:
