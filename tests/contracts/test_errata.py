@@ -1,5 +1,7 @@
 """Every entry of the ledger of errata is checked again, and no refuted reading is missing."""
 
+import zlib
+
 import pytest
 
 from theorysim.claims import Verdict
@@ -13,18 +15,19 @@ OVER_A_LADDER = ("exists_constant", "scales_as", "tends_to")
 REPLAYED = [e for e in ENTRIES if e["instance"] and e["kind"] not in OVER_A_LADDER]
 
 
-# One worker replays what belongs to a theorem, so that its programs are compiled once.
-@pytest.mark.parametrize(
-    "entry",
-    [
-        pytest.param(
-            entry,
-            id=f"{entry['theorem']}, {entry['reading']}, {entry['claim']}",
-            marks=pytest.mark.xdist_group(f"errata of {entry['theorem']}"),
-        )
-        for entry in REPLAYED
-    ],
-)
+def replayed(entry: dict):
+    """One worker replays what belongs to a theorem: its programs are compiled once.
+
+    By default the entries of one theorem in two, drawn by their names; all if `thorough`.
+    """
+    marks = [pytest.mark.xdist_group(f"errata of {entry['theorem']}")]
+    if zlib.crc32(entry["theorem"].encode()) % 2:
+        marks.append(pytest.mark.thorough)
+    name = f"{entry['theorem']}, {entry['reading']}, {entry['claim']}"
+    return pytest.param(entry, id=name, marks=marks)
+
+
+@pytest.mark.parametrize("entry", [replayed(entry) for entry in REPLAYED])
 def test_the_counterexample_still_violates(entry):
     report = verify(entry["theorem"], reading=entry["reading"], instance=entry["instance"])
     claim = next(c for c in report.readings[0].claims if c.name == entry["claim"])

@@ -20,7 +20,6 @@ from validation.catalogue import catalogue
 
 ENTRIES = {entry.id: entry for entry in registry.entries()}
 TEETH_SEEDS = (0, 1)
-SAMPLE = 12
 
 # Theorems whose instances single precision cannot hold, with the reason.
 SINGLE_PRECISION_CANNOT = {
@@ -48,21 +47,21 @@ def report(id: str):
     return verify(load(id))
 
 
-# One worker runs all contracts of a theorem, so that its programs are compiled once.
-each = pytest.mark.parametrize(
-    "id", [pytest.param(id, marks=pytest.mark.xdist_group(id)) for id in ENTRIES]
-)
+def over(ids, default: int):
+    """A test of every theorem; by default it runs for `default` in twelve, drawn by their names.
+
+    The others are marked `thorough`: five papers do not fit into the time of a default run. One
+    worker runs all contracts of a theorem, so that its programs are compiled once.
+    """
+
+    def param(id: str):
+        left_out = [pytest.mark.thorough] if zlib.crc32(id.encode()) % 12 >= default else []
+        return pytest.param(id, marks=[pytest.mark.xdist_group(id), *left_out])
+
+    return pytest.mark.parametrize("id", [param(id) for id in ids])
 
 
-def by_sample(id: str):
-    """Marks: what compiles a theorem once more is run for one in SAMPLE, for all if `thorough`."""
-    marks = [pytest.mark.xdist_group(id)]
-    if zlib.crc32(id.encode()) % SAMPLE:
-        marks.append(pytest.mark.thorough)
-    return pytest.param(id, marks=marks)
-
-
-sampled = pytest.mark.parametrize("id", [by_sample(id) for id in ENTRIES])
+each, verified, compiled_again = over(ENTRIES, 12), over(ENTRIES, 8), over(ENTRIES, 1)
 
 
 def test_there_are_theorems():
@@ -87,13 +86,13 @@ def test_what_the_registry_read_is_what_the_module_says(id):
     assert theorem.aliases == entry.aliases
 
 
-@each
+@verified
 def test_verdicts_equal_the_recorded_ones(id):
     found = {reading.name: str(reading.verdict) for reading in report(id).readings}
     assert found == catalogue()[id]
 
 
-@each
+@verified
 @pytest.mark.parametrize("seed", TEETH_SEEDS)
 def test_teeth(id, seed):
     assert rejects_wrong(load(id), seed).verdict is Verdict.VIOLATED
@@ -105,7 +104,7 @@ def decisive(id: str) -> dict:
     return next(c.worst_instance for c in claims if c.worst_instance is not None)
 
 
-@each
+@verified
 def test_an_instance_survives_json(id):
     theorem, data = load(id), decisive(id)
     data = {part: data[part] for part in ("sizes", "values")}
@@ -174,7 +173,7 @@ def disagreements(one, other) -> dict[str, int]:
     return apart
 
 
-@sampled
+@compiled_again
 def test_a_decisive_instance_replays(id):
     """Alone it measures what it measured among the others, to within the numerical errors."""
     primary = report(id).reading(load(id).primary().name)
@@ -188,12 +187,12 @@ def test_a_decisive_instance_replays(id):
         assert np.any(near), claim.name
 
 
-@sampled
+@compiled_again
 def test_jit_and_vmap_agree(id):
     assert disagreements(alone(id, double=True), replay(id)) == {}
 
 
-@sampled
+@compiled_again
 def test_single_precision_agrees_within_its_budget(id):
     if id in SINGLE_PRECISION_CANNOT:
         pytest.skip(SINGLE_PRECISION_CANNOT[id])
