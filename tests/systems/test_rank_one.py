@@ -121,15 +121,30 @@ def test_hitting_times_in_closed_form_and_along_the_flow():
     assert float(rank_one_overlap.hitting_time(setting, linear, 0.1 * sign, -0.5 * sign)) == np.inf
 
 
-@pytest.mark.parametrize("degrees", [1, 2, 5, 10**6])
-def test_chi_square_has_its_law(degrees):
-    keys = jax.random.split(jax.random.key(degrees), 4000)
-    draws = jax.vmap(lambda key: rank_one_chain.chi_square(key, degrees))(keys)
-    assert stats.kstest(np.asarray(draws), stats.chi2(degrees).cdf).pvalue > 1e-4
+def a_chain(every=None, level=None):
+    """The overlaps of 200 steps, thinned, or the step that first reaches a level."""
+    signs = jnp.array([1.0, -1.0, 1.0])
+    setting = rank_one.from_signs(jnp.eye(3), jnp.ones(3), signs, signs, 1.0)._replace(
+        features=None
+    )
+    begin, key = rank_one_chain.begin(setting, 0.3), jax.random.key(0)
+    if level is not None:
+        return rank_one_chain.first_passage(
+            setting, jax.nn.relu, begin, 20, 0.02, key, level=level, limit=200
+        )
+    return rank_one_chain.run(setting, jax.nn.relu, begin, 20, 0.02, 200, key, every=every).overlap
 
 
-def test_chi_square_without_degrees_is_zero():
-    assert float(rank_one_chain.chi_square(jax.random.key(0), 0)) == 0
+@pytest.mark.parametrize("every", [2, 25, 50, 100, 200])
+def test_a_thinned_chain_is_the_chain(every):
+    one_rounding_a_step = 200 * np.finfo(np.float32).eps
+    np.testing.assert_allclose(a_chain(every), a_chain(1)[::every], rtol=one_rounding_a_step)
+
+
+@pytest.mark.parametrize("level", [0.2, 0.4, 0.6, 0.999])
+def test_first_passage_is_the_first_step_at_the_level(level):
+    reached = np.flatnonzero(np.asarray(a_chain(1)) >= level)
+    assert float(a_chain(level=level)) == (reached[0] if len(reached) else np.inf)
 
 
 def overlaps_of_both(name, k, d, steps, every, wrong_dimension=None, runs=2000):

@@ -24,8 +24,14 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim.numerics.flow import integrate
 from theorysim.numerics.gaussian import Activation
+from theorysim.numerics.random import chi_square
 from theorysim.systems.rank_one import RankOne, square_length, unit
 from theorysim.systems.rank_one_overlap import speed
+
+# Inputs drawn at once: on a CPU a step then costs a third (k = 50) to a fifth (k = 5) of what it
+# costs with an input of its own; more than this gains nothing. Numbers of steps should have a
+# divisor near it.
+BLOCK = 50
 
 _dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
@@ -69,46 +75,19 @@ def begin(problem: RankOne, overlap: Any) -> State:
     return State(m, jnp.sqrt((1 - m) * (1 + m)), problem.student)
 
 
-def chi_square(key: PRNGKeyArray, degrees: Any, dtype: Any = float) -> Float[Array, ""]:
-    """A chi^2 variable of any number of degrees of freedom, 0 and traced ones included.
+def draw(problem: RankOne, dimension: Any, key: PRNGKeyArray, count: int) -> Sample:
+    """Fresh Gaussian inputs in `dimension` dimensions, as steps see them; arrays lead with count.
 
-    Exact, by the method of Marsaglia and Tsang (2000) for the gamma law of shape degrees / 2,
-    raised by 1 where that is below 1. Unlike `jax.random.chisquare`, which maps over its draws one
-    by one on a CPU, it is vectorised; at many degrees one proposal nearly always does.
+    Many at once: the generator costs several times as much per number when called for one input.
     """
-    half = jnp.asarray(degrees, dtype) / 2
-    shape = jnp.where(half < 1, half + 1, half)
-    centre = shape - 1 / 3
-    width = 1 / jnp.sqrt(9 * centre)
-
-    def propose(carry: tuple) -> tuple:
-        round_, kept, _ = carry
-        normal, uniform = jax.random.split(jax.random.fold_in(key, round_))
-        z = jax.random.normal(normal, (), dtype)
-        cube = (1 + width * z) ** 3
-        log_ratio = z**2 / 2 + centre * (1 - cube + jnp.log(jnp.where(cube > 0, cube, 1)))
-        log_uniform = jnp.log(jax.random.uniform(uniform, (), dtype, minval=1e-37))
-        done = (cube > 0) & (log_uniform < log_ratio)
-        return round_ + 1, jnp.where(done, cube, kept), done
-
-    zero = jnp.zeros((), dtype)
-    start = (1, zero, jnp.asarray(False))
-    _, cube, _ = jax.lax.while_loop(lambda carry: ~carry[2], propose, start)
-    lift = jax.random.uniform(jax.random.fold_in(key, 0), (), dtype, minval=1e-37)
-    lowered = jnp.where(half < 1, lift ** (1 / jnp.where(half > 0, half, 1)), 1)
-    return jnp.where(half > 0, 2 * centre * cube * lowered, 0)
-
-
-def draw(problem: RankOne, dimension: Any, key: PRNGKeyArray) -> Sample:
-    """A fresh Gaussian input in `dimension` dimensions, as a step sees it."""
     rank, dtype = _rank(problem), problem.readout.dtype
     normal, radial = jax.random.split(key)
-    numbers = jax.random.normal(normal, (rank + 2,), dtype)
-    square = chi_square(radial, dimension - rank - 2, dtype)
-    inside = numbers[:rank]
+    numbers = jax.random.normal(normal, (count, rank + 2), dtype)
+    square = chi_square(radial, dimension - rank - 2, (count,), dtype)
+    inside = numbers[:, :rank]
     if problem.features is not None:
-        inside = _dot(problem.features, inside)
-    return Sample(inside, numbers[rank], numbers[rank + 1], square)
+        inside = _dot(inside, problem.features.T)
+    return Sample(inside, numbers[:, rank], numbers[:, rank + 1], square)
 
 
 def _rank(problem: RankOne) -> int:
@@ -174,14 +153,20 @@ def run(
     """
     if every < 1 or steps % every:
         raise ValueError(f"every = {every} does not divide steps = {steps}")
-    move = _mover(problem, activation, dimension, (learning_rate, coefficient_rate), key)
+    rates = (learning_rate, coefficient_rate)
+    records = steps // every
+    length = _divisor(every) if every > BLOCK else every * _divisor(records, BLOCK // every)
+    stride, blocks = min(every, length), max(1, every // length)
+    walk = _walker(problem, activation, dimension, rates, key, length)
 
-    def block(state: State, first: Array) -> tuple[State, State]:
-        state = jax.lax.fori_loop(0, every, lambda j, s: move(s, first + j)[0], state)
-        return state, state
+    def record(state: State, first: Array) -> tuple[State, State]:
+        last = first + blocks - 1
+        state = jax.lax.fori_loop(first, last, lambda j, s: walk(s, j)[0], state)
+        state, (path, _) = walk(state, last)
+        return state, jax.tree.map(lambda a: a[stride - 1 :: stride], path)
 
-    _, path = jax.lax.scan(block, start, every * jnp.arange(steps // every))
-    return jax.tree.map(lambda a, rest: jnp.concatenate([a[None], rest]), start, path)
+    _, path = jax.lax.scan(record, start, blocks * jnp.arange(steps // (length * blocks)))
+    return jax.tree.map(lambda a, rest: jnp.concatenate([a[None], _joined(rest)]), start, path)
 
 
 def trace(
@@ -194,8 +179,10 @@ def trace(
     key: PRNGKeyArray,
 ) -> Step:
     """Every step of the chain with its gradient's norm and its part along u."""
-    move = _mover(problem, activation, dimension, (learning_rate, None), key)
-    return jax.lax.scan(move, start, jnp.arange(steps))[1]
+    length = _divisor(steps)
+    walk = _walker(problem, activation, dimension, (learning_rate, None), key, length)
+    _, (_, path) = jax.lax.scan(walk, start, jnp.arange(steps // length))
+    return jax.tree.map(_joined, path)
 
 
 def first_passage(
@@ -210,25 +197,53 @@ def first_passage(
     limit: int,
 ) -> Float[Array, ""]:
     """Steps until the overlap first reaches `level`; infinite where `limit` steps do not."""
-    move = _mover(problem, activation, dimension, (learning_rate, None), key)
+    walk = _walker(problem, activation, dimension, (learning_rate, None), key, BLOCK)
 
-    def going(carry: tuple[Array, State]) -> Array:
-        return (carry[0] < limit) & (carry[1].overlap < level)
+    def going(carry: tuple[Array, Array, State]) -> Array:
+        return (carry[0] < limit) & (carry[2].overlap < level)
 
-    steps, state = jax.lax.while_loop(
-        going, lambda carry: (carry[0] + 1, move(carry[1], carry[0])[0]), (jnp.asarray(0), start)
-    )
-    return jnp.where(state.overlap >= level, steps, jnp.inf)
+    def block(carry: tuple[Array, Array, State]) -> tuple[Array, Array, State]:
+        steps, _, state = carry
+        _, (path, _) = walk(state, steps // BLOCK)
+        reached = path.overlap >= level
+        # The first state that reached the level, or the last one.
+        stop = jnp.where(jnp.any(reached), jnp.argmax(reached), BLOCK - 1)
+        return steps + BLOCK, steps + stop + 1, jax.tree.map(lambda a: a[stop], path)
+
+    zero = jnp.asarray(0)
+    _, steps, state = jax.lax.while_loop(going, block, (zero, zero, start))
+    return jnp.where((state.overlap >= level) & (steps <= limit), steps, jnp.inf)
 
 
-def _mover(
-    problem: RankOne, activation: Callable, dimension: Any, rates: tuple, key: PRNGKeyArray
+def _walker(
+    problem: RankOne,
+    activation: Callable,
+    dimension: Any,
+    rates: tuple,
+    key: PRNGKeyArray,
+    length: int,
 ) -> Callable:
-    def move(state: State, k: Array) -> tuple[State, Step]:
-        sample = draw(problem, dimension, jax.random.fold_in(key, k))
-        return step(problem, activation, rates, state, sample)
+    """Block j of `length` steps: from a state to the last one and to all, with their steps."""
 
-    return move
+    def move(state: State, sample: Sample) -> tuple[State, tuple[State, Step]]:
+        moved, made = step(problem, activation, rates, state, sample)
+        return moved, (moved, made)
+
+    def walk(state: State, j: Array) -> tuple[State, tuple[State, Step]]:
+        samples = draw(problem, dimension, jax.random.fold_in(key, j), length)
+        return jax.lax.scan(move, state, samples)
+
+    return walk
+
+
+def _divisor(count: int, most: int = BLOCK) -> int:
+    """The largest divisor of a count that is at most `most`."""
+    return next(length for length in range(max(1, min(count, most)), 0, -1) if count % length == 0)
+
+
+def _joined(path: Array) -> Array:
+    """Blocks of steps as one axis."""
+    return path.reshape(-1, *path.shape[2:])
 
 
 def mean_square_pull(
@@ -237,12 +252,11 @@ def mean_square_pull(
     """V(m) = E[a^2] by Monte-Carlo; the same key makes it a smooth function of the overlap."""
     state = begin(problem, overlap)
 
-    def square(key: PRNGKeyArray) -> Array:
-        sample = draw(problem, _rank(problem) + 2, key)
+    def square(sample: Sample) -> Array:
         objective = loss(problem, activation, state, sample)
         return jnp.square(jax.grad(objective)(sample.along, state.student))
 
-    return jnp.mean(jax.vmap(square)(jax.random.split(key, draws)))
+    return jnp.mean(jax.vmap(square)(draw(problem, _rank(problem) + 2, key, draws)))
 
 
 def high_dimensional_flow(

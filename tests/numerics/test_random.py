@@ -1,0 +1,26 @@
+"""Laws of the random numbers."""
+
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+
+from theorysim.numerics.random import chi_square
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 5, 10**6])
+def test_chi_square_has_its_law(degrees):
+    draws = chi_square(jax.random.key(degrees), degrees, (4000,))
+    assert stats.kstest(np.asarray(draws), stats.chi2(degrees).cdf).pvalue > 1e-4
+
+
+def test_chi_square_without_degrees_is_zero():
+    assert float(chi_square(jax.random.key(0), 0)) == 0
+
+
+def test_chi_square_takes_traced_degrees_of_its_own_per_lane():
+    degrees = jax.numpy.array([0.5, 3.0, 400.0])
+    keys = jax.random.split(jax.random.key(0), 3)
+    draws = jax.vmap(lambda key, n: chi_square(key, n, (4000,)))(keys, degrees)
+    for row, n in zip(np.asarray(draws), degrees, strict=True):
+        assert stats.kstest(row, stats.chi2(float(n)).cdf).pvalue > 1e-4
