@@ -1,6 +1,7 @@
 """The adversary finds what is false, shrinks it, and claims nothing about what it does not find."""
 
 import json
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -149,6 +150,27 @@ def test_statistical_claims_are_drawn_anew():
         "power", lambda r: r.x.b**2 + 0 * r.theory["a"], over="b", rungs=(1, 1.5, 2), exponent=1.0
     )
     assert attack(theorem(power)).refuted
+
+
+def test_a_false_alarm_among_many_draws_is_no_refutation(monkeypatch):
+    """The first verdict is made a violation; it does not come back."""
+    power = scales_as(
+        "power", lambda r: r.x.b * r.theory["a"], over="b", rungs=(1, 1.5, 2), exponent=1.0
+    )
+    calls = []
+
+    def alarmed(*arguments, **options):
+        report = verify(*arguments, **options)
+        calls.append(options)
+        if len(calls) > 1:
+            return report
+        reading = report.readings[0]
+        claim = replace(reading.claims[0], verdict=Verdict.VIOLATED)
+        return replace(report, readings=(replace(reading, claims=(claim,)),))
+
+    monkeypatch.setattr("theorysim.engine.redraw.verify", alarmed)
+    assert not attack(theorem(power)).refuted
+    assert len(calls) > 1
 
 
 def test_equal_seeds_give_equal_reports_that_are_json():

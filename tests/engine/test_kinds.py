@@ -167,6 +167,20 @@ def test_the_limit_of_a_path_allows_for_its_distance_and_no_more():
     assert verdict_of(decay(rate=0.5, steps=20, offset=1e-4)) is Verdict.VIOLATED
 
 
+@pytest.mark.parametrize("rate", [0.04, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize("steps", [6, 20])
+def test_a_path_of_one_mode_is_not_refuted_wherever_it_is_cut(rate, steps):
+    assert verdict_of(decay(rate=rate, steps=steps)) is not Verdict.VIOLATED
+
+
+def test_the_end_of_a_path_is_known_to_rounding_of_its_largest_value_only():
+    statement = theorem(
+        equal("limit", lambda r: r.limit(r.sim["path"]), lambda r: 0.0),
+        simulate=lambda x, key: {"path": x.a * 1e-3 ** jnp.arange(20.0)},
+    )
+    assert verdict_of(statement) is not Verdict.VIOLATED
+
+
 def test_a_path_that_does_not_converge_passes_nothing():
     statement = theorem(
         equal("limit", lambda r: r.limit(r.sim["path"]), lambda r: r.theory["a"]),
@@ -211,6 +225,41 @@ def test_exponents_over_sizes_and_values(printed, relation, expected, over):
         scales_as("power", quantity, over=over, rungs=rungs, exponent=printed, relation=relation)
     )
     assert verdict_of(statement) is expected
+
+
+def test_a_power_without_scatter_is_known_to_rounding_only():
+    """Fits of exact powers agree between instances to all digits, and with the power to most."""
+    statement = theorem(
+        scales_as(
+            "power",
+            lambda r: (r.theory["a"] / jnp.sqrt(r.x.b)) ** 3,
+            over="b",
+            rungs=(1.0, 1.25, 1.5, 2.0),
+            exponent=-1.5,
+        )
+    )
+    for seed in range(20):
+        assert verify(statement, seed=seed).verdict is Verdict.HOLDS
+
+
+def test_a_wide_interval_below_the_printed_power_holds():
+    def scattered(r):
+        return r.theory["a"] * r.x.b * (1 + 0.9 * jnp.sin(1e4 * r.theory["a"] * r.x.b))
+
+    def judged(exponent):
+        claim = scales_as(
+            "power",
+            scattered,
+            over="b",
+            rungs=(1.0, 1.25, 1.5, 2.0),
+            exponent=exponent,
+            relation="at_most",
+        )
+        return verify(theorem(claim), instances=8).readings[0].claims[0]
+
+    assert judged(1.0).error > 0.25
+    assert judged(20.0).verdict is Verdict.HOLDS
+    assert judged(1.0).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(

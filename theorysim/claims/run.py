@@ -24,6 +24,10 @@ BATCHES = 64
 # rounding.
 NOISE_ULPS = 256.0
 
+# For a path of one mode the estimated distance to the limit is the distance: without headroom
+# rounding decided whether it covered it.
+LIMIT_SAFETY = 2.0
+
 
 @dataclass(frozen=True)
 class Disturbance:
@@ -65,9 +69,10 @@ class Run:
     def limit(self, path: Shaped[Array, "*lead times"]) -> Shaped[Array, "*lead"]:
         """End of a path (time is the last axis) that converges; declares the distance to the limit.
 
-        The distance is estimated as last step * contraction / (1 - contraction), where the
-        contraction is the largest ratio of consecutive steps above the level of rounding. A path
-        whose steps do not shrink has no such estimate: the error is NaN, which never passes.
+        The distance is estimated as LIMIT_SAFETY * last step * contraction / (1 - contraction),
+        where the contraction is the largest ratio of consecutive steps above the level of rounding,
+        of the later half where it has some, plus one ulp of the largest value. A path whose steps
+        do not shrink has no such estimate: the error is NaN, which never passes.
         """
         self.sources.add("limit")
         if not self.disturbance.extrapolate:
@@ -76,7 +81,9 @@ class Run:
         noise = NOISE_ULPS * jnp.finfo(path.dtype).eps * jnp.max(jnp.abs(path), -1, keepdims=True)
         resolved = step[..., :-1] > noise
         ratio = jnp.where(resolved, step[..., 1:] / jnp.where(resolved, step[..., :-1], 1), 0)
-        recent = ratio[..., ratio.shape[-1] // 2 :]
-        contraction = jnp.max(recent, axis=-1)
-        distance = step[..., -1] * contraction / (1 - contraction)
+        half = ratio.shape[-1] // 2
+        late = jnp.max(ratio[..., half:], axis=-1)
+        contraction = jnp.where(jnp.any(resolved[..., half:], -1), late, jnp.max(ratio, axis=-1))
+        distance = LIMIT_SAFETY * step[..., -1] * contraction / (1 - contraction)
+        distance = distance + jnp.squeeze(noise, -1) / NOISE_ULPS
         return path[..., -1] + jnp.where(contraction < 1, distance, jnp.nan)

@@ -172,13 +172,13 @@ def _reading_line(name: str, primary: str) -> str:
 
 
 def _part(name: str, text: str) -> str:
-    return _wrapped(text, f"  {name:<14}", " " * 16)
+    return _wrapped(text, f"  {name:<13} ", " " * 16)
 
 
 def _claims(claims: tuple) -> Iterator[str]:
     for claim in claims:
         text = f"{claim.name}: {claim.statement}" if claim.statement else claim.name
-        yield _wrapped(text, f"  {claim.kind:<17}", " " * 19)
+        yield _wrapped(text, f"  {claim.kind:<16} ", " " * 19)
 
 
 @app.command()

@@ -21,7 +21,8 @@ from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine import registry
 from theorysim.engine.draw import Drawn, Settings, SizeItems, draw, parse_settings
-from theorysim.engine.judge import Judgement, judge
+from theorysim.engine.judge import judge
+from theorysim.engine.judge_points import Judgement
 from theorysim.engine.measure import (
     LANE_KEYS,
     ROUNDING_LANES,

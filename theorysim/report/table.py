@@ -14,7 +14,7 @@ from rich.text import Text
 from theorysim.engine.results import ClaimReport, ReadingReport, Report
 
 if TYPE_CHECKING:
-    from theorysim.engine.falsify import FalsifyReport
+    from theorysim.engine.attack_results import FalsifyReport
 
 COLOURS = {"holds": "green", "violated": "bold red", "vacuous": "yellow", "inconclusive": "yellow"}
 

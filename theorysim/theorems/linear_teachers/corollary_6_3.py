@@ -75,7 +75,7 @@ def _claims(factor: float) -> tuple:
 
 theorem = Theorem(
     space=Space(
-        d=Size(32, high=256),
+        d=Size(SAMPLES[-1], low=SAMPLES[-1], high=256),
         n=Size(8, high=256),
         n_source=Size(1, high=256),
         unseen=Size(64, high=1024),

@@ -1,0 +1,75 @@
+"""What attacks on a theorem's claims found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Attack:
+    """The outcome of attacking one claim.
+
+    `lhs`, `rhs`, `slack`, `error` belong to `instance`, the (shrunk, confirmed) counterexample;
+    without one they are NaN. `ratio` is the largest lhs/rhs (rhs/lhs for lower bounds) reached,
+    at `ratio_instance`: the tightness over the space, no proof.
+    """
+
+    reading: str
+    claim: str
+    kind: str
+    refuted: bool
+    evaluations: int
+    lhs: float = math.nan
+    rhs: float = math.nan
+    slack: float = math.nan
+    error: float = math.nan
+    instance: Mapping[str, Any] | None = None
+    ratio: float = math.nan
+    ratio_instance: Mapping[str, Any] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class FalsifyReport:
+    """All attacks on a theorem."""
+
+    theorem: str
+    title: str
+    seed: int
+    budget: int
+    attacks: tuple[Attack, ...]
+    primary: str
+
+    @property
+    def exit_code(self) -> int:
+        """3 where a claim of the primary reading (or of the only one) was refuted, else 0."""
+        names = {attack.reading for attack in self.attacks}
+        judged = {self.primary} & names or names
+        return 3 if any(a.refuted for a in self.attacks if a.reading in judged) else 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as JSON data; numbers that are not finite become null."""
+        return {
+            "theorem": self.theorem,
+            "title": self.title,
+            "seed": self.seed,
+            "budget": self.budget,
+            "primary": self.primary,
+            "attacks": [
+                {
+                    name: None if isinstance(v, float) and not math.isfinite(v) else v
+                    for name, v in vars(attack).items()
+                }
+                for attack in self.attacks
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.theorem}: {self.budget} evaluations per claim"]
+        for a in self.attacks:
+            outcome = "refuted" if a.refuted else f"not refuted, largest ratio {a.ratio:.4g}"
+            lines.append(f"  {a.reading}, {a.claim}: {outcome}")
+        return "\n".join(lines)
