@@ -13,18 +13,20 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from theorysim.claims import Theorem
+from theorysim.claims import Kind, Theorem
 from theorysim.engine import registry
-from theorysim.engine.falsify import Attack, falsify
+from theorysim.engine.attack_results import Attack
+from theorysim.engine.falsify import falsify
 
 RECORD = Path(__file__).with_suffix(".json")
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "attacks.md"
 
-FIRST, MOST = 1000, 1_000_000
+INEQUALITIES = (Kind.AT_MOST, Kind.AT_LEAST, Kind.INCREASING, Kind.DECREASING)
+FIRST, GROWTH, MOST = 250, 16, 1_000_000
 
 HEAD = """# What withstands the falsifier
 
@@ -38,10 +40,26 @@ reached (1: it is attained). Survival is no proof; where a primary reading fell,
 """
 
 
-def planted(theorem: Theorem) -> int | None:
+def growing(theorem: Theorem, reading: str, seconds: float) -> Iterator[tuple[Attack, ...]]:
+    """Attacks on a reading with ever larger budgets while the next one fits into the seconds.
+
+    The first one compiles and does not count.
+    """
+    yield falsify(theorem, reading=reading, budget=FIRST).attacks
+    begin, budget = time.perf_counter(), 2 * FIRST
+    while True:
+        start = time.perf_counter()
+        yield falsify(theorem, reading=reading, budget=budget).attacks
+        now = time.perf_counter()
+        growth = min(GROWTH, (begin + seconds - now) / (now - start))
+        if budget == MOST or growth < 2:
+            return
+        budget = min(MOST, int(budget * growth))
+
+
+def planted(theorem: Theorem, seconds: float) -> int | None:
     """Evaluations until a claim of `wrong` was refuted; None where none was."""
-    for budget in (FIRST // 4, 4 * FIRST, 16 * FIRST):
-        attacks = falsify(theorem, reading=theorem.wrong.name, budget=budget).attacks
+    for attacks in growing(theorem, theorem.wrong.name, seconds):
         hits = [attack.evaluations for attack in attacks if attack.refuted]
         if hits:
             return min(hits)
@@ -49,23 +67,20 @@ def planted(theorem: Theorem) -> int | None:
 
 
 def survived(theorem: Theorem, seconds: float) -> tuple[Attack, ...]:
-    """Attacks on the primary reading; the first ones also measure what an evaluation costs."""
-    name = theorem.primary().name
-    falsify(theorem, reading=name, budget=FIRST // 4)  # compiles
-    start = time.perf_counter()
-    attacks = falsify(theorem, reading=name, budget=FIRST).attacks
-    affordable = int(FIRST * seconds / (time.perf_counter() - start))
-    if affordable < 2 * FIRST or any(attack.refuted for attack in attacks):
-        return attacks
-    return falsify(theorem, reading=name, budget=min(affordable, MOST)).attacks
+    """The longest attack on the primary reading, or the first that refuted it."""
+    attacks: tuple[Attack, ...] = ()
+    for attacks in growing(theorem, theorem.primary().name, seconds):
+        if any(attack.refuted for attack in attacks):
+            break
+    return attacks
 
 
 def measured(theorem: Theorem, seconds: float) -> dict[str, Any]:
     """One line of the record."""
     attacks = survived(theorem, seconds)
-    ratios = [attack.ratio for attack in attacks if math.isfinite(attack.ratio)]
+    ratios = [a.ratio for a in attacks if a.kind in INEQUALITIES and math.isfinite(a.ratio)]
     return {
-        "planted": planted(theorem),
+        "planted": planted(theorem, seconds),
         "evaluations": min((attack.evaluations for attack in attacks), default=0),
         "refuted": [attack.claim for attack in attacks if attack.refuted],
         "ratio": max(ratios, default=None),
@@ -73,8 +88,10 @@ def measured(theorem: Theorem, seconds: float) -> dict[str, Any]:
 
 
 def table(lines: dict[str, dict[str, Any]]) -> str:
-    """The record in Markdown."""
-    return HEAD + "".join(f"| {' | '.join(_cells(id, line))} |\n" for id, line in lines.items())
+    """The record in Markdown, with what it lacks."""
+    rows = "".join(f"| {' | '.join(_cells(id, line))} |\n" for id, line in lines.items())
+    missing = [entry.id for entry in registry.entries() if entry.id not in lines]
+    return HEAD + rows + (f"\nNot attacked yet: {', '.join(missing)}.\n" if missing else "")
 
 
 def _cells(id: str, line: dict[str, Any]) -> Iterable[str]:

@@ -16,9 +16,10 @@ from typing import Any, TypeAlias
 
 from theorysim.claims import Theorem, UsageError
 from theorysim.engine import registry
+from theorysim.engine.attack_results import Attack
 from theorysim.engine.certify import certify
 from theorysim.engine.errata import LEDGER
-from theorysim.engine.falsify import Attack, falsify
+from theorysim.engine.falsify import falsify
 from validation.catalogue import catalogue
 
 BUDGET = 20_000
