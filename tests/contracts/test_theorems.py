@@ -23,6 +23,8 @@ TEETH_SEEDS = (0, 1)
 
 # Theorems whose instances single precision cannot hold, with the reason.
 SINGLE_PRECISION_CANNOT = {
+    "low-rank/lemma-5": "differences of distribution functions near 1/2, with logarithms of "
+    "factorials of 1024 behind them",
     "transferability/remark-singular-gram": "it takes angles of 1e-2 from unit vectors, "
     "whose rounding is 1e-5 of them",
 }

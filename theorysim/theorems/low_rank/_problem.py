@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from theorysim.claims import Field, Gaussian, Instance, Real, Size, Space
+from theorysim.claims import Field, Gaussian, Instance, Real, Size, Space, UsageError
 from theorysim.numerics import gaussian
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one import RankOne
@@ -32,7 +32,7 @@ def problem_space(**fields: Field | Size) -> Space:
     """Random unit rows around a common one, readouts and signs of any sign, every scale."""
     given: dict[str, Field | Size] = {
         "k": Size(3, high=64),
-        "d": Size(6, high=512),
+        "d": Size(6, low=5, high=512),
         "rows": Gaussian("k", "d"),
         "common": Gaussian("d"),
         "closeness": Real(0, 3),
@@ -64,7 +64,16 @@ def problem(x: Instance, rows: Array | None = None) -> RankOne:
 
 
 def truth(x: Instance, rows: Array | None = None) -> Array:
-    """u, a unit vector orthogonal to the rows."""
+    """u, a unit vector orthogonal to the rows.
+
+    Raises:
+        UsageError: where u and u^ have no room outside the rows.
+    """
+    if x.d < x.k + 2:
+        raise UsageError(
+            f"k = {x.k} rows leave no two directions in d = {x.d} dimensions: "
+            f"set k to at most {x.d - 2} or d to at least {x.k + 2}"
+        )
     rows = features(x) if rows is None else rows
     return rank_one.unit(rank_one.outside(rows, x.direction))
 

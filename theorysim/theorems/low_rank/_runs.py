@@ -20,6 +20,11 @@ def chain_space(**fields: Field | Size) -> Space:
     return problem_space(**{**given, **fields})
 
 
+def room(x: Instance):
+    """Margin of d >= k + 2: u and u^ need two directions outside the rows."""
+    return x.dimension - x.k - 2
+
+
 def traced(x: Instance, key: PRNGKeyArray, steps: int) -> chain.Step:
     """Every step of a run: states before it, |gradient|^2 and <gradient, u>."""
     given = chain.reduced(problem(x))

@@ -101,6 +101,6 @@ theorem = Theorem(
         ),
     ),
     wrong=Reading("h keeps 1.5 h(0)", claims=_claims(_size(1, -1.0), 2.0, 3.0)),
-    keys=128,
+    keys=512,
     instances=16,
 )

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from theorysim.claims import Instance, Reading, Run, Theorem, at_most
 from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._problem import activation, problem
-from theorysim.theorems.low_rank._runs import chain_space, traced
+from theorysim.theorems.low_rank._runs import chain_space, room, traced
 
 STEPS = 60
 
@@ -57,6 +57,7 @@ theorem = Theorem(
     space=chain_space(),
     simulate=simulate,
     claims=_claims(1.0),
+    hypotheses={"d >= k + 2": room},
     wrong=Reading("a sixth of the bound", claims=_claims(1 / 6)),
     keys=4,
 )

@@ -152,7 +152,7 @@ def _within(share: float):
 theorem = Theorem(
     aliases=("condition-1",),
     space=problem_space(
-        k=Size(3, high=4), d=Size(5, high=7), overlap=Real(-1, 1), elsewhere=Gaussian("d")
+        k=Size(3, high=4), d=Size(5, low=5, high=7), overlap=Real(-1, 1), elsewhere=Gaussian("d")
     ),
     simulate=_simulate(False),
     predict=_predict(_printed),

@@ -49,7 +49,7 @@ theorem = Theorem(
     space=recovery_space(),
     simulate=simulate,
     claims=_claims(-9 / 16),
-    hypotheses={"Assumption 4": SEPARATED.hypotheses()["Assumption 4"]},
+    hypotheses={"Assumption 4": SEPARATED.separated},
     wrong=Reading("k^-3", claims=_claims(-3.0)),
     keys=256,
     instances=8,

@@ -1,52 +1,48 @@
-"""The number of steps of Theorem 5 as its own step size and alpha make it.
+"""Fine-tuning at xi = xi_bar sqrt(k) on orthogonal features takes a number of steps linear in d.
 
-Theorem 5 of Dayi and Chen (2024), xi = xi_bar sqrt(k), orthogonal features: T = ceil(alpha
-lambda_max^4 xi_bar^2 d k^4) = O~(lambda_max^4 / (lambda_min^4 gamma^2 xi_bar^2) d k^4 / epsilon^4),
-divided by k where mu_1 != 0. The printed alpha and delta make it of order k^2 and k^3, a factor k
-less; as an upper bound the O~ stands.
+Theorem 5 of Dayi and Chen (2024), informally Theorem 1: T = O~(lambda_max^4 / (lambda_min^4 gamma^2
+xi_bar^2) d k^4 / epsilon^4) steps, divided by k where mu_1 != 0, reach <u_T, u>^2 >= 1 - epsilon,
+whatever the activation's information exponent. Measured is the time of recovery on the reduced
+chain at the printed learning rate, of order epsilon^3 / (d k^(7/2)), times sqrt(k) where mu_1 != 0.
 """
 
 from __future__ import annotations
 
-from theorysim.claims import Reading, Real, Space, Theorem, equal
-from theorysim.theorems.low_rank._recovery import schedule_claims
+from theorysim.claims import Instance, Reading, Real, Theorem
+from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
+from theorysim.theorems.low_rank._recovery_time import (
+    Schedule,
+    growth_in_d,
+    growth_in_epsilon,
+    growth_in_k,
+)
 
 
-def _steps(mu_1_vanishes: bool):
-    """alpha k^4 with epsilon, lambda, gamma, C_delta, xi_bar and logarithms 1."""
-
-    def steps(k):
-        faster = 1.0 if mu_1_vanishes else k**0.5
-        delta = k**0.5 * faster
-        return k**4 / (k**0.5 * faster * delta)
-
-    return steps
+def _scale(x: Instance):
+    return x.xi_bar * x.k**0.5
 
 
-ODD, EVEN = _steps(False), _steps(True)
-
-
-def _exact(odd_power: int, even_power: int):
-    return (
-        equal("T(k), mu_1 != 0", lambda r: ODD(r.sim[0]), lambda r: r.x.k**odd_power),
-        equal("T(k), mu_1 = 0", lambda r: EVEN(r.sim[0]), lambda r: r.x.k**even_power),
-    )
-
+ODD = Schedule(Setting(True, _scale, odd), constant=360, power=3, least=0.08, order=1)
+EVEN = Schedule(Setting(True, _scale, even), constant=360, power=3.5, least=0.08, order=0.5)
 
 theorem = Theorem(
-    space=Space(k=Real(4, 1024, log=True)),
-    simulate=lambda x, key: x.k,
-    claims=schedule_claims(ODD, 3.0, EVEN, 4.0, "equal"),
-    printed="O~ as an equality",
+    space=recovery_space(xi_bar=Real(0.3, 0.6)),
+    simulate=ODD.steps_in_d,
+    claims=growth_in_d(),
+    hypotheses=ODD.hypotheses(),
+    printed="in d",
+    aliases=("theorem-1",),
     readings=(
+        Reading("in epsilon", simulate=ODD.steps_in_epsilon, claims=growth_in_epsilon()),
+        Reading("in k, mu_1 != 0", simulate=ODD.steps_in_k, claims=growth_in_k(3)),
         Reading(
-            "corrected",
-            claims=_exact(2, 3),
-            primary=True,
-            note="alpha and delta as printed give k^2 and k^3: the O~ has a factor k too many",
+            "in k, mu_1 = 0",
+            simulate=EVEN.steps_in_k,
+            claims=growth_in_k(4),
+            hypotheses=EVEN.hypotheses(),
         ),
-        Reading("O~ as a bound", claims=schedule_claims(ODD, 3.0, EVEN, 4.0, "at_most")),
     ),
-    wrong=Reading("k and k^2", claims=_exact(1, 2)),
-    instances=4,
+    wrong=Reading("square root of d", claims=growth_in_d(0.5)),
+    keys=4,
+    instances=16,
 )

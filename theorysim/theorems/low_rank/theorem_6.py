@@ -3,8 +3,8 @@
 Theorem 6 of Dayi and Chen (2024), informally Theorem 2: with Assumption 4,
 T = O~(lambda_max^4 / (lambda_min^4 gamma^2) d k^3 / epsilon^4) steps of size
 eta = lambda_max^4 delta / (d k^2) reach <u_T, u>^2 >= 1 - epsilon. The power of lambda_max in eta
-is decided on the population's flow, which must recover u within the time eta T; elsewhere it is as
-in Theorem 4.
+is decided on the population's flow, which must recover u within the time eta T; the number of steps
+is measured on the reduced chain, at the corrected learning rate.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Theorem, at_most
-from theorysim.theorems.low_rank._recovery import (
-    Setting,
-    neuron_reading,
-    odd,
-    recovery_space,
+from theorysim.theorems.low_rank._recovery import Setting, odd, recovery_space
+from theorysim.theorems.low_rank._recovery_time import (
+    Schedule,
+    growth_in_d,
+    growth_in_epsilon,
+    growth_in_k,
 )
 
 SEPARATED = Setting(False, lambda x: 1.0, odd)
+SCHEDULE = Schedule(SEPARATED, constant=45, power=2.5, least=0.4, order=-0.5)
 
 
 def _enlarged(x: Instance) -> Instance:
@@ -53,8 +55,15 @@ def _fast_enough(x: Instance):
     return at_zero - x.gamma * jnp.min(large.readout) ** 2 / x.k**0.5
 
 
-EVENT = {"|h(0)| >= gamma lambda_min^2 / sqrt(k)": _fast_enough} | {
-    name: margin for name, margin in SEPARATED.hypotheses().items() if name == "Assumption 4"
+def _variance(x: Instance):
+    """Margin of V = lambda_max^4 k^2 >= 1."""
+    return jnp.max(_enlarged(x).readout) ** 4 * x.k**2 - 1
+
+
+EVENT = {
+    "V >= 1 (Condition 2)": _variance,
+    "|h(0)| >= gamma lambda_min^2 / sqrt(k)": _fast_enough,
+    "Assumption 4": SEPARATED.separated,
 }
 
 
@@ -81,9 +90,26 @@ theorem = Theorem(
             primary=True,
             note="lambda_max^4 belongs into the denominator of eta, as in Theorem 4",
         ),
-        neuron_reading("in k", SEPARATED, 3),
+        Reading(
+            "in d",
+            simulate=SCHEDULE.steps_in_d,
+            claims=growth_in_d(),
+            hypotheses=SCHEDULE.hypotheses(),
+        ),
+        Reading(
+            "in epsilon",
+            simulate=SCHEDULE.steps_in_epsilon,
+            claims=growth_in_epsilon(),
+            hypotheses=SCHEDULE.hypotheses(),
+        ),
+        Reading(
+            "in k",
+            simulate=SCHEDULE.steps_in_k,
+            claims=growth_in_k(3),
+            hypotheses=SCHEDULE.hypotheses(),
+        ),
     ),
     wrong=Reading("a thousandth of the time", claims=_flow_claims(-4, 1e-3)),
-    keys=64,
+    keys=4,
     instances=16,
 )

@@ -24,7 +24,7 @@ from theorysim.claims import (
     Theorem,
     scales_as,
 )
-from theorysim.systems import rank_one_chain as chain
+from theorysim.numerics.random import chi_square
 
 DIMENSIONS = (64.0, 128.0, 256.0, 512.0, 1024.0)
 
@@ -33,7 +33,7 @@ def _correlation(x: Instance, key):
     """|sum_i lambda_i <v_i, w>^p| for orthonormal v_i and a uniform unit vector w."""
     normal, radial = jax.random.split(key)
     inside = jax.random.normal(normal, (x.k,))
-    square = jnp.sum(inside**2) + chain.chi_square(radial, x.dimension - x.k)
+    square = jnp.sum(inside**2) + chi_square(radial, x.dimension - x.k)
     return jnp.abs(jnp.sum(x.readout * (inside / jnp.sqrt(square)) ** x.power))
 
 

@@ -1,0 +1,119 @@
+"""What the noise of the steps adds up to along a run (Appendix B.1 and B.2), on the reduced chain.
+
+Runs take T = alpha d V steps of size eta = delta / (d V) at xi = 1 on orthonormal features with
+ReLU. V is the second moment E[a^2] of the gradient at the start, the least for which Condition 2
+holds with a constant of one (V >= 1 is a matter of the readouts' size: a run depends on a^2 / V).
+delta is a share of the largest that a claim allows. The noise E is what a gradient has beyond the
+population's, which is Proposition 1's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from theorysim.claims import Field, Instance, Real, Size, Space, exists_constant
+from theorysim.systems import rank_one_chain as chain
+from theorysim.systems.rank_one_overlap import speed
+from theorysim.theorems.low_rank._recovery import Setting, odd
+
+SETTING = Setting(True, lambda x: 1.0, odd)
+DIMENSIONS = (32.0, 64.0, 128.0, 256.0, 512.0)
+STEPS = 1024  # the largest T, at the last dimension
+DRAWS = 256
+BETAS, EPSILONS = (0.25, 1.0, 4.0), (0.96, 0.48, 0.24, 0.12, 0.06, 0.03)
+
+
+def noise_space(**fields: Field | Size) -> Space:
+    """Problems of the convergence theorems with alpha, a share of delta, beta and epsilon."""
+    given: dict[str, Field | Size] = {
+        "k": Size(5, low=2, high=30),  # d is 32 at least
+        "readout": Real(0.6, 1.2, log=True, shape="k"),
+        "teacher": Real(-1, 1, shape="k"),
+        "student": Real(-1, 1, shape="k"),
+        "dimension": Real(32, 512, log=True),
+        "alpha": Real(0.25, 1, log=True),
+        "share": Real(0.5, 1),
+        "beta": Real(0.25, 4, log=True),
+        "epsilon": Real(0.03, 0.96, log=True),
+    }
+    return Space(**{**given, **fields})
+
+
+class Noise(NamedTuple):
+    """Sums over the steps up to each time, and the numbers they are compared with."""
+
+    rate: Float[Array, ""]
+    variance: Float[Array, ""]
+    """V"""
+    signal: Float[Array, ""]
+    """|h(0)| / 2, the largest S of Condition 3"""
+    cubic: Float[Array, " steps"]
+    """eta^3 sum |L|^2 |<L, u>|"""
+    quadratic: Float[Array, " steps"]
+    """eta^2 sum |L|^2"""
+    martingale: Float[Array, " steps"]
+    """M = eta sum <E, u>"""
+    time: Float[Array, " steps"]
+    """steps taken, T from there on"""
+
+
+def run(x: Instance, key: PRNGKeyArray, delta: Callable[[Instance, Noise], Array]) -> Noise:
+    """A run of T steps from an overlap of beta / sqrt(d)."""
+    given, activation = SETTING.reduced(x), SETTING.activation()
+    start = chain.begin(given, x.beta / jnp.sqrt(x.dimension))
+    second, signal = jax.random.key(0), SETTING.start_speed(given) / 2
+    moment = chain.mean_square_pull(given, activation.value, start.overlap, second, DRAWS)
+    none = jnp.zeros(STEPS)
+    size = delta(x, Noise(jnp.zeros(()), moment, signal, none, none, none, none))
+    rate = size / (x.dimension * moment)
+    path = chain.trace(given, activation.value, start, x.dimension, rate, STEPS, key)
+    taken = jnp.arange(STEPS) < jnp.ceil(x.alpha * x.dimension * moment)
+    drift = speed(given, activation, path.state.overlap) * path.state.rest**2
+
+    def total(power: int, increments: Array) -> Array:
+        return rate**power * jnp.cumsum(jnp.where(taken, increments, 0))
+
+    return Noise(
+        rate,
+        moment,
+        signal,
+        total(3, path.square * jnp.abs(path.towards)),
+        total(2, path.square),
+        total(1, path.towards + drift),
+        jnp.cumsum(taken.astype(rate.dtype)),
+    )
+
+
+def small_delta(x: Instance, noise: Noise):
+    """alpha delta^2 <= epsilon^2 / log d."""
+    return x.share * x.epsilon / jnp.sqrt(x.alpha * jnp.log(x.dimension))
+
+
+def threshold(x: Instance, fineness: float):
+    """beta / (10 sqrt(d)), over d^fineness."""
+    return x.beta / (10 * x.dimension ** (0.5 + fineness))
+
+
+def room(x: Instance):
+    """Margin of T <= STEPS in all dimensions, which a large second moment would exceed."""
+    given = SETTING.reduced(x)
+    start = x.beta / jnp.sqrt(x.dimension)
+    moment = chain.mean_square_pull(
+        given, SETTING.activation().value, start, jax.random.key(0), DRAWS
+    )
+    return STEPS - x.alpha * DIMENSIONS[-1] * moment
+
+
+def rarely(name: str, event: Callable, bound: Callable, **ladders: tuple[float, ...]):
+    """The frequency of an event over the runs is at most a constant times the bound."""
+    return exists_constant(
+        name,
+        lambda r: jnp.mean(event(r), axis=0),
+        lambda r: bound(r.x),
+        over={"dimension": DIMENSIONS, **ladders},
+    )

@@ -1,0 +1,139 @@
+"""Steps until the student has found its direction, measured on the reduced chain.
+
+The learning rate is the printed one up to a constant and its logarithms, eta = constant
+lambda_min^2 epsilon^3 / (lambda_max^4 d k^power): the printed constants ("sufficiently small") make
+runs of 10^6 to 10^11 steps, the largest constant that the noise allows one of 10^2 to 10^5. Signs
+satisfy the event of the theorems, |h(0)| not small for its order in k. Runs start at an overlap of
+sign(h(0)) / sqrt(d) and end where <u, u^>^2 >= 1 - epsilon.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+
+from theorysim.claims import Claim, Instance, Run, UsageError, scales_as
+from theorysim.systems import rank_one_chain as chain
+from theorysim.theorems.low_rank._recovery import Setting
+
+DIMENSIONS = (8.0, 16.0, 32.0, 64.0)
+EPSILONS = (0.4, 0.3, 0.22, 0.16)
+NEURONS = (5.0, 7.0, 11.0, 17.0)
+DIMENSION, EPSILON = 20.0, 0.4  # while another variable climbs
+LONGEST = 100_000
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A theorem's setting with its learning rate and its event |h(0)| >= least k^order."""
+
+    setting: Setting
+    constant: float
+    power: float
+    least: float
+    order: float
+
+    def rate(self, x: Instance):
+        """eta."""
+        size = jnp.min(x.readout) ** 2 / jnp.max(x.readout) ** 4
+        return self.constant * size * x.epsilon**3 / (x.dimension * x.k**self.power)
+
+    def hypotheses(self) -> dict:
+        """The event on the signs, and Assumption 4 where rows are not orthogonal."""
+        setting = self.setting
+
+        def fast(x: Instance):
+            return setting.start_speed(setting.problem(x)) - self.least * x.k**self.order
+
+        both = {"|h(0)| is not small": fast}
+        return both if setting.orthonormal else both | {"Assumption 4": setting.separated}
+
+    def steps(self, x: Instance, key):
+        """Steps until the square of the overlap is 1 - epsilon."""
+        given, activation = self.setting.reduced(x), self.setting.activation()
+        return chain.first_passage(
+            given,
+            activation.value,
+            chain.begin(given, 1 / jnp.sqrt(x.dimension)),
+            x.dimension,
+            self.rate(x),
+            key,
+            level=jnp.sqrt(1 - x.epsilon),
+            limit=LONGEST,
+        )
+
+    def steps_in_d(self, x: Instance, key):
+        """The same at one epsilon."""
+        _check_room(x.k, DIMENSIONS[0])
+        return self.steps(x.replace(epsilon=EPSILON), key)
+
+    def steps_in_epsilon(self, x: Instance, key):
+        """The same at one d."""
+        _check_room(x.k, DIMENSION)
+        return self.steps(x.replace(dimension=DIMENSION), key)
+
+    def steps_in_k(self, x: Instance, key):
+        """The same at one d and one epsilon."""
+        _check_room(x.k, DIMENSION)
+        return self.steps(x.replace(dimension=DIMENSION, epsilon=EPSILON), key)
+
+
+def _check_room(k: int, dimension: float) -> None:
+    if k + 2 > dimension:
+        raise UsageError(
+            f"k = {k} rows leave no two directions in d = {dimension:g} dimensions, at which these "
+            f"runs are: set k to at most {dimension - 2:g}"
+        )
+
+
+def _median(r: Run):
+    return jnp.median(r.sim)
+
+
+def _per_logarithm(r: Run):
+    """Over log(lambda_max^4 d k^2)^3: alpha has one such factor, 1 / delta two."""
+    logarithm = jnp.log(jnp.max(r.x.readout) ** 4 * r.x.dimension * r.x.k**2)
+    return _median(r) / logarithm**3
+
+
+def growth_in_d(exponent: float = 1.0) -> tuple[Claim, ...]:
+    """At most d^exponent, the logarithms of T apart."""
+    return (
+        scales_as(
+            "steps over d",
+            _per_logarithm,
+            over="dimension",
+            rungs=DIMENSIONS,
+            exponent=exponent,
+            relation="at_most",
+        ),
+    )
+
+
+def growth_in_epsilon() -> tuple[Claim, ...]:
+    """At most epsilon^-4."""
+    return (
+        scales_as(
+            "steps over epsilon",
+            _median,
+            over="epsilon",
+            rungs=EPSILONS,
+            exponent=-4.0,
+            relation="at_least",
+        ),
+    )
+
+
+def growth_in_k(exponent: float) -> tuple[Claim, ...]:
+    """At most k^exponent."""
+    return (
+        scales_as(
+            "steps over k",
+            _median,
+            over="k",
+            rungs=NEURONS,
+            exponent=exponent,
+            relation="at_most",
+        ),
+    )

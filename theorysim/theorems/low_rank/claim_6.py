@@ -1,0 +1,51 @@
+"""The cubic terms of the projection rarely add up to something.
+
+Claim 6 of Dayi and Chen (2024), Appendix B: alpha delta^2 <= epsilon and delta <= 1 imply
+Pr[sup_t eta^3 sum |L_j|^2 |<L_j, u>| > beta / (10 sqrt(d))] <~ 1 / (beta sqrt(d)), and <~ 1 / d
+with the threshold epsilon / 18.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Theorem
+from theorysim.theorems.low_rank import _noise as noise
+
+
+def _delta(x: Instance, _: noise.Noise):
+    return x.share * jnp.minimum(jnp.sqrt(x.epsilon / x.alpha), 1.0)
+
+
+def simulate(x: Instance, key):
+    return noise.run(x, key, _delta).cubic[-1]
+
+
+def _claims(fineness: float):
+    """With the first threshold divided by d^fineness."""
+
+    return (
+        noise.rarely(
+            "above beta / (10 sqrt(d))",
+            lambda r: r.sim > noise.threshold(r.x, fineness),
+            lambda x: 1 / (x.beta * jnp.sqrt(x.dimension)),
+            beta=noise.BETAS,
+        ),
+        noise.rarely(
+            "above epsilon / 18",
+            lambda r: r.sim > r.x.epsilon / 18,
+            lambda x: 1 / x.dimension,
+            epsilon=noise.EPSILONS,
+        ),
+    )
+
+
+theorem = Theorem(
+    space=noise.noise_space(),
+    simulate=simulate,
+    claims=_claims(0.0),
+    hypotheses={"T fits into the run": noise.room},
+    wrong=Reading("a threshold of order d^(-5/2)", claims=_claims(2.0)),
+    keys=64,
+    instances=16,
+)

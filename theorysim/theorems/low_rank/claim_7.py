@@ -1,0 +1,63 @@
+"""The quadratic terms of the projection stay below the drift.
+
+Claim 7 of Dayi and Chen (2024), Appendix B: for alpha delta^2 <= 1, the infimum over t of
+eta sum_(j <= t) (S / 4 - eta |L_j|^2) is below -beta / (5 sqrt(d)) with a chance of at most
+C / (beta sqrt(d)) + alpha (dV)^(1 - (beta^2 / C) log(dV)).
+The second term, which falls faster than any power of d, is left out of the bound. The proof takes
+delta <= S / (4 C log(dV)), which the statement does not say.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Theorem
+from theorysim.theorems.low_rank import _noise as noise
+
+
+def _printed(x: Instance, _: noise.Noise):
+    return x.share * jnp.minimum(1 / jnp.sqrt(x.alpha), 1.0)
+
+
+def _corrected(x: Instance, at: noise.Noise):
+    return x.share * at.signal / (4 * jnp.log(x.dimension * at.variance))
+
+
+def _simulate(delta):
+    """The lowest point of the sum, at S = |h(0)| / 2."""
+
+    def simulate(x: Instance, key):
+        run = noise.run(x, key, delta)
+        return jnp.min(run.rate * run.time * run.signal / 4 - run.quadratic)
+
+    return simulate
+
+
+def _claims(factor: float):
+    return (
+        noise.rarely(
+            "the sum falls below -beta / (5 sqrt(d))",
+            lambda r: r.sim < -factor * r.x.beta / (5 * jnp.sqrt(r.x.dimension)),
+            lambda x: 1 / (x.beta * jnp.sqrt(x.dimension)),
+            beta=noise.BETAS,
+        ),
+    )
+
+
+theorem = Theorem(
+    space=noise.noise_space(),
+    simulate=_simulate(_printed),
+    claims=_claims(1.0),
+    hypotheses={"T fits into the run": noise.room},
+    readings=(
+        Reading(
+            "corrected",
+            simulate=_simulate(_corrected),
+            primary=True,
+            note="delta <= S / (4 C log(dV)), as the proof and Proposition 9 have it",
+        ),
+    ),
+    wrong=Reading("above it", simulate=_simulate(_corrected), claims=_claims(-1.0)),
+    keys=64,
+    instances=16,
+)

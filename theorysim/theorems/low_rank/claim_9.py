@@ -1,0 +1,48 @@
+"""The noise of the gradients is a martingale that rarely strays far.
+
+Claim 9 of Dayi and Chen (2024), Appendix B: for alpha delta^2 <= epsilon^2 / log d, M_t = eta sum
+<E_j, u> is a martingale, Pr[sup |M_t| >= beta / (10 sqrt(d))] <~ epsilon^2 / (beta^2 log d) and
+Pr[sup |M_t| >= epsilon / 18] <~ 1 / (d log d). That it is a martingale is Proposition 1.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from theorysim.claims import Instance, Reading, Theorem
+from theorysim.theorems.low_rank import _noise as noise
+
+
+def simulate(x: Instance, key):
+    return jnp.max(jnp.abs(noise.run(x, key, noise.small_delta).martingale))
+
+
+def _claims(fineness: float):
+    """With the first threshold divided by d^fineness."""
+
+    return (
+        noise.rarely(
+            "sup |M| >= beta / (10 sqrt(d))",
+            lambda r: r.sim >= noise.threshold(r.x, fineness),
+            lambda x: x.epsilon**2 / (x.beta**2 * jnp.log(x.dimension)),
+            beta=noise.BETAS,
+            epsilon=noise.EPSILONS,
+        ),
+        noise.rarely(
+            "sup |M| >= epsilon / 18",
+            lambda r: r.sim >= r.x.epsilon / 18,
+            lambda x: 1 / (x.dimension * jnp.log(x.dimension)),
+            epsilon=noise.EPSILONS,
+        ),
+    )
+
+
+theorem = Theorem(
+    space=noise.noise_space(),
+    simulate=simulate,
+    claims=_claims(0.0),
+    hypotheses={"T fits into the run": noise.room},
+    wrong=Reading("a threshold of order d^(-3/2)", claims=_claims(1.0)),
+    keys=64,
+    instances=16,
+)
