@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from theorysim.claims.claim import Claim, Kind
 from theorysim.claims.space import Instance
@@ -16,7 +19,7 @@ from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine import registry
 from theorysim.engine.attack import INFEASIBLE, Scored, Target, search
 from theorysim.engine.attack_results import Attack, FalsifyReport
-from theorysim.engine.draw import Settings, parse_settings
+from theorysim.engine.draw import Settings, SizeItems, parse_settings
 from theorysim.engine.judge import violated_rows
 from theorysim.engine.judge_points import slack, tabulate
 from theorysim.engine.memory import chunk_length
@@ -106,10 +109,12 @@ def _attack(
             return drawn
         spent = drawn.evaluations
     for sizes, share in _size_ladder(theorem, settings, given):
+        tried: set[bytes] = set()
         target = Target(theorem, reading, claim, sizes, dict(settings.values), seed, by_ratio)
         for found in search(target, max(1, int(budget * share)), seed):
-            if not by_ratio and found.scores[0] > 0:
-                hit = _confirmed(theorem, reading, claim, sizes, settings, found, seed)
+            positive = _untried(found, tried)
+            if not by_ratio and len(positive):
+                hit = _confirmed(theorem, reading, claim, sizes, settings, positive, seed)
                 if hit is not None:
                     spent += target.evaluations
                     return _counterexample(theorem, reading, claim, sizes, hit, seed, spent)
@@ -136,12 +141,37 @@ def _size_ladder(
         yield own, 1.0
 
 
+def _untried(found: Scored, tried: set[bytes]) -> np.ndarray:
+    """The best violating points that were not measured before, which they are from now on."""
+    violating = found.points[found.scores > 0]
+    new = [point for point in violating if point.tobytes() not in tried][:CONFIRMED]
+    tried.update(point.tobytes() for point in new)
+    return np.array(new)
+
+
+@lru_cache(maxsize=64)
+def _decoding_program(theorem: Theorem, sizes: SizeItems) -> Callable:
+    return jax.jit(jax.vmap(lambda u: theorem.space.decode(u, dict(sizes)).values))
+
+
+@lru_cache(maxsize=64)
+def _feasibility_program(reading: ResolvedReading) -> Callable:
+    """Whether stacked instances satisfy every hypothesis; NaN does not."""
+
+    def feasible(x: Instance) -> Array:
+        met = [jnp.all(jnp.asarray(margin(x)) >= 0) for margin in reading.hypotheses.values()]
+        return jnp.all(jnp.stack(met)) if met else jnp.asarray(True)
+
+    return jax.jit(jax.vmap(feasible))
+
+
 def _instances(
     theorem: Theorem, sizes: Mapping[str, int], settings: Settings, points: np.ndarray
 ) -> list[Values]:
-    """Field values of points of the cube."""
-    decode = jax.jit(jax.vmap(lambda u: theorem.space.decode(u, sizes).values))
-    stacked = {name: np.asarray(value) for name, value in decode(points).items()}
+    """Field values of at most CONFIRMED points of the cube."""
+    decode = _decoding_program(theorem, tuple(sizes.items()))
+    padded = points[np.minimum(np.arange(CONFIRMED), len(points) - 1)]  # one compiled length
+    stacked = {name: np.asarray(value) for name, value in decode(padded).items()}
     values = [{k: np.asarray(v[row]) for k, v in stacked.items()} for row in range(len(points))]
     return [{**one, **settings.values} for one in values]
 
@@ -179,10 +209,7 @@ def _measure_candidates(
     keys = np.tile(_key(seed), (len(padded), 1))
     settings = Settings(sizes, {})
     m = measured(theorem, (reading,), settings, x, keys, chunk)[reading.name][claim.name]
-    feasible = np.ones(len(padded), bool)
-    for margin in reading.hypotheses.values():
-        values = np.asarray(jax.vmap(margin)(x))
-        feasible &= values.reshape(len(padded), -1).min(1) >= 0
+    feasible = np.asarray(_feasibility_program(reading)(x))
     points = tabulate(m)
     with np.errstate(invalid="ignore", divide="ignore"):
         room = slack(claim.kind, points.lhs, points.rhs)
@@ -200,11 +227,10 @@ def _confirmed(
     claim: Claim,
     sizes: Mapping[str, int],
     settings: Settings,
-    found: Scored,
+    positive: np.ndarray,
     seed: int,
 ) -> Values | None:
     """The shrunk form of the best point that a full measurement confirms as a violation."""
-    positive = found.points[found.scores > 0][:CONFIRMED]
     candidates = _instances(theorem, sizes, settings, positive)
     outcome = _measure_candidates(theorem, reading, claim, sizes, candidates, seed)
     if not outcome.violated.any():

@@ -169,9 +169,13 @@ def _measuring_program(theorem: Theorem, names: tuple[str, ...], sizes: SizeItem
 
 def instance_bytes(theorem: Theorem, readings: tuple, sizes: Mapping[str, int]) -> int:
     """Bytes that one instance takes with all its keys and lanes."""
+    return _instance_bytes(theorem, readings, tuple(sizes.items()))
 
+
+@lru_cache(maxsize=64)
+def _instance_bytes(theorem: Theorem, readings: tuple, sizes: SizeItems) -> int:
     def one(key: Array) -> tuple:
-        x = replace_coarsening(theorem.space.sample(key, sizes), 1.0)
+        x = replace_coarsening(theorem.space.sample(key, dict(sizes)), 1.0)
         simulations = {compiled(r.simulate) for r in readings}
         return x, [s(x, key) for s in simulations], [compiled(r.predict)(x) for r in readings]
 
