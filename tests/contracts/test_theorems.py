@@ -15,7 +15,8 @@ from theorysim.claims import Theorem, Verdict
 from theorysim.engine import registry
 from theorysim.engine.draw import Settings
 from theorysim.engine.measure import measure
-from theorysim.engine.verify import measured, rejects_wrong, verify
+from theorysim.engine.measure_many import measured
+from theorysim.engine.verify import rejects_wrong, verify
 from validation.catalogue import catalogue
 
 ENTRIES = {entry.id: entry for entry in registry.entries()}

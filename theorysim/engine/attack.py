@@ -24,8 +24,8 @@ from theorysim.claims.claim import Claim, Kind
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine.draw import SizeItems
 from theorysim.engine.measure import replace_coarsening, runs, sides
+from theorysim.engine.measure_many import instance_bytes
 from theorysim.engine.memory import chunk_length
-from theorysim.engine.verify import instance_bytes
 from theorysim.errors import UsageError
 
 Points = Float[np.ndarray, "points dimension"]

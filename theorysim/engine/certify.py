@@ -42,8 +42,9 @@ from theorysim.engine.enclosures.points import (
 )
 from theorysim.engine.enclosures.subdivide import MAX_BOXES, BoxOutcome, Progress, settle
 from theorysim.engine.enclosures.subdivide import certify_box as certify_box
+from theorysim.engine.instance_files import read_instance
 from theorysim.engine.measure import runs, simulation_keys
-from theorysim.engine.verify import read_instance, readings_named
+from theorysim.engine.verify import readings_named
 from theorysim.errors import InstanceError, UsageError
 
 # With fewer bits even literals lose digits.

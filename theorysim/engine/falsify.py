@@ -22,10 +22,11 @@ from theorysim.engine.attack_results import Attack, FalsifyReport
 from theorysim.engine.draw import Settings, SizeItems, parse_settings
 from theorysim.engine.judge import violated_rows
 from theorysim.engine.judge_points import slack, tabulate
+from theorysim.engine.measure_many import instance_bytes, measured
 from theorysim.engine.memory import chunk_length
 from theorysim.engine.redraw import by_redrawing, of_claim
 from theorysim.engine.shrink import Values, shrunk
-from theorysim.engine.verify import instance_bytes, measured, readings_named, verify
+from theorysim.engine.verify import readings_named, verify
 from theorysim.errors import UsageError
 
 # Claims of these kinds are decided by many runs together, not by one instance: they are attacked

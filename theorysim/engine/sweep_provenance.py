@@ -13,7 +13,7 @@ from jax.extend import core
 
 from theorysim.engine.fingerprint import array_tokens, digest, fingerprint
 from theorysim.engine.sweep_axes import Grid
-from theorysim.engine.verify import versions
+from theorysim.engine.versions import versions
 
 # Attributes that must agree before cells of two runs may stand in one store, with what differs.
 IDENTITY = {
