@@ -45,7 +45,7 @@ from theorysim.engine.enclosures.subdivide import certify_box as certify_box
 from theorysim.engine.instance_files import read_instance
 from theorysim.engine.measure import runs, simulation_keys
 from theorysim.engine.verify import readings_named
-from theorysim.errors import InstanceError, UsageError
+from theorysim.errors import UsageError
 
 # With fewer bits even literals lose digits.
 LEAST_PRECISION = 32
@@ -301,18 +301,9 @@ def _traced(
 
 def _read(theorem: Theorem, instance: Mapping[str, Any] | str | Path) -> tuple[Instance, Any]:
     """The instance and the data of its key."""
-    data = instance if isinstance(instance, Mapping) else read_instance(instance)
-    unknown = set(data) - {"theorem", "sizes", "values", "key"}
-    if unknown:
-        raise InstanceError(f"unknown entry {min(unknown)!r} in the instance")
-    if data.get("theorem", theorem.id) != theorem.id:
-        raise InstanceError(f"an instance of {data['theorem']}, not of {theorem.id}")
-    x = theorem.space.from_json({k: v for k, v in data.items() if k in ("sizes", "values")})
+    x, key = read_instance(theorem, instance)
     check_order(theorem.space, x)
-    key = np.asarray(data.get("key", (0, 0)), np.uint32)
-    if key.shape != (2,):
-        raise InstanceError(f"key: expected two integers, but {data['key']} arrived")
-    return x, key
+    return x, np.zeros(2, np.uint32) if key is None else key
 
 
 @dataclass(frozen=True)

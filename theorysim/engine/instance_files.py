@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
+from theorysim.claims.space import Instance
+from theorysim.claims.theorem import Theorem
 from theorysim.errors import InstanceError
 
 
-def read_instance(path: str | Path) -> dict[str, Any]:
-    """An instance file's data.
+def read_instance(
+    theorem: Theorem, instance: Mapping[str, Any] | str | Path
+) -> tuple[Instance, np.ndarray | None]:
+    """An instance from JSON data or a file with it, and its key (two words) where it has one.
 
     Raises:
-        InstanceError: where the file is missing, truncated or no JSON object.
+        InstanceError: where the file is missing, truncated or no JSON object, where an entry is
+            unknown or has no value of the space, and for an instance of another theorem.
     """
+    data = instance if isinstance(instance, Mapping) else _file_data(instance)
+    unknown = set(data) - {"theorem", "sizes", "values", "key"}
+    if unknown:
+        raise InstanceError(f"unknown entry {min(unknown)!r} in the instance")
+    if data.get("theorem", theorem.id) != theorem.id:
+        raise InstanceError(f"an instance of {data['theorem']}, not of {theorem.id}")
+    x = theorem.space.from_json({k: v for k, v in data.items() if k in ("sizes", "values")})
+    return x, None if data.get("key") is None else _key(data["key"])
+
+
+def _file_data(path: str | Path) -> dict[str, Any]:
     try:
         data = json.loads(Path(path).read_text())
     except OSError as error:
@@ -29,10 +45,7 @@ def read_instance(path: str | Path) -> dict[str, Any]:
     return data
 
 
-def instance_key(data: Any, seed: int) -> np.ndarray:
-    """An instance's key as two words of 32 bits; where it has none, the first of the seed."""
-    if data is None:
-        return np.asarray(jax.random.key_data(jax.random.fold_in(jax.random.key(seed), 0)))
+def _key(data: Any) -> np.ndarray:
     try:
         key = np.asarray(data, np.uint32)
     except (TypeError, ValueError, OverflowError):
