@@ -101,6 +101,21 @@ def test_rounding_is_no_counterexample():
     assert not attack(statement).refuted
 
 
+def test_a_small_addend_that_a_sum_absorbs_is_no_counterexample():
+    """(b + w) - b <= w is true and errs by up to 1e-16, however b and w are jittered by ulps."""
+    statement = theorem(
+        at_most("w", lambda r: r.sim, lambda r: r.theory),
+        simulate=lambda x, key: (x.b + 1e-9 * x.a) - x.b,
+        predict=lambda x: 1e-9 * x.a,
+        wrong=Reading("wrong", predict=lambda x: 0.5e-9 * x.a),
+    )
+    tried = np.linspace(1, 2, 101)
+    worst = float(tried[np.argmax((1.5 + 1e-9 * tried) - 1.5 - 1e-9 * tried)])
+    replay = verify(statement, instance={"values": {"a": worst, "b": 1.5}})
+    assert replay.verdict is Verdict.VIOLATED  # the measured rounding alone misses it
+    assert not attack(statement).refuted
+
+
 def test_nan_is_no_counterexample():
     def undefined(r):
         return jnp.where(r.sim["a"] > 1.5, jnp.nan, 0.0)

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance
+from theorysim.claims import Instance, Run
 from theorysim.numerics.flow import integrate
 from theorysim.systems.fine_tuning import squared_loss
 from theorysim.systems.linear_modes import mean_decay
@@ -39,8 +39,9 @@ class Path(NamedTuple):
     residual: Float[Array, " times"]
     memory: Float[Array, " times"]
     """integral over s from 0 to t of e^(-lambda (t - s)) ||y(s) - y*||"""
-    gaps: dict[str, Float[Array, " times"]]
-    """||f - f_linear|| for every reading"""
+    outputs: Float[Array, "times n"]
+    straight: dict[str, Float[Array, "times n"]]
+    """outputs of the linearised model, for every reading"""
     deltas: Float[Array, "times p"]
     linear: Float[Array, "times p"]
     """parameters of reading A"""
@@ -72,12 +73,14 @@ def run(x: Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Path:
     path = integrate(field, state, times, strength, coarsening=x.coarsening)
     delta, *linear, memory = jax.tree.map(lambda leaf: leaf[1:], path)
     outputs = jax.vmap(f)(delta)
-    gaps = {
-        name: jnp.linalg.norm(outputs - jax.vmap(straight)(u), axis=1)
-        for name, u in zip(READINGS, (*linear, delta))
-    }
+    linearised = {name: jax.vmap(straight)(u) for name, u in zip(READINGS, (*linear, delta))}
     distance, residual = (jnp.linalg.norm(part, axis=1) for part in (delta, outputs - y))
-    return Path(times[1:], distance, residual, memory, gaps, delta, linear[0])
+    return Path(times[1:], distance, residual, memory, outputs, linearised, delta, linear[0])
+
+
+def gap(r: Run, name: str) -> Float[Array, "keys times"]:
+    """||f - f_linear|| of a reading, where the simulation returned both outputs."""
+    return jnp.linalg.norm(r.sim["outputs"] - r.sim[name], axis=-1)
 
 
 def sure_radius(

@@ -30,7 +30,7 @@ def _times(x: Instance):
 
 def simulate(x: Instance, key):
     path = flow.run(x, x.share * _threshold(x), _times(x)[-1])
-    return {**path.gaps, "distance": path.distance}
+    return {**path.straight, "outputs": path.outputs, "distance": path.distance}
 
 
 def predict(x: Instance):
@@ -65,7 +65,7 @@ def _claims(factor, straying: float = 1.0) -> tuple:
     gaps = [
         at_most(
             f"gap to {name}",
-            lambda r, name=name: r.sim[name],
+            lambda r, name=name: flow.gap(r, name),
             lambda r: factor(r) * r.theory["slope"],
             given=_strong,
         )

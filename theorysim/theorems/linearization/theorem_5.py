@@ -16,11 +16,12 @@ from theorysim.theorems.linearization import _ridge as ridge
 
 
 def _simulate(averaged: bool = False, from_start: bool = True):
-    """The summed risk of the trained linear model: of f0 + J w against y."""
+    """Outputs f0 + J w of the trained linear model."""
 
     def simulate(x: Instance, key):
-        gap = x.targets - x.outputs if from_start else x.targets
-        return jnp.sum(ridge.tuned_residual(ridge.jacobian(x), gap, x.sigma, averaged) ** 2)
+        start = x.outputs if from_start else jnp.zeros_like(x.outputs)
+        tuned = ridge.tuned_outputs(ridge.jacobian(x), x.targets - start, x.sigma, averaged)
+        return start + tuned
 
     return simulate
 
@@ -39,11 +40,16 @@ def _predict(of_gap: bool = True, averaged: bool = False):
     return predict
 
 
+def _risk(r):
+    """||f0 + J w - y||^2."""
+    return jnp.sum((r.sim - r.x.targets) ** 2, axis=-1)
+
+
 def _claims(divided: bool = False, swapped: bool = False) -> tuple:
     """`divided`: the risk is averaged over inputs."""
 
     def risk(r):
-        return r.sim / r.x.n if divided else r.sim
+        return _risk(r) / r.x.n if divided else _risk(r)
 
     ends = (1, 0) if swapped else (0, 1)
     return (
@@ -88,16 +94,14 @@ theorem = Theorem(
         ),
         Reading(
             "proof displays",
-            claims=(
-                equal("R = ||(I - B) U^T y||^2", lambda r: r.sim, lambda r: r.theory["display"]),
-            ),
+            claims=(equal("R = ||(I - B) U^T y||^2", _risk, lambda r: r.theory["display"]),),
         ),
     ),
     wrong=Reading(
         "the largest and the smallest eigenvalue swapped",
         claims=(
             *_claims(swapped=True),
-            equal("R = ||(I - B) U^T y||^2", lambda r: r.sim, lambda r: 2 * r.theory["display"]),
+            equal("R = ||(I - B) U^T y||^2", _risk, lambda r: 2 * r.theory["display"]),
         ),
     ),
 )

@@ -21,12 +21,9 @@ def _jacobians(x: Instance):
 
 
 def simulate(x: Instance, key):
-    """(R(K + S) / R(K))^(1/2) and the root of R(K + S), of models trained to their optimum."""
+    """Outputs of the models trained to their optimum, without and with the layers."""
     before, _, together = _jacobians(x)
-    norms = [
-        jnp.linalg.norm(ridge.tuned_residual(j, x.targets, x.sigma)) for j in (before, together)
-    ]
-    return {"ratio": norms[1] / norms[0], "root": norms[1]}
+    return [ridge.tuned_outputs(j, x.targets, x.sigma) for j in (before, together)]
 
 
 def predict(x: Instance):
@@ -46,8 +43,15 @@ def eta(x: Instance):
     return predict(x)["eta"]
 
 
+def _roots(r):
+    """The roots of R(K) and R(K + S)."""
+    return [jnp.linalg.norm(outputs - r.x.targets, axis=-1) for outputs in r.sim]
+
+
 def _ratio(r):
-    return r.sim["ratio"]
+    """(R(K + S) / R(K))^(1/2)."""
+    before, after = _roots(r)
+    return after / before
 
 
 def _a(r):
@@ -58,12 +62,12 @@ LOWER, UPPER = "lower bound", "upper bound"
 DISPLAYS = (
     at_least(
         "root of R(K + S), lower",
-        lambda r: r.sim["root"],
+        lambda r: _roots(r)[1],
         lambda r: r.theory["length"] / ((1 + r.theory["eta"]) * r.theory["largest"]),
     ),
     at_most(
         "root of R(K + S), upper",
-        lambda r: r.sim["root"] * (1 - r.theory["eta"]) * r.theory["largest"],
+        lambda r: _roots(r)[1] * (1 - r.theory["eta"]) * r.theory["largest"],
         lambda r: r.theory["length"] * r.theory["kappa"] ** 2,
         statement="sigma |y| kappa / ((1 - eta) lambda_min(K + sigma I))",
     ),
@@ -74,7 +78,7 @@ DISPLAYS = (
     ),
     at_most(
         "ratio, upper",
-        lambda r: (1 - r.theory["eta"]) ** 2 * r.sim["ratio"],
+        lambda r: (1 - r.theory["eta"]) ** 2 * _ratio(r),
         lambda r: r.theory["kappa"] * r.theory["q"],
     ),
     at_most(
