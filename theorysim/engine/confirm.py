@@ -21,6 +21,7 @@ from theorysim.engine.judge import violated_rows
 from theorysim.engine.judge_points import slack, tabulate
 from theorysim.engine.measure_many import chunk_that_fits, measured
 from theorysim.engine.shrink import Values, shrunk
+from theorysim.errors import InstanceError
 
 # How many of the best points are measured, in one batch.
 BATCH = 16
@@ -30,8 +31,8 @@ BATCH = 16
 SEARCH_HEADROOM = 10.0
 
 # A sum that absorbs a small addend errs alike however its inputs are jittered by ulps: the measured
-# rounding misses it. A violation must therefore be found at all feasible points about it, this far
-# away in the cube: the slack is continuous, rounding is not.
+# rounding misses it. A violation must therefore be found at all feasible instances about it, with
+# fields scaled by about this much: the slack is continuous, rounding is not.
 NEARBY = 1e-6
 
 # A simpler counterexample must keep this share of the relative violation.
@@ -84,7 +85,7 @@ class Confirmation:
         outcome = self._measured(candidates)
         rows = sorted(np.flatnonzero(outcome.violated), key=lambda row: -outcome.relative[row])
         for row in rows:
-            if self._persists(points[row]):
+            if self._persists(candidates[row]):
                 return self._shrunk(candidates[row], KEPT_SHARE * outcome.relative[row])
         return None
 
@@ -104,11 +105,30 @@ class Confirmation:
     def _key(self) -> np.ndarray:
         return np.asarray(jax.random.key_data(jax.random.key(self.seed)))
 
-    def _persists(self, point: np.ndarray) -> bool:
-        """Whether all feasible points about it violate, too."""
-        steps = NEARBY * np.random.default_rng(self.seed).normal(size=(BATCH, len(point)))
-        nearby = self._measured(self.instances(np.clip(point + steps, 0, 1)))
+    def _persists(self, values: Values) -> bool:
+        """Whether all feasible instances about it violate, too."""
+        steps = NEARBY * np.random.default_rng(self.seed).normal(size=(BATCH, len(values)))
+        about = [
+            {
+                name: self._scaled(name, value, step)
+                for (name, value), step in zip(values.items(), row)
+            }
+            for row in steps
+        ]
+        nearby = self._measured(about)
         return bool(nearby.violated[nearby.feasible].all())
+
+    def _scaled(self, name: str, value: np.ndarray, step: float) -> np.ndarray:
+        """A field's value times 1 + step or 1 - step; the same where neither belongs to it."""
+        if name in self.settings.values or value.dtype.kind != "f":
+            return value
+        for factor in (1 + step, 1 - step):
+            try:
+                self.theorem.space.fields[name].check(name, factor * value, self.settings.sizes)
+            except InstanceError:
+                continue
+            return factor * value
+        return value
 
     def _shrunk(self, values: Values, floor: float) -> Values:
         fixed = self.settings.values
