@@ -62,14 +62,22 @@ def start(x: Instance) -> Delta:
 
 
 def outputs(x: Instance) -> Callable[[Delta], Float[Array, " n"]]:
-    """f(theta_0 + delta) on the training inputs."""
+    """f(theta_0 + delta) on the training inputs, measured from f(theta_0).
+
+    Losses, gaps and derivatives do not depend on where outputs are measured from. Differences of
+    sines and of hyperbolic tangents are taken by their addition theorems: a tuned model hardly
+    moves, and the rounding of whole outputs would hide its distance from a linearised one.
+    """
 
     def f(delta: Delta) -> Float[Array, " n"]:
         entries = delta[: x.n]
         quadratic = x.slope * entries + _bend(x) * entries**2 / 2
-        sine = x.slope * jnp.sin(x.frequency * entries + x.phase)
-        v, w = _network(x, delta)
-        network = jnp.tanh(_inputs(x) @ w) @ v / sqrt(HIDDEN)
+        half = x.frequency * entries / 2
+        sine = 2 * x.slope * jnp.cos(x.phase + half) * jnp.sin(half)
+        (v_0, w_0), (_, w) = _network(x, start(x)), _network(x, delta)
+        before, after = jnp.tanh(_inputs(x) @ w_0), jnp.tanh(_inputs(x) @ w)
+        moved = jnp.tanh(_inputs(x) @ _weights(x, delta)[1:]) * (1 - before * after)
+        network = (after @ _weights(x, delta)[0] + moved @ v_0) / sqrt(HIDDEN)
         return _by_family(x, quadratic, sine, network)
 
     return f
@@ -150,5 +158,9 @@ def _inputs(x: Instance) -> Float[Array, "n d"]:
 
 def _network(x: Instance, delta: Delta) -> tuple[Array, Array]:
     """v (hidden) and w (n - 1, hidden)."""
-    weights = x.weights + delta.reshape(x.n, HIDDEN)
+    weights = x.weights + _weights(x, delta)
     return weights[0], weights[1:]
+
+
+def _weights(x: Instance, delta: Delta) -> Float[Array, "n hidden"]:
+    return delta.reshape(x.n, HIDDEN)
