@@ -36,7 +36,7 @@ that found no counterexample, and the largest ratio of the two sides of an inequ
 reached (1: it is attained; "within errors": points above 1 were measured, and their violation is
 numerical error). An evaluation is one instance with all its runs, hundreds where a claim averages
 over them; where many runs decide together (probabilities, powers, limits, constants), it is one
-run. Each reading had about a minute on one core. Survival is no proof; where a primary reading
+run. Each reading had seconds to a minute on one core. Survival is no proof; where a primary reading
 fell, it says so.
 
 | theorem | planted error found after | primary reading withstood | largest ratio |

@@ -14,6 +14,13 @@ from validation.oracles import linearized as oracle
 FAMILIES = {"quadratic": 0.0, "sine": 1.0, "network": 2.0}
 RADIUS = 0.7
 
+# Integrated to 1e-10 of the parameters, of which a gap is a thousandth at least.
+FLOW_RTOL = 1e-6
+# Solved in matrices whose condition number is below 100.
+SOLVE_RTOL = 1e-11
+# Of sums and differences of a few numbers of order one.
+ROUNDING = 1e-14
+
 pytestmark = pytest.mark.usefixtures("x64")
 
 
@@ -62,6 +69,25 @@ def test_constants_grow_with_the_radius_and_broadcast():
         assert jnp.all(jnp.diff(found.f) >= 0) and jnp.all(jnp.diff(found.jacobian) >= 0)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_outputs_are_those_of_the_model_less_those_at_the_start(family):
+    """By the models' definitions, whose cancellation is rounding at this distance."""
+    x = instance(family)
+    delta = jnp.linspace(-0.8, 1.1, 2 * x.n)
+
+    def whole(delta):
+        weights = x.weights + delta.reshape(x.n, models.HIDDEN)
+        entries = delta[: x.n]
+        return {
+            "quadratic": x.slope * entries + x.bend_scale * x.bend * entries**2 / 2,
+            "sine": x.slope * jnp.sin(x.frequency * entries + x.phase),
+            "network": jnp.tanh(x.rows[:, 1:] @ weights[1:]) @ weights[0] / np.sqrt(2),
+        }[family]
+
+    difference = whole(delta) - whole(models.start(x))
+    np.testing.assert_allclose(models.outputs(x)(delta), difference, atol=ROUNDING)
+
+
 def test_the_first_residual_is_the_given_one():
     x = instance("sine")
     loss = models.loss(x)(models.start(x))
@@ -79,7 +105,7 @@ def test_linearised_flows_are_those_of_the_oracle(strength):
     pulled = oracle.flow(jacobian, gap, strength, 0.5)
     outputs = models.outputs(x)
     behind = outputs(path.deltas[-1]) - outputs(models.start(x)) - jacobian @ pulled
-    np.testing.assert_allclose(path.outputs[-1] - path.straight["B"][-1], behind, rtol=1e-6)
+    np.testing.assert_allclose(path.outputs[-1] - path.straight["B"][-1], behind, rtol=FLOW_RTOL)
     assert jnp.all(path.distance <= flow.sure_radius(x, jnp.asarray(strength), path.times))
 
 
@@ -96,4 +122,4 @@ def test_the_newton_step_solves_the_ridge_problem():
     gap = jnp.array([1.0, -2.0, 0.5])
     tuned = ridge.tuned_outputs(jacobian, gap, jnp.asarray(0.3))
     truth = oracle.ridge(np.asarray(jacobian), np.asarray(gap), 0.3)
-    np.testing.assert_allclose(tuned, truth, rtol=1e-11)
+    np.testing.assert_allclose(tuned, truth, rtol=SOLVE_RTOL)

@@ -106,7 +106,7 @@ class Confirmation:
         return np.asarray(jax.random.key_data(jax.random.key(self.seed)))
 
     def _persists(self, values: Values) -> bool:
-        """Whether all feasible instances about it violate, too."""
+        """Whether all feasible instances about it violate, too (an isolated one has none)."""
         steps = NEARBY * np.random.default_rng(self.seed).normal(size=(BATCH, len(values)))
         about = [
             {

@@ -56,6 +56,7 @@ def render_attacks(report: FalsifyReport, console: Console) -> None:
             console.print(f"  {sides}, {room}; {attack.evaluations} evaluations")
         else:
             ratio = "" if math.isnan(attack.ratio) else f", largest ratio {attack.ratio:.6g}"
+            ratio += " (above 1 within errors)" if attack.ratio > 1 else ""
             console.print(title.append(f"not refuted in {attack.evaluations} evaluations{ratio}"))
         if attack.note:
             console.print(Padding(attack.note, (0, 0, 0, 2)))
