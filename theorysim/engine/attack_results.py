@@ -12,6 +12,8 @@ from typing import Any
 class Attack:
     """The outcome of attacking one claim.
 
+    `evaluations` counts instances that meet the hypotheses (on each rung, where a claim climbs a
+    ladder), `runs` their simulations: several per instance where a claim averages over keys.
     `lhs`, `rhs`, `slack`, `error` belong to `instance`, the (shrunk, confirmed) counterexample;
     without one they are NaN. `ratio` is the largest lhs/rhs (rhs/lhs for lower bounds) reached,
     at `ratio_instance`: the tightness over the space, no proof.
@@ -20,8 +22,9 @@ class Attack:
     reading: str
     claim: str
     kind: str
-    refuted: bool
     evaluations: int
+    runs: int
+    refuted: bool
     lhs: float = math.nan
     rhs: float = math.nan
     slack: float = math.nan
@@ -68,7 +71,7 @@ class FalsifyReport:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.theorem}: {self.budget} evaluations per claim"]
+        lines = [f"{self.theorem}: {self.budget} evaluations per reading"]
         for a in self.attacks:
             outcome = "refuted" if a.refuted else f"not refuted, largest ratio {a.ratio:.4g}"
             lines.append(f"  {a.reading}, {a.claim}: {outcome}")

@@ -1,10 +1,11 @@
-"""Whether a point that a search found violates a claim: measured with its error, then shrunk."""
+"""Whether points that a search found violate claims: measured with their error, then shrunk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 import jax
@@ -15,11 +16,12 @@ from jaxtyping import Array
 from theorysim.claims.claim import Claim
 from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
-from theorysim.engine.attack import Points, Scored
 from theorysim.engine.draw import Settings, SizeItems
 from theorysim.engine.judge import violated_rows
 from theorysim.engine.judge_points import slack, tabulate
+from theorysim.engine.measure import Measurement
 from theorysim.engine.measure_many import chunk_that_fits, measured
+from theorysim.engine.scores import Points, Scored
 from theorysim.engine.shrink import Values, shrunk
 from theorysim.errors import InstanceError
 
@@ -37,6 +39,13 @@ NEARBY = 1e-6
 
 # A simpler counterexample must keep this share of the relative violation.
 KEPT_SHARE = 0.1
+
+
+class _Measured(NamedTuple):
+    """Measurements of candidates by name of claim, and which candidates meet the hypotheses."""
+
+    by_claim: dict[str, Measurement]
+    feasible: np.ndarray
 
 
 class _Outcome(NamedTuple):
@@ -65,29 +74,39 @@ def _feasibility_program(reading: ResolvedReading) -> Callable:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Measures candidates for one claim at fixed sizes; no point of the cube twice."""
+    """Measures candidates for claims of one reading at fixed sizes; no point of the cube twice."""
 
     theorem: Theorem
     reading: ResolvedReading
-    claim: Claim
     settings: Settings
     seed: int
     tried: set[bytes] = field(default_factory=set)
 
-    def confirmed(self, found: Scored) -> Values | None:
-        """The shrunk form of the best point that is a violation beyond its error, if one is."""
-        violating = found.points[found.scores > 0]
-        points = [p for p in violating if p.tobytes() not in self.tried][:BATCH]
+    def confirmed(self, found: Mapping[Claim, Scored]) -> dict[Claim, Values]:
+        """For each claim that is violated beyond its error: the shrunk form of its worst point."""
+        points = self._untried(list(found.values()))
         if not points:
-            return None
-        self.tried.update(point.tobytes() for point in points)
+            return {}
         candidates = self.instances(np.array(points))
-        outcome = self._measured(candidates)
-        rows = sorted(np.flatnonzero(outcome.violated), key=lambda row: -outcome.relative[row])
-        for row in rows:
-            if self._persists(candidates[row]):
-                return self._shrunk(candidates[row], KEPT_SHARE * outcome.relative[row])
-        return None
+        measurements = self._measured(candidates)
+        hits = {}
+        for claim in found:
+            outcome = self._outcome(claim, measurements)
+            for row in sorted(np.flatnonzero(outcome.violated), key=lambda r: -outcome.relative[r]):
+                if self._persists(claim, candidates[row]):
+                    floor = KEPT_SHARE * outcome.relative[row]
+                    hits[claim] = self._shrunk(claim, candidates[row], floor)
+                    break
+        return hits
+
+    def _untried(self, found: Sequence[Scored]) -> list[np.ndarray]:
+        """At most BATCH points that seem to violate a claim and were not measured: worst first."""
+        violating = [scored.points[scored.scores > 0] for scored in found]
+        in_turn = [point for rank in zip_longest(*violating) for point in rank if point is not None]
+        fresh = {p.tobytes(): p for p in in_turn if p.tobytes() not in self.tried}
+        picked = dict(islice(fresh.items(), BATCH))
+        self.tried.update(picked)
+        return list(picked.values())
 
     def instances(self, points: Points) -> list[Values]:
         """Field values of at most BATCH points of the cube."""
@@ -105,7 +124,7 @@ class Confirmation:
     def _key(self) -> np.ndarray:
         return np.asarray(jax.random.key_data(jax.random.key(self.seed)))
 
-    def _persists(self, values: Values) -> bool:
+    def _persists(self, claim: Claim, values: Values) -> bool:
         """Whether all feasible instances about it violate, too (an isolated one has none)."""
         steps = NEARBY * np.random.default_rng(self.seed).normal(size=(BATCH, len(values)))
         about = [
@@ -115,7 +134,7 @@ class Confirmation:
             }
             for row in steps
         ]
-        nearby = self._measured(about)
+        nearby = self._outcome(claim, self._measured(about))
         return bool(nearby.violated[nearby.feasible].all())
 
     def _scaled(self, name: str, value: np.ndarray, step: float) -> np.ndarray:
@@ -130,11 +149,11 @@ class Confirmation:
             return factor * value
         return value
 
-    def _shrunk(self, values: Values, floor: float) -> Values:
+    def _shrunk(self, claim: Claim, values: Values, floor: float) -> Values:
         fixed = self.settings.values
 
         def violates(candidates: Sequence[Values]) -> np.ndarray:
-            again = self._measured(list(candidates))
+            again = self._outcome(claim, self._measured(candidates))
             kept = [
                 all(np.array_equal(one[name], value) for name, value in fixed.items())
                 for one in candidates
@@ -143,23 +162,26 @@ class Confirmation:
 
         return shrunk(self.theorem.space, self.settings.sizes, values, violates)
 
-    def _measured(self, candidates: list[Values]) -> _Outcome:
+    def _measured(self, candidates: Sequence[Values]) -> _Measured:
         """Measured in batches of one length, so that every pass runs the same compiled program."""
         readings, settings = (self.reading,), Settings(self.settings.sizes, {})
         chunk = chunk_that_fits(self.theorem, readings, settings, BATCH)
-        padded = candidates + [candidates[-1]] * (-len(candidates) % chunk)
+        padded = [*candidates, *[candidates[-1]] * (-len(candidates) % chunk)]
         values = {name: np.stack([one[name] for one in padded]) for name in padded[0]}
         x = Instance(values, self.settings.size_items, np.ones(len(padded)))
         keys = np.tile(self._key(), (len(padded), 1))
-        found = measured(self.theorem, readings, settings, x, keys, chunk)
-        m = found[self.reading.name][self.claim.name]
+        found = measured(self.theorem, readings, settings, x, keys, chunk)[self.reading.name]
+        feasible = np.asarray(_feasibility_program(self.reading)(x))
+        return jax.tree.map(lambda leaf: leaf[: len(candidates)], _Measured(found, feasible))
+
+    @staticmethod
+    def _outcome(claim: Claim, measured: _Measured) -> _Outcome:
+        m = measured.by_claim[claim.name]
         points = tabulate(m)
         with np.errstate(invalid="ignore", divide="ignore"):
-            room = slack(self.claim.kind, points.lhs, points.rhs)
+            room = slack(claim.kind, points.lhs, points.rhs)
             relative = np.where(points.given & (points.scale > 0), -room / points.scale, -1)
         known = np.where(np.isnan(relative), -np.inf, relative)
-        feasible = np.asarray(_feasibility_program(self.reading)(x))
         blurred = replace(m, rounding=SEARCH_HEADROOM * m.rounding)
-        violated = violated_rows(self.claim, blurred) & feasible
-        kept = slice(0, len(candidates))
-        return _Outcome(violated[kept], np.max(known, axis=1)[kept], feasible[kept])
+        violated = violated_rows(claim, blurred) & measured.feasible
+        return _Outcome(violated, np.max(known, axis=1), measured.feasible)

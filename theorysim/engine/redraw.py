@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from theorysim.claims.claim import Claim, Kind
@@ -15,42 +15,52 @@ from theorysim.engine.verify import verify
 def by_redrawing(
     theorem: Theorem,
     reading: ResolvedReading,
-    claim: Claim,
+    claims: Sequence[Claim],
     given: Mapping[str, Any],
     budget: int,
     seed: int,
-) -> Attack:
-    """Verify on fresh draws, seed after seed, until a violation comes back or the budget ends."""
-    rungs = max(1, sum(len(r) for r in claim.ladders.values()))
-    cost = theorem.instances * theorem.keys * rungs
-    rounds = max(1, budget // cost)
-    for attempt in range(rounds):
-        report = verify(theorem, reading=reading.name, seed=seed + attempt, settings=given)
-        found = of_claim(report, claim)
-        if found.verdict == "violated" and _replicated(
-            theorem, reading, claim, found, given, seed + rounds + attempt
-        ):
-            return Attack(
-                reading.name,
-                claim.name,
-                str(claim.kind),
-                refuted=True,
-                evaluations=(attempt + 1) * cost,
-                lhs=found.lhs,
-                rhs=found.rhs,
-                slack=found.slack,
-                error=found.error,
-                instance=found.worst_instance,
-                note=found.note,
-            )
-    return Attack(
-        reading.name,
-        claim.name,
-        str(claim.kind),
-        refuted=False,
-        evaluations=rounds * cost,
-        note="decided by many runs together; drawn anew instead of searched",
-    )
+) -> dict[Claim, Attack]:
+    """Verify on fresh draws, seed after seed, until each is refuted or the budget of runs ends."""
+    instances = {claim: _instances(theorem, claim) for claim in claims}
+    rounds = max(1, budget // (max(instances.values()) * theorem.keys))
+
+    def attack(claim: Claim, rounds: int, **outcome: Any) -> Attack:
+        measured = rounds * instances[claim]
+        runs = measured * theorem.keys
+        kind = str(claim.kind)
+        return Attack(reading.name, claim.name, kind, evaluations=measured, runs=runs, **outcome)
+
+    refuted: dict[Claim, Attack] = {}
+    for done in range(rounds):
+        if len(refuted) == len(claims):
+            break
+        report = verify(theorem, reading=reading.name, seed=seed + done, settings=given)
+        for claim in set(claims) - set(refuted):
+            found = of_claim(report, claim)
+            if found.verdict == "violated" and _replicated(
+                theorem, reading, claim, found, given, seed + rounds + done
+            ):
+                refuted[claim] = attack(claim, done + 1, **_counterexample(found))
+    note = "decided by many runs together; drawn anew instead of searched"
+    stood = {claim: attack(claim, rounds, refuted=False, note=note) for claim in claims}
+    return stood | refuted
+
+
+def _instances(theorem: Theorem, claim: Claim) -> int:
+    """Instances, on all rungs, that one verification of a claim measures."""
+    return theorem.instances * max(1, sum(len(rungs) for rungs in claim.ladders.values()))
+
+
+def _counterexample(found: ClaimReport) -> dict[str, Any]:
+    return {
+        "refuted": True,
+        "lhs": found.lhs,
+        "rhs": found.rhs,
+        "slack": found.slack,
+        "error": found.error,
+        "instance": found.worst_instance,
+        "note": found.note,
+    }
 
 
 def _replicated(

@@ -46,18 +46,20 @@ def render_decisive(report: Report, console: Console) -> None:
 def render_attacks(report: FalsifyReport, console: Console) -> None:
     """Print what a search found: a counterexample per refuted claim, else the largest ratio."""
     console.print(Text(f"{report.theorem}  {report.title}", style="bold"))
-    console.print(f"up to {report.budget} evaluations per claim, seed {report.seed}")
+    console.print(f"up to {report.budget} evaluations per reading, seed {report.seed}")
     for attack in report.attacks:
+        runs = f" ({attack.runs} runs)" if attack.runs != attack.evaluations else ""
+        spent = f"{attack.evaluations} evaluations{runs}"
         title = Text(f"\n{attack.reading}, {attack.claim}: ")
         if attack.refuted:
             console.print(title.append("refuted", style=COLOURS["violated"]))
             sides = f"lhs {number(attack.lhs)}, rhs {number(attack.rhs)}"
             room = f"slack {number(attack.slack)}, error {number(attack.error)}"
-            console.print(f"  {sides}, {room}; {attack.evaluations} evaluations")
+            console.print(f"  {sides}, {room}; {spent}")
         else:
             ratio = "" if math.isnan(attack.ratio) else f", largest ratio {attack.ratio:.6g}"
             ratio += " (above 1 within errors)" if attack.ratio > 1 else ""
-            console.print(title.append(f"not refuted in {attack.evaluations} evaluations{ratio}"))
+            console.print(title.append(f"not refuted in {spent}{ratio}"))
         if attack.note:
             console.print(Padding(attack.note, (0, 0, 0, 2)))
         instance = attack.instance or attack.ratio_instance

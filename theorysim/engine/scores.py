@@ -1,0 +1,185 @@
+"""Scoring points of a space's unit cube: by how much they violate each claim of a reading.
+
+Scores order points: feasible ones by relative violation, infeasible ones below all of them by how
+far they are from feasible, undefined ones last. One simulation of a point scores it for all claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float
+
+from theorysim.claims.claim import Claim, Kind
+from theorysim.claims.run import Run
+from theorysim.claims.space import Instance
+from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.engine.draw import Settings, SizeItems
+from theorysim.engine.measure import replace_coarsening, runs, sides
+from theorysim.engine.measure_many import instance_bytes
+from theorysim.engine.memory import chunk_length
+
+Points = Float[np.ndarray, "points dimension"]
+
+# Points that are simulated side by side, memory permitting.
+CHUNK = 512
+
+ASCENT_STEPS = 64
+ASCENT_RATE = 0.03
+
+# Below every score of a feasible point, which lies in [-1, 1].
+INFEASIBLE = -4.0
+UNDEFINED = -8.0
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Points of the cube, with their scores (relative violation) and log lhs/rhs for one claim."""
+
+    points: Points
+    scores: np.ndarray
+    ratios: np.ndarray
+
+    def best(self, count: int) -> Scored:
+        """The best few, best first, without repetitions of a point."""
+        _, first = np.unique(self.points, axis=0, return_index=True)
+        order = first[np.argsort(-self.scores[first], kind="stable")][:count]
+        return Scored(self.points[order], self.scores[order], self.ratios[order])
+
+    @staticmethod
+    def joined(*parts: Scored) -> Scored:
+        """All points of several parts."""
+        fields = [
+            np.concatenate(f)
+            for f in zip(*((p.points, p.scores, p.ratios) for p in parts), strict=True)
+        ]
+        return Scored(*fields)
+
+
+def _relative(claim: Claim, lhs: Array, rhs: Array) -> Array:
+    """Violation relative to the sides, in [-1, 1]; positive where violated."""
+    excess = rhs - lhs if claim.kind in (Kind.AT_LEAST, Kind.DECREASING) else lhs - rhs
+    if claim.kind is Kind.EQUAL:
+        excess = jnp.abs(excess)
+    scale = jnp.abs(lhs) + jnp.abs(rhs)
+    return jnp.where(scale > 0, excess / jnp.where(scale > 0, scale, 1), 0)
+
+
+def _log_ratio(claim: Claim, lhs: Array, rhs: Array) -> Array:
+    if claim.kind in (Kind.AT_LEAST, Kind.DECREASING):
+        lhs, rhs = rhs, lhs
+    positive = (lhs > 0) & (rhs > 0)
+    safe = jnp.where(positive, lhs, 1) / jnp.where(positive, rhs, 1)
+    return jnp.where(positive, jnp.log(safe), -jnp.inf)
+
+
+def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
+    """What the search maximises for a claim, in [-1, 1], and the log of lhs/rhs.
+
+    That is the violation; of a constant, which nothing violates at one instance, its size.
+    """
+    lhs, rhs = sides(claim, run)
+    given = jnp.ones(lhs.shape, bool)
+    if claim.given is not None:
+        given = jnp.broadcast_to(jnp.asarray(claim.given(run)) >= 0, lhs.shape)
+    ratio = jnp.max(jnp.where(given, _log_ratio(claim, lhs, rhs), -jnp.inf), initial=-jnp.inf)
+    if claim.kind is Kind.EXISTS_CONSTANT:
+        return jnp.tanh(jnp.maximum(ratio, -50) / 50), ratio
+    return jnp.max(jnp.where(given, _relative(claim, lhs, rhs), -1), initial=-1), ratio
+
+
+def _margin(reading: ResolvedReading, x: Instance) -> Array:
+    """The smallest margin of the hypotheses: negative where one is not met, NaN where undefined."""
+    margins = [jnp.min(jnp.asarray(m(x), float)) for m in reading.hypotheses.values()]
+    return jnp.min(jnp.stack(margins)) if margins else jnp.ones(())
+
+
+@lru_cache(maxsize=256)
+def _scoring_program(
+    theorem: Theorem, reading: ResolvedReading, claims: tuple[Claim, ...], sizes: SizeItems
+):
+    size_map = dict(sizes)
+
+    def score(u: Any, fixed: dict, key_data: Any) -> tuple[Array, Array, Array]:
+        x = theorem.space.decode(u, size_map).replace(**fixed)
+        margin = _margin(reading, x)
+        x = replace_coarsening(x, 1.0 if theorem.integrates else jnp.nan)
+        keys = jax.random.split(jax.random.wrap_key_data(key_data), theorem.keys)
+        run = runs((reading,), x, keys)[reading.name]
+        goals, ratios = map(jnp.stack, zip(*(_goal(claim, run) for claim in claims), strict=True))
+        outside = jnp.where(jnp.isnan(margin), UNDEFINED, INFEASIBLE + jnp.tanh(margin))
+        scores = jnp.where(margin >= 0, goals, outside)
+        scores = jnp.where(jnp.isnan(scores), UNDEFINED, scores)
+        return scores, jnp.where(margin >= 0, ratios, -jnp.inf), margin >= 0
+
+    return jax.jit(jax.vmap(score, in_axes=(0, None, None))), score
+
+
+class Target:
+    """Claims of one reading at fixed sizes: what is scored, and how many points were.
+
+    `evaluations` counts the points at which the hypotheses hold, `spent` all of them and the steps
+    of gradient ascent.
+    """
+
+    def __init__(
+        self,
+        theorem: Theorem,
+        reading: ResolvedReading,
+        claims: Sequence[Claim],
+        settings: Settings,
+        seed: int,
+    ):
+        self.dimension = theorem.space.dimension(settings.sizes)
+        self.evaluations = 0
+        self.spent = 0
+        items = settings.size_items
+        self._batch, self._single = _scoring_program(theorem, reading, tuple(claims), items)
+        key = np.asarray(jax.random.key_data(jax.random.key(seed)))
+        self._arguments = dict(settings.values), key
+        what = f"{theorem.id} with " + ", ".join(f"{k} = {v}" for k, v in items)
+        need = instance_bytes(theorem, (reading,), settings.sizes)
+        self._chunk = chunk_length(need, CHUNK, what)
+        self._climb = jax.jit(jax.vmap(self._climbed, in_axes=(0, None)))
+
+    def scored(self, points: Points) -> list[Scored]:
+        """Any number of points scored for each claim, in chunks of one compiled length."""
+        scores, ratios = [], []
+        for start in range(0, len(points), self._chunk):
+            rows = np.minimum(np.arange(start, start + self._chunk), len(points) - 1)
+            score, ratio, feasible = self._batch(points[rows], *self._arguments)
+            kept = slice(0, len(points) - start)
+            scores.append(np.asarray(score)[kept])
+            ratios.append(np.asarray(ratio)[kept])
+            self.evaluations += int(np.sum(np.asarray(feasible)[kept]))
+        self.spent += len(points)
+        by_claim = zip(np.concatenate(scores).T, np.concatenate(ratios).T, strict=True)
+        return [Scored(points, score, ratio) for score, ratio in by_claim]
+
+    def ascended(self, points: Points, claim: int) -> Points | None:
+        """Points after gradient ascent in the score of one claim; None without a gradient."""
+        try:
+            climbed = self._climb(points, claim)
+        except ValueError:  # a loop of traced length has no reverse derivative
+            return None
+        self.spent += ASCENT_STEPS * len(points)
+        return np.asarray(climbed)
+
+    def _climbed(self, u: Array, claim: Array) -> Array:
+        optimiser = optax.adam(ASCENT_RATE)
+
+        def step(state: tuple, _: None) -> tuple:
+            u, memory = state
+            slope = jax.grad(lambda u: -self._single(u, *self._arguments)[0][claim])(u)
+            slope = jnp.nan_to_num(slope, posinf=0.0, neginf=0.0)
+            updates, memory = optimiser.update(slope, memory)
+            return (jnp.clip(u + jnp.asarray(updates), 0, 1), memory), None
+
+        return jax.lax.scan(step, (u, optimiser.init(u)), None, length=ASCENT_STEPS)[0][0]
