@@ -241,3 +241,17 @@ def test_a_constant_that_grows_along_a_ladder_is_refuted(power, refuted):
     assert found.refuted is refuted
     if not refuted:
         assert found.ratio == pytest.approx(2.0)
+
+
+def test_a_point_without_a_number_hides_no_other():
+    """The claim has two points per instance; the first is nowhere defined."""
+
+    def both(r):
+        a = r.sim["a"]
+        return jnp.stack([jnp.full_like(a, jnp.nan), a], axis=-1)
+
+    found = attack(theorem(at_most("a", both, lambda r: 1.5)))
+    assert found.refuted
+    assert found.instance["values"]["a"] == 2.0
+    survivor = attack(theorem(at_most("a", both, lambda r: 2.5)))
+    assert survivor.ratio == pytest.approx(2.0 / 2.5)

@@ -237,7 +237,9 @@ def falsify(
     reading: Annotated[
         str | None, typer.Option(metavar="R", help="Attack only this reading.")
     ] = None,
-    budget: Annotated[int | None, typer.Option(metavar="N", help="Evaluations per claim.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(metavar="N", help="Evaluations per reading.")
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of the search.")] = 0,
     settings: Settings = [],  # noqa: B006
     out: Annotated[

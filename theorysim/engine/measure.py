@@ -181,10 +181,13 @@ def _lanes(
 
 
 def _spread(lanes: tuple[Array, Array], given: Array, which: slice) -> Array:
-    """Largest distance of some lanes to the undisturbed one, over both sides and all points."""
+    """Largest distance of some lanes to the undisturbed one, over both sides and all points.
+
+    Where the undisturbed one is NaN the point is undefined, which says nothing of the others.
+    """
 
     def widest(side: Array) -> Array:
-        distance = jnp.abs(side[which] - side[0])
+        distance = jnp.where(jnp.isnan(side[0]), 0, jnp.abs(side[which] - side[0]))
         if side.ndim > 1:  # the lanes saw the first keys only
             distance = jnp.where(given[: side.shape[1]], distance, 0)
         return jnp.max(distance, initial=0.0)

@@ -83,16 +83,21 @@ def _log_ratio(claim: Claim, lhs: Array, rhs: Array) -> Array:
 def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
     """What the search maximises for a claim, in [-1, 1], and the log of lhs/rhs.
 
-    That is the violation; of a constant, which nothing violates at one instance, its size.
+    That is the violation; of a constant, which nothing violates at one instance, its size. Points
+    without a number are passed over, as long as there are others.
     """
     lhs, rhs = sides(claim, run)
-    given = jnp.ones(lhs.shape, bool)
+    spoken = jnp.ones(lhs.shape, bool)
     if claim.given is not None:
-        given = jnp.broadcast_to(jnp.asarray(claim.given(run)) >= 0, lhs.shape)
-    ratio = jnp.max(jnp.where(given, _log_ratio(claim, lhs, rhs), -jnp.inf), initial=-jnp.inf)
+        spoken = jnp.broadcast_to(jnp.asarray(claim.given(run)) >= 0, lhs.shape)
+    relative, log_ratio = _relative(claim, lhs, rhs), _log_ratio(claim, lhs, rhs)
+    known = spoken & ~jnp.isnan(relative) & ~jnp.isnan(log_ratio)
+    ratio = jnp.max(jnp.where(known, log_ratio, -jnp.inf), initial=-jnp.inf)
+    goal = jnp.max(jnp.where(known, relative, -1), initial=-1)
     if claim.kind is Kind.EXISTS_CONSTANT:
-        return jnp.tanh(jnp.maximum(ratio, -50) / 50), ratio
-    return jnp.max(jnp.where(given, _relative(claim, lhs, rhs), -1), initial=-1), ratio
+        goal = jnp.tanh(jnp.maximum(ratio, -50) / 50)
+    undefined = jnp.any(spoken) & ~jnp.any(known)
+    return jnp.where(undefined, jnp.nan, goal), ratio
 
 
 def _margin(reading: ResolvedReading, x: Instance) -> Array:
