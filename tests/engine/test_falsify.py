@@ -113,7 +113,9 @@ def test_a_small_addend_that_a_sum_absorbs_is_no_counterexample():
     worst = float(tried[np.argmax((1.5 + 1e-9 * tried) - 1.5 - 1e-9 * tried)])
     replay = verify(statement, instance={"values": {"a": worst, "b": 1.5}})
     assert replay.verdict is Verdict.VIOLATED  # the measured rounding alone misses it
-    assert not attack(statement).refuted
+    found = attack(statement)
+    assert not found.refuted
+    assert "dropped as rounding" in found.note
 
 
 def test_nan_is_no_counterexample():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -74,13 +75,17 @@ def _feasibility_program(reading: ResolvedReading) -> Callable:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Measures candidates for claims of one reading at fixed sizes; no point of the cube twice."""
+    """Measures candidates for claims of one reading at fixed sizes; no point of the cube twice.
+
+    `fleeting` counts, for each claim, the violations that were dropped as rounding.
+    """
 
     theorem: Theorem
     reading: ResolvedReading
     settings: Settings
     seed: int
     tried: set[bytes] = field(default_factory=set)
+    fleeting: Counter[Claim] = field(default_factory=Counter)
 
     def confirmed(self, found: Mapping[Claim, Scored]) -> dict[Claim, Values]:
         """For each claim that is violated beyond its error: the shrunk form of its worst point."""
@@ -97,6 +102,7 @@ class Confirmation:
                     floor = KEPT_SHARE * outcome.relative[row]
                     hits[claim] = self._shrunk(claim, candidates[row], floor)
                     break
+                self.fleeting[claim] += 1
         return hits
 
     def _untried(self, found: Sequence[Scored]) -> list[np.ndarray]:

@@ -27,8 +27,8 @@ SMALL_SHARE = 0.5
 class Pursuit:
     """The search for a violation of one claim, after it was `drawn` anew where it has a ladder.
 
-    `evaluations` are those of the search at earlier sizes; `best` holds the points of the largest
-    ratio so far.
+    `evaluations` are those of the search at earlier sizes, `fleeting` the violations dropped as
+    rounding; `best` holds the points of the largest ratio so far.
     """
 
     theorem: Theorem
@@ -36,6 +36,7 @@ class Pursuit:
     claim: Claim
     drawn: Attack | None = None
     evaluations: int = 0
+    fleeting: int = 0
     best: tuple[Scored, Confirmation] | None = None
     refuted: Attack | None = None
 
@@ -78,8 +79,13 @@ class Pursuit:
             refuted=False,
             ratio=ratio,
             ratio_instance=confirmation.as_json(values) if math.isfinite(ratio) else None,
-            note="" if feasible else "no feasible point was found",
+            note=self._note() if feasible else "no feasible point was found",
         )
+
+    def _note(self) -> str:
+        if not self.fleeting:
+            return ""
+        return f"dropped as rounding: {self.fleeting} violations that vanish a little beside"
 
     def _attack(self, searched: int, **outcome: Any) -> Attack:
         drawn = (self.drawn.evaluations, self.drawn.runs) if self.drawn else (0, 0)
@@ -136,6 +142,7 @@ def _pursue_at(
                 pursuit.hit(confirmation.as_json(hits[pursuit.claim]), target.evaluations)
     for pursuit in pursuits:
         pursuit.evaluations += target.evaluations
+        pursuit.fleeting += confirmation.fleeting[pursuit.claim]
 
 
 def _size_ladder(
