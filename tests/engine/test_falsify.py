@@ -25,7 +25,11 @@ from theorysim.claims import (
     scales_as,
     with_probability,
 )
+from theorysim.engine.confirm import Confirmation
+from theorysim.engine.draw import Settings
 from theorysim.engine.falsify import falsify
+from theorysim.engine.measure import simulation_keys
+from theorysim.engine.scores import Scored
 from theorysim.engine.verify import verify
 
 BUDGET = 6000
@@ -116,6 +120,51 @@ def test_a_small_addend_that_a_sum_absorbs_is_no_counterexample():
     found = attack(statement)
     assert not found.refuted
     assert "dropped as rounding" in found.note
+
+
+def noisy_mean(space, sample, mean, **options):
+    """The average of a sample over 64 keys equals `mean`."""
+    return theorem(
+        equal("mean", lambda r: r.mean(r.sim), lambda r: r.theory),
+        simulate=sample,
+        predict=mean,
+        wrong=Reading("wrong", predict=lambda x: 2 + mean(x)),
+        space=space,
+        keys=64,
+        **options,
+    )
+
+
+def test_noise_hides_no_violation():
+    """Two per cent too much: seen where the noise is small, not where an average misses most."""
+    statement = noisy_mean(
+        Space(a=Real(1, 2), noise=Real(1e-3, 10, log=True)),
+        lambda x, key: x.a * (1 + x.noise * jax.random.normal(key)),
+        lambda x: 1.02 * x.a,
+    )
+    found = attack(statement)
+    assert found.refuted
+    assert found.instance["values"]["noise"] < 0.1
+
+
+def test_an_average_must_miss_with_fresh_keys():
+    """Thousands of points are measured: with the unluckiest key of many a true claim falls."""
+    statement = noisy_mean(
+        Space(a=Real(1, 2)), lambda x, key: x.a * (1 + jax.random.normal(key)), lambda x: x.a
+    )
+
+    def deviation(seed):
+        noise = jax.vmap(jax.random.normal)(simulation_keys(jax.random.key(seed), 64))
+        return jnp.abs(jnp.mean(noise)) / jnp.std(noise)
+
+    with jax.enable_x64(True):
+        seed = int(jnp.argmax(jax.vmap(deviation)(jnp.arange(200_000))))
+        replay = verify(statement, instance={"values": {"a": 1.5}, "key": [0, seed]})
+        assert replay.verdict is Verdict.VIOLATED
+        reading = statement.primary()
+        suspect = Scored(np.array([[0.5]]), np.ones(1), np.zeros(1))
+        confirmation = Confirmation(statement, reading, Settings({}, {}), seed)
+        assert not confirmation.confirmed({reading.claims[0]: suspect})
 
 
 def test_nan_is_no_counterexample():

@@ -196,23 +196,12 @@ def _spread(lanes: tuple[Array, Array], given: Array, which: slice) -> Array:
 
 
 def _measurement(claim: Claim, run: Run, lane_parts: tuple[Instance, Any, Any]) -> Measurement:
-    run = dataclasses.replace(run, sources=set())
-    lhs, rhs = sides(claim, run)
+    lhs, rhs, (limit, sampling, skewness) = sides_with_errors(claim, run)
     lanes = jax.vmap(lambda *parts: sides(claim, Run(*parts)))(*lane_parts)
     given = jnp.ones(lhs.shape, bool)
     if claim.given is not None:
         given = jnp.broadcast_to(jnp.asarray(claim.given(run)) >= 0, lhs.shape)
     probability = jnp.zeros(()) if claim.probability is None else claim.probability(run)
-
-    def slack(**disturbance: Any) -> Array:
-        left, right = sides(claim, run.disturbed(**disturbance))
-        return right - left
-
-    limit = sampling = skewness = jnp.zeros(lhs.shape)
-    if "limit" in run.sources:
-        limit = jnp.abs(slack(extrapolate=True) - (rhs - lhs))
-    if "sampling" in run.sources:
-        sampling, skewness = _jackknife(claim, run, slack)
     return Measurement(
         lhs=lhs,
         rhs=rhs,
@@ -224,6 +213,26 @@ def _measurement(claim: Claim, run: Run, lane_parts: tuple[Instance, Any, Any]) 
         sampling=sampling,
         skewness=skewness,
     )
+
+
+def sides_with_errors(claim: Claim, run: Run) -> tuple[Array, Array, tuple[Array, Array, Array]]:
+    """Both sides, and the errors they declare: of limits; standard error and skewness of means.
+
+    An error is zero where no side declares its source.
+    """
+    run = dataclasses.replace(run, sources=set())
+    lhs, rhs = sides(claim, run)
+
+    def slack(**disturbance: Any) -> Array:
+        left, right = sides(claim, run.disturbed(**disturbance))
+        return right - left
+
+    limit = sampling = skewness = jnp.zeros(lhs.shape)
+    if "limit" in run.sources:
+        limit = jnp.abs(slack(extrapolate=True) - (rhs - lhs))
+    if "sampling" in run.sources:
+        sampling, skewness = _jackknife(claim, run, slack)
+    return lhs, rhs, (limit, sampling, skewness)
 
 
 def _jackknife(claim: Claim, run: Run, slack: Callable[..., Array]) -> tuple[Array, Array]:

@@ -22,7 +22,7 @@ from theorysim.claims.run import Run
 from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine.draw import Settings, SizeItems
-from theorysim.engine.measure import replace_coarsening, runs, sides
+from theorysim.engine.measure import replace_coarsening, runs, sides_with_errors
 from theorysim.engine.measure_many import instance_bytes
 from theorysim.engine.memory import chunk_length
 
@@ -33,6 +33,10 @@ CHUNK = 512
 
 ASCENT_STEPS = 64
 ASCENT_RATE = 0.03
+
+# Standard errors by which an average must miss before a point is suspected: otherwise the noisiest
+# points come first.
+NOISE = 3.5
 
 # Below every score of a feasible point, which lies in [-1, 1].
 INFEASIBLE = -4.0
@@ -63,13 +67,14 @@ class Scored:
         return Scored(*fields)
 
 
-def _relative(claim: Claim, lhs: Array, rhs: Array) -> Array:
-    """Violation relative to the sides, in [-1, 1]; positive where violated."""
+def _relative(claim: Claim, lhs: Array, rhs: Array, error: Array) -> Array:
+    """Violation beyond an error, relative to the sides, in [-1, 1]; positive where violated."""
     excess = rhs - lhs if claim.kind in (Kind.AT_LEAST, Kind.DECREASING) else lhs - rhs
     if claim.kind is Kind.EQUAL:
         excess = jnp.abs(excess)
     scale = jnp.abs(lhs) + jnp.abs(rhs)
-    return jnp.where(scale > 0, excess / jnp.where(scale > 0, scale, 1), 0)
+    relative = (excess - error) / jnp.where(scale > 0, scale, 1)
+    return jnp.where(scale > 0, jnp.maximum(relative, -1), 0)
 
 
 def _log_ratio(claim: Claim, lhs: Array, rhs: Array) -> Array:
@@ -86,11 +91,12 @@ def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
     That is the violation; of a constant, which nothing violates at one instance, its size. Points
     without a number are passed over, as long as there are others.
     """
-    lhs, rhs = sides(claim, run)
+    lhs, rhs, (limit, standard_error, _) = sides_with_errors(claim, run)
     spoken = jnp.ones(lhs.shape, bool)
     if claim.given is not None:
         spoken = jnp.broadcast_to(jnp.asarray(claim.given(run)) >= 0, lhs.shape)
-    relative, log_ratio = _relative(claim, lhs, rhs), _log_ratio(claim, lhs, rhs)
+    relative = _relative(claim, lhs, rhs, limit + NOISE * standard_error)
+    log_ratio = _log_ratio(claim, lhs, rhs)
     known = spoken & ~jnp.isnan(relative) & ~jnp.isnan(log_ratio)
     ratio = jnp.max(jnp.where(known, log_ratio, -jnp.inf), initial=-jnp.inf)
     goal = jnp.max(jnp.where(known, relative, -1), initial=-1)
