@@ -81,7 +81,7 @@ def _feasibility_program(reading: ResolvedReading) -> Callable:
 class Confirmation:
     """Measures candidates for claims of one reading at fixed sizes; no point of the cube twice.
 
-    `fleeting` counts, for each claim, the violations that were dropped as rounding.
+    `fleeting` counts, for each claim, the violations that did not persist.
     """
 
     theorem: Theorem

@@ -27,8 +27,8 @@ SMALL_SHARE = 0.5
 class Pursuit:
     """The search for a violation of one claim, after it was `drawn` anew where it has a ladder.
 
-    `evaluations` are those of the search at earlier sizes, `fleeting` the violations dropped as
-    rounding; `best` holds the points of the largest ratio so far.
+    `evaluations` are those of the search at earlier sizes, `fleeting` the violations that did not
+    persist; `best` holds the points of the largest ratio so far.
     """
 
     theorem: Theorem
@@ -85,7 +85,7 @@ class Pursuit:
     def _note(self) -> str:
         if not self.fleeting:
             return ""
-        return f"dropped as rounding: {self.fleeting} violations that vanish a little beside"
+        return f"dropped {self.fleeting} violations that vanish a little beside or with fresh keys"
 
     def _attack(self, searched: int, **outcome: Any) -> Attack:
         drawn = (self.drawn.evaluations, self.drawn.runs) if self.drawn else (0, 0)
