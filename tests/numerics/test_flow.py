@@ -64,14 +64,21 @@ def test_coarsening_compiles_nothing_anew():
     assert len(traces) == 1
 
 
-@pytest.mark.parametrize("max_steps", [None, 4096])
-def test_what_is_not_finite_becomes_nan_and_never_hangs(max_steps):
+@pytest.mark.parametrize("reverse", [False, True])
+def test_what_is_not_finite_becomes_nan_and_never_hangs(reverse):
     times = jnp.asarray(TIMES)
-    options = {"max_steps": max_steps}
+    options = {"reverse": reverse, "max_steps": 4096}
     assert np.all(np.isnan(integrate(logistic, jnp.asarray(jnp.nan), times, 2.0, **options)))
     assert np.all(np.isnan(integrate(logistic, jnp.asarray(0.1), times, jnp.nan, **options)))
     blow_up = integrate(lambda y, _: y**2, jnp.asarray(1.0), times, **options)
     assert np.all(np.isnan(blow_up))
+
+
+def test_a_flow_that_is_too_stiff_becomes_nan():
+    times = jnp.asarray([0.0, 1.0])
+    relaxed = [integrate(lambda y, rate: -rate * y, jnp.ones(()), times, r) for r in (1e3, 1e7)]
+    np.testing.assert_allclose(relaxed[0][-1], 0, atol=1e-10)
+    assert np.all(np.isnan(relaxed[1]))
 
 
 def test_one_undefined_lane_does_not_spoil_another():
@@ -81,13 +88,14 @@ def test_one_undefined_lane_does_not_spoil_another():
 
 
 def test_derivatives_forward_and_reverse():
-    def end(start, max_steps):
-        return integrate(logistic, start, jnp.asarray(TIMES), 1.0, max_steps=max_steps)[-1]
+    def end(start, reverse):
+        times = jnp.asarray(TIMES)
+        return integrate(logistic, start, times, 1.0, reverse=reverse, max_steps=4096)[-1]
 
     start = jnp.asarray(0.01)
     exact = np.exp(-5.0) / (start + (1 - start) * np.exp(-5.0)) ** 2
-    forward = jax.jvp(lambda s: end(s, None), (start,), (jnp.ones(()),))[1]
-    reverse = jax.grad(lambda s: end(s, 4096))(start)
+    forward = jax.jvp(lambda s: end(s, False), (start,), (jnp.ones(()),))[1]
+    reverse = jax.grad(lambda s: end(s, True))(start)
     np.testing.assert_allclose([forward, reverse], exact, rtol=ACCUMULATED)
 
 

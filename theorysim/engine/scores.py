@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.extend.core import ClosedJaxpr, Jaxpr
 from jaxtyping import Array, Float
 
 from theorysim.claims.claim import Claim, Kind
@@ -28,8 +29,10 @@ from theorysim.engine.memory import chunk_length
 
 Points = Float[np.ndarray, "points dimension"]
 
-# Points that are simulated side by side, memory permitting.
+# Points that are simulated side by side, memory permitting; fewer where runs differ in length, as
+# all wait for the longest one.
 CHUNK = 512
+CHUNK_OF_LOOPS = 32
 
 ASCENT_STEPS = 64
 ASCENT_RATE = 0.03
@@ -118,7 +121,7 @@ def _scoring_program(
 ):
     size_map = dict(sizes)
 
-    def score(u: Any, fixed: dict, key_data: Any) -> tuple[Array, Array, Array]:
+    def score(u: Any, fixed: dict, key_data: Any) -> tuple[Array, Array]:
         x = theorem.space.decode(u, size_map).replace(**fixed)
         margin = _margin(reading, x)
         x = replace_coarsening(x, 1.0 if theorem.integrates else jnp.nan)
@@ -128,16 +131,30 @@ def _scoring_program(
         outside = jnp.where(jnp.isnan(margin), UNDEFINED, INFEASIBLE + jnp.tanh(margin))
         scores = jnp.where(margin >= 0, goals, outside)
         scores = jnp.where(jnp.isnan(scores), UNDEFINED, scores)
-        return scores, jnp.where(margin >= 0, ratios, -jnp.inf), margin >= 0
+        return scores, jnp.where(margin >= 0, ratios, -jnp.inf)
 
     return jax.jit(jax.vmap(score, in_axes=(0, None, None))), score
+
+
+def _loops_freely(jaxpr: Jaxpr) -> bool:
+    """Whether a program has a loop whose length depends on its values."""
+    for equation in jaxpr.eqns:
+        inner = jax.tree.leaves(
+            list(equation.params.values()), is_leaf=lambda p: isinstance(p, Jaxpr | ClosedJaxpr)
+        )
+        bodies = [p.jaxpr if isinstance(p, ClosedJaxpr) else p for p in inner]
+        if equation.primitive.name == "while" or any(
+            _loops_freely(body) for body in bodies if isinstance(body, Jaxpr)
+        ):
+            return True
+    return False
 
 
 class Target:
     """Claims of one reading at fixed sizes: what is scored, and how many points were.
 
-    `evaluations` counts the points at which the hypotheses hold, `spent` all of them and the steps
-    of gradient ascent.
+    `evaluations` counts the points at which the hypotheses hold and some claim gave a number,
+    `spent` all of them and the steps of gradient ascent.
     """
 
     def __init__(
@@ -157,7 +174,9 @@ class Target:
         self._arguments = dict(settings.values), key
         what = f"{theorem.id} with " + ", ".join(f"{k} = {v}" for k, v in items)
         need = instance_bytes(theorem, (reading,), settings.sizes)
-        self._chunk = chunk_length(need, CHUNK, what)
+        scoring = jax.make_jaxpr(self._single)(jnp.zeros(self.dimension), *self._arguments)
+        wanted = CHUNK_OF_LOOPS if _loops_freely(scoring.jaxpr) else CHUNK
+        self._chunk = chunk_length(need, wanted, what)
         self._climb = jax.jit(jax.vmap(self._climbed, in_axes=(0, None)))
 
     def scored(self, points: Points) -> list[Scored]:
@@ -165,11 +184,11 @@ class Target:
         scores, ratios = [], []
         for start in range(0, len(points), self._chunk):
             rows = np.minimum(np.arange(start, start + self._chunk), len(points) - 1)
-            score, ratio, feasible = self._batch(points[rows], *self._arguments)
+            score, ratio = self._batch(points[rows], *self._arguments)
             kept = slice(0, len(points) - start)
             scores.append(np.asarray(score)[kept])
             ratios.append(np.asarray(ratio)[kept])
-            self.evaluations += int(np.sum(np.asarray(feasible)[kept]))
+            self.evaluations += int(np.sum(np.max(scores[-1], axis=1) > INFEASIBLE / 2))
         self.spent += len(points)
         by_claim = zip(np.concatenate(scores).T, np.concatenate(ratios).T, strict=True)
         return [Scored(points, score, ratio) for score, ratio in by_claim]

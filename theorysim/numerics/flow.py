@@ -14,6 +14,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PyTree
 
+# Steps after which a flow counts as failed. Instances that a search finds can be stiff without
+# bound, and all others beside them would wait; those that theorems draw need a quarter at most.
+LONGEST = 1 << 14
+
 
 def integrate(
     field: Callable[[Any, Any], Any],
@@ -24,14 +28,14 @@ def integrate(
     rtol: float = 1e-10,
     atol: float = 1e-12,
     coarsening: Any = 1.0,
-    max_steps: int | None = None,
+    max_steps: int = LONGEST,
+    reverse: bool = False,
 ) -> PyTree[Array]:
     """States of d state / dt = field(state, args) at increasing `times`, starting at `times[0]`.
 
     Dormand-Prince of order 8 with step control. Every array of the result leads with the axis of
     times. Where the integration fails (more than `max_steps` steps, a step below the resolution of
-    time, a field that is not finite) all states are NaN. With `max_steps=None` the flow has forward
-    derivatives only; a number makes room for reverse ones.
+    time, a field that is not finite) all states are NaN.
 
     Args:
         field: the autonomous vector field.
@@ -42,13 +46,14 @@ def integrate(
             the precision allows.
         coarsening: factor on both tolerances.
         max_steps: bound on the number of steps.
+        reverse: make room for reverse derivatives; there are forward ones only without.
     """
     eps = float(jnp.finfo(jnp.result_type(*jax.tree.leaves(start), float)).eps)
     rtol, atol = max(rtol, 8 * eps), max(atol, 8 * eps * 1e-2)
     controller = diffrax.PIDController(
         rtol=rtol * coarsening, atol=atol * coarsening, dtmin=eps * (times[-1] - times[0])
     )
-    adjoint = diffrax.ForwardMode() if max_steps is None else diffrax.RecursiveCheckpointAdjoint()
+    adjoint = diffrax.RecursiveCheckpointAdjoint() if reverse else diffrax.ForwardMode()
     known = jax.tree.map(lambda leaf: jnp.where(jnp.isfinite(leaf), leaf, 0), start)
     solution = diffrax.diffeqsolve(
         diffrax.ODETerm(lambda t, state, args: _guarded(field, state, args)),
