@@ -189,9 +189,11 @@ class Confirmation:
         values = {name: np.stack([one[name] for one in padded]) for name in padded[0]}
         x = Instance(values, self.settings.size_items, np.ones(len(padded)))
         keys = np.tile(self._key(fresh), (len(padded), 1))
-        found = measured(self.theorem, readings, settings, x, keys, chunk)[self.reading.name]
+        found = measured(self.theorem, readings, settings, x, keys, chunk, contrast=False)
         feasible = np.asarray(_feasibility_program(self.reading)(x))
-        return jax.tree.map(lambda leaf: leaf[: len(candidates)], _Measured(found, feasible))
+        return jax.tree.map(
+            lambda leaf: leaf[: len(candidates)], _Measured(found[self.reading.name], feasible)
+        )
 
     @staticmethod
     def _outcome(claim: Claim, measured: _Measured) -> _Outcome:

@@ -82,9 +82,14 @@ def measured(
     keys: np.ndarray,
     chunk: int,
     progress: Progress | None = None,
+    contrast: bool = True,
 ) -> Measurements:
-    """Measurements of all instances as NumPy arrays, computed in chunks of one fixed length."""
-    readings = _with_wrong(theorem, readings)
+    """Measurements of all instances as NumPy arrays, computed in chunks of one fixed length.
+
+    With `contrast`, equalities are measured under the wrong reading, too: judging whether they can
+    tell true from false asks for that, finding violations does not.
+    """
+    readings = _with_wrong(theorem, readings) if contrast else readings
     names = tuple(reading.name for reading in readings)
     program = _measuring_program(theorem, names, settings.size_items)
     total = keys.shape[0]
