@@ -6,7 +6,7 @@ far they are from feasible, undefined ones last. One simulation of a point score
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -136,7 +136,25 @@ def _scoring_program(
     return jax.jit(jax.vmap(score, in_axes=(0, None, None))), score
 
 
-def _loops_freely(jaxpr: Jaxpr) -> bool:
+@lru_cache(maxsize=256)
+def _ascent_program(score: Callable) -> Callable:
+    """Gradient ascent of points in the score of one claim, within the cube."""
+    optimiser = optax.adam(ASCENT_RATE)
+
+    def climb(u: Array, claim: Array, *arguments: Any) -> Array:
+        def step(state: tuple, _: None) -> tuple:
+            u, memory = state
+            slope = jax.grad(lambda u: -score(u, *arguments)[0][claim])(u)
+            slope = jnp.nan_to_num(slope, posinf=0.0, neginf=0.0)
+            updates, memory = optimiser.update(slope, memory)
+            return (jnp.clip(u + jnp.asarray(updates), 0, 1), memory), None
+
+        return jax.lax.scan(step, (u, optimiser.init(u)), None, length=ASCENT_STEPS)[0][0]
+
+    return jax.jit(jax.vmap(climb, in_axes=(0, None, None, None)))
+
+
+def loops_freely(jaxpr: Jaxpr) -> bool:
     """Whether a program has a loop whose length depends on its values."""
     for equation in jaxpr.eqns:
         inner = jax.tree.leaves(
@@ -144,7 +162,7 @@ def _loops_freely(jaxpr: Jaxpr) -> bool:
         )
         bodies = [p.jaxpr if isinstance(p, ClosedJaxpr) else p for p in inner]
         if equation.primitive.name == "while" or any(
-            _loops_freely(body) for body in bodies if isinstance(body, Jaxpr)
+            loops_freely(body) for body in bodies if isinstance(body, Jaxpr)
         ):
             return True
     return False
@@ -175,9 +193,9 @@ class Target:
         what = f"{theorem.id} with " + ", ".join(f"{k} = {v}" for k, v in items)
         need = instance_bytes(theorem, (reading,), settings.sizes)
         scoring = jax.make_jaxpr(self._single)(jnp.zeros(self.dimension), *self._arguments)
-        wanted = CHUNK_OF_LOOPS if _loops_freely(scoring.jaxpr) else CHUNK
+        wanted = CHUNK_OF_LOOPS if loops_freely(scoring.jaxpr) else CHUNK
         self._chunk = chunk_length(need, wanted, what)
-        self._climb = jax.jit(jax.vmap(self._climbed, in_axes=(0, None)))
+        self._climb = _ascent_program(self._single)
 
     def scored(self, points: Points) -> list[Scored]:
         """Any number of points scored for each claim, in chunks of one compiled length."""
@@ -196,20 +214,8 @@ class Target:
     def ascended(self, points: Points, claim: int) -> Points | None:
         """Points after gradient ascent in the score of one claim; None without a gradient."""
         try:
-            climbed = self._climb(points, claim)
+            climbed = self._climb(points, claim, *self._arguments)
         except ValueError:  # a loop of traced length has no reverse derivative
             return None
         self.spent += ASCENT_STEPS * len(points)
         return np.asarray(climbed)
-
-    def _climbed(self, u: Array, claim: Array) -> Array:
-        optimiser = optax.adam(ASCENT_RATE)
-
-        def step(state: tuple, _: None) -> tuple:
-            u, memory = state
-            slope = jax.grad(lambda u: -self._single(u, *self._arguments)[0][claim])(u)
-            slope = jnp.nan_to_num(slope, posinf=0.0, neginf=0.0)
-            updates, memory = optimiser.update(slope, memory)
-            return (jnp.clip(u + jnp.asarray(updates), 0, 1), memory), None
-
-        return jax.lax.scan(step, (u, optimiser.init(u)), None, length=ASCENT_STEPS)[0][0]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from theorysim.engine.scores import Points, Scored, Target
+from theorysim.engine.scores import ASCENT_STEPS, Points, Scored, Target
 from theorysim.errors import UsageError
 
 ELITE = 32
@@ -70,7 +70,7 @@ def search(
             return
     assert best is not None
     for claim in open_claims() if target.dimension > HIGH_DIMENSION else ():
-        if target.spent >= budget:
+        if target.spent + ASCENT_STEPS * ELITE > budget:
             break
         climbed = target.ascended(best[claim].points, claim)
         if climbed is None:
