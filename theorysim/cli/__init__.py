@@ -238,7 +238,7 @@ def falsify(
         str | None, typer.Option(metavar="R", help="Attack only this reading.")
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(metavar="N", help="Evaluations per reading.")
+        int | None, typer.Option(metavar="N", help="Points to try per reading.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of the search.")] = 0,
     settings: Settings = [],  # noqa: B006

@@ -71,7 +71,7 @@ class FalsifyReport:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.theorem}: {self.budget} evaluations per reading"]
+        lines = [f"{self.theorem}: {self.budget} points per reading"]
         for a in self.attacks:
             outcome = "refuted" if a.refuted else f"not refuted, largest ratio {a.ratio:.4g}"
             lines.append(f"  {a.reading}, {a.claim}: {outcome}")

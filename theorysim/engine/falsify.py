@@ -45,7 +45,7 @@ def falsify(
     Args:
         theorem: a theorem or its id.
         claim, reading: attack only these.
-        budget: evaluations per reading.
+        budget: points to try per reading (and runs, where claims are drawn anew).
         seed: seed of the search; equal seeds give equal reports.
         settings: sizes and field values to keep fixed.
         progress: called with (attacked, total) claims.

@@ -46,7 +46,10 @@ def render_decisive(report: Report, console: Console) -> None:
 def render_attacks(report: FalsifyReport, console: Console) -> None:
     """Print what a search found: a counterexample per refuted claim, else the largest ratio."""
     console.print(Text(f"{report.theorem}  {report.title}", style="bold"))
-    console.print(f"up to {report.budget} evaluations per reading, seed {report.seed}")
+    console.print(
+        f"up to {report.budget} points per reading, seed {report.seed}; "
+        "those that meet the hypotheses are evaluated"
+    )
     for attack in report.attacks:
         runs = f" ({attack.runs} runs)" if attack.runs != attack.evaluations else ""
         spent = f"{attack.evaluations} evaluations{runs}"
