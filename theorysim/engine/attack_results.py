@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from theorysim.engine.results import ClaimReport
+
 
 @dataclass(frozen=True)
 class Attack:
@@ -33,6 +35,11 @@ class Attack:
     ratio: float = math.nan
     ratio_instance: Mapping[str, Any] | None = None
     note: str = ""
+
+
+def decisive_numbers(found: ClaimReport) -> dict[str, float]:
+    """Sides, slack and error of the instance that refuted a claim."""
+    return {name: getattr(found, name) for name in ("lhs", "rhs", "slack", "error")}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from theorysim.claims.claim import Claim, Kind
 from theorysim.claims.theorem import ResolvedReading, Theorem
-from theorysim.engine.attack_results import Attack
+from theorysim.engine.attack_results import Attack, decisive_numbers
 from theorysim.engine.confirm import Confirmation
 from theorysim.engine.draw import Settings
 from theorysim.engine.redraw import of_claim
@@ -57,10 +57,7 @@ class Pursuit:
         self.refuted = self._attack(
             self.evaluations + evaluations,
             refuted=True,
-            lhs=found.lhs,
-            rhs=found.rhs,
-            slack=found.slack,
-            error=found.error,
+            **decisive_numbers(found),
             instance=instance,
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from theorysim.claims.claim import Claim, Kind
 from theorysim.claims.theorem import ResolvedReading, Theorem
-from theorysim.engine.attack_results import Attack
+from theorysim.engine.attack_results import Attack, decisive_numbers
 from theorysim.engine.results import ClaimReport, Report
 from theorysim.engine.verify import verify
 
@@ -40,7 +40,14 @@ def by_redrawing(
             if found.verdict == "violated" and _replicated(
                 theorem, reading, claim, found, given, seed + rounds + done
             ):
-                refuted[claim] = attack(claim, done + 1, **_counterexample(found))
+                refuted[claim] = attack(
+                    claim,
+                    done + 1,
+                    refuted=True,
+                    **decisive_numbers(found),
+                    instance=found.worst_instance,
+                    note=found.note,
+                )
     note = "decided by many runs together; drawn anew instead of searched"
     stood = {claim: attack(claim, rounds, refuted=False, note=note) for claim in claims}
     return stood | refuted
@@ -49,18 +56,6 @@ def by_redrawing(
 def _instances(theorem: Theorem, claim: Claim) -> int:
     """Instances, on all rungs, that one verification of a claim measures."""
     return theorem.instances * max(1, sum(len(rungs) for rungs in claim.ladders.values()))
-
-
-def _counterexample(found: ClaimReport) -> dict[str, Any]:
-    return {
-        "refuted": True,
-        "lhs": found.lhs,
-        "rhs": found.rhs,
-        "slack": found.slack,
-        "error": found.error,
-        "instance": found.worst_instance,
-        "note": found.note,
-    }
 
 
 def _replicated(

@@ -119,6 +119,7 @@ def _margin(reading: ResolvedReading, x: Instance) -> Array:
 def _scoring_program(
     theorem: Theorem, reading: ResolvedReading, claims: tuple[Claim, ...], sizes: SizeItems
 ):
+    """The score of many points, of one, and how many are worth simulating side by side."""
     size_map = dict(sizes)
 
     def score(u: Any, fixed: dict, key_data: Any) -> tuple[Array, Array]:
@@ -133,7 +134,10 @@ def _scoring_program(
         scores = jnp.where(jnp.isnan(scores), UNDEFINED, scores)
         return scores, jnp.where(margin >= 0, ratios, -jnp.inf)
 
-    return jax.jit(jax.vmap(score, in_axes=(0, None, None))), score
+    origin = jnp.zeros(theorem.space.dimension(size_map))
+    whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0))).jaxpr
+    side_by_side = CHUNK_OF_LOOPS if loops_freely(whole) else CHUNK
+    return jax.jit(jax.vmap(score, in_axes=(0, None, None))), score, side_by_side
 
 
 @lru_cache(maxsize=256)
@@ -187,14 +191,13 @@ class Target:
         self.evaluations = 0
         self.spent = 0
         items = settings.size_items
-        self._batch, self._single = _scoring_program(theorem, reading, tuple(claims), items)
+        program = _scoring_program(theorem, reading, tuple(claims), items)
+        self._batch, self._single, side_by_side = program
         key = np.asarray(jax.random.key_data(jax.random.key(seed)))
         self._arguments = dict(settings.values), key
         what = f"{theorem.id} with " + ", ".join(f"{k} = {v}" for k, v in items)
         need = instance_bytes(theorem, (reading,), settings.sizes)
-        scoring = jax.make_jaxpr(self._single)(jnp.zeros(self.dimension), *self._arguments)
-        wanted = CHUNK_OF_LOOPS if loops_freely(scoring.jaxpr) else CHUNK
-        self._chunk = chunk_length(need, wanted, what)
+        self._chunk = chunk_length(need, side_by_side, what)
         self._climb = _ascent_program(self._single)
 
     def scored(self, points: Points) -> list[Scored]:

@@ -48,7 +48,7 @@ def _mutated(elite: Points, rng: np.random.Generator, count: int) -> Points:
 def search(
     target: Target, budget: int, seed: int, open_claims: Callable[[], Sequence[int]]
 ) -> Iterator[list[Scored]]:
-    """Each claim's best points so far, after each stage, until `budget` evaluations are spent.
+    """Each claim's best points so far, after each stage, until the budget of points is spent.
 
     Only the elites of `open_claims()` are refined; the search ends when there is none.
     """

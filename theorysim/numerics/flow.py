@@ -14,8 +14,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PyTree
 
-# Steps after which a flow counts as failed. Instances that a search finds can be stiff without
-# bound, and all others beside them would wait; those that theorems draw need a quarter at most.
+# Steps after which a flow counts as failed: instances that a search finds can be stiff without
+# bound, and all others beside them would wait. Every statement that integrates keeps its verdicts
+# under it, those of the linearization paper and Theorem 4.1 of overtraining under a quarter of it.
 LONGEST = 1 << 14
 
 
