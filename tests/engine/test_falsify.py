@@ -218,6 +218,25 @@ def test_statistical_claims_are_drawn_anew():
     assert attack(theorem(power)).refuted
 
 
+def test_nothing_climbs_for_a_claim_without_a_ladder(monkeypatch):
+    """Each is drawn as often as its own instances fit into the budget."""
+    often = with_probability("event", lambda r: r.sim["u"], lambda r: 0.5, at_least=lambda r: 0.4)
+    growth = scales_as("growth", lambda r: r.x.b, over="b", rungs=(1, 1.5, 2), exponent=1.0)
+    statement = theorem(
+        often, growth, simulate=lambda x, key: {"u": jax.random.uniform(key)}, keys=128, instances=4
+    )
+    asked = []
+
+    def counted(*arguments, **options):
+        asked.append(tuple(options["claims"]))
+        return verify(*arguments, **options)
+
+    monkeypatch.setattr("theorysim.engine.redraw.verify", counted)
+    runs = {a.claim: a.runs for a in falsify(statement, budget=3 * 3 * 4 * 128).attacks}
+    assert asked == 9 * [("event",)] + 3 * [("growth",)]
+    assert runs == {"event": 9 * 4 * 128, "growth": 3 * 3 * 4 * 128}
+
+
 def test_a_false_alarm_among_many_draws_is_no_refutation(monkeypatch):
     """The first verdict is made a violation; it does not come back."""
     power = scales_as(
@@ -251,6 +270,7 @@ def test_only_what_is_asked_for_is_attacked():
         at_most("b", lambda r: r.x.b, lambda r: 3.0),
     )
     assert [a.claim for a in falsify(statement, claim="b", budget=100).attacks] == ["b"]
+    assert [a.claim for a in falsify(statement, claim=("b", "a"), budget=100).attacks] == ["a", "b"]
     with pytest.raises(UsageError, match="no claim 'c'"):
         falsify(statement, claim="c")
     with pytest.raises(UsageError, match="no reading 'r'"):

@@ -20,6 +20,7 @@ from theorysim.claims import (
     with_probability,
 )
 from theorysim.engine.verify import rejects_wrong, verify
+from theorysim.errors import UsageError
 
 EPS = np.finfo(np.float64).eps
 
@@ -360,3 +361,15 @@ def test_the_integrator_error_is_the_change_under_coarser_tolerances():
     assert report.verdict is Verdict.HOLDS
     part = report.readings[0].claims[0].error_parts["integrator"]
     assert 1e-8 < part < 1e-7
+
+
+def test_claims_asked_for_are_checked_alone_on_the_same_instances():
+    statement = theorem(
+        at_most("sum", lambda r: r.sim["a"] + r.x.b, lambda r: 5.0),
+        at_most("product", lambda r: r.sim["a"] * r.x.b, lambda r: 3.0),
+    )
+    whole = {claim.name: claim for claim in verify(statement).readings[0].claims}
+    (alone,) = verify(statement, claims=["product"]).readings[0].claims
+    assert str(alone) == str(whole["product"])
+    with pytest.raises(UsageError, match=r"no claim 'quotient'; it has .*'product', 'sum'"):
+        verify(statement, claims=["quotient"])

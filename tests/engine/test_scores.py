@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from theorysim.engine.scores import loops_freely
+from theorysim.engine.scores import contains
 
 
 def of_fixed_length(x):
@@ -26,5 +26,5 @@ def in_a_scan(loop):
 @pytest.mark.parametrize("nest", [jax.jit, jax.checkpoint, in_a_branch, in_a_scan])
 def test_loops_of_free_length_are_seen_wherever_they_are(nest):
     one = jnp.ones(())
-    assert loops_freely(jax.make_jaxpr(nest(of_free_length))(one).jaxpr)
-    assert not loops_freely(jax.make_jaxpr(nest(of_fixed_length))(one).jaxpr)
+    assert contains(jax.make_jaxpr(nest(of_free_length))(one).jaxpr, ("while",))
+    assert not contains(jax.make_jaxpr(nest(of_fixed_length))(one).jaxpr, ("while",))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 from jaxtyping import Array
@@ -63,6 +64,17 @@ class ResolvedReading:
     primary: bool
     note: str
 
+    def only(self, claims: Collection[str]) -> ResolvedReading:
+        """The reading with no other claims than those of these names."""
+        kept = tuple(claim for claim in self.claims if claim.name in claims)
+        return self if kept == self.claims else _with_claims(self, kept)
+
+
+@lru_cache(maxsize=256)
+def _with_claims(reading: ResolvedReading, claims: tuple[Claim, ...]) -> ResolvedReading:
+    """The same object for the same claims: compiled programs are remembered by their readings."""
+    return dataclasses.replace(reading, claims=claims)
+
 
 @dataclass(frozen=True, eq=False)
 class Theorem:
@@ -117,17 +129,25 @@ class Theorem:
             if len(set(claims)) < len(claims):
                 raise ValueError(f"two claims of one name in reading {reading.name!r}: {claims}")
 
+    @cached_property
+    def _resolved(self) -> dict[Reading, ResolvedReading]:
+        """Resolved once: compiled programs are remembered by their readings."""
+        primary = not any(reading.primary for reading in self.readings)
+        printed = Reading(self.printed, primary=primary)
+        resolved = {}
+        for reading in (printed, *self.readings, self.wrong):
+            own = {f.name: getattr(reading, f.name) for f in dataclasses.fields(ResolvedReading)}
+            filled = {k: getattr(self, k) if v is None else v for k, v in own.items()}
+            resolved[reading] = ResolvedReading(**filled)
+        return resolved
+
     def resolve(self, reading: Reading) -> ResolvedReading:
-        """`reading` with what it leaves open inherited from the theorem."""
-        own = {f.name: getattr(reading, f.name) for f in dataclasses.fields(ResolvedReading)}
-        filled = {k: getattr(self, k) if v is None else v for k, v in own.items()}
-        return ResolvedReading(**filled)
+        """One of its readings with what that leaves open inherited from the theorem."""
+        return self._resolved[reading]
 
     def all_readings(self) -> tuple[ResolvedReading, ...]:
         """The printed reading first, then the others; `wrong` is not among them."""
-        primary = not any(reading.primary for reading in self.readings)
-        printed = Reading(self.printed, primary=primary)
-        return tuple(self.resolve(reading) for reading in (printed, *self.readings))
+        return tuple(self._resolved.values())[:-1]
 
     def primary(self) -> ResolvedReading:
         """The reading whose verdict is the theorem's."""

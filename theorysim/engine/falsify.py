@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import jax
@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 def falsify(
     theorem: Theorem | str,
     *,
-    claim: str | None = None,
+    claim: str | Collection[str] | None = None,
     reading: str | None = None,
     budget: int = DEFAULT_BUDGET,
     seed: int = 0,
@@ -44,7 +44,7 @@ def falsify(
 
     Args:
         theorem: a theorem or its id.
-        claim, reading: attack only these.
+        claim, reading: attack only these: one claim or several, one reading.
         budget: points to try per reading (and runs, where claims are drawn anew).
         seed: seed of the search; equal seeds give equal reports.
         settings: sizes and field values to keep fixed.
@@ -59,15 +59,12 @@ def falsify(
         raise UsageError(f"budget {budget}: expected at least 1")
     with jax.enable_x64(True):
         fixed = parse_settings(theorem, settings or {})
-        chosen = readings_named(theorem, reading)
-        targets = {r: [c for c in r.claims if claim in (None, c.name)] for r in chosen}
-        total = sum(len(claims) for claims in targets.values())
-        if not total:
-            names = sorted({c.name for r in chosen for c in r.claims})
-            raise UsageError(f"{theorem.id} has no claim {claim!r}; it has {names}")
+        names = [claim] if isinstance(claim, str) else claim
+        chosen = readings_named(theorem, reading, names)
+        total = sum(len(r.claims) for r in chosen)
         attacks: list[Attack] = []
-        for r, claims in targets.items():
-            attacks += _attacks(theorem, r, claims, fixed, settings or {}, budget, seed)
+        for r in chosen:
+            attacks += _attacks(theorem, r, fixed, settings or {}, budget, seed)
             if progress is not None:
                 progress(len(attacks), total)
     primary = theorem.primary().name
@@ -77,13 +74,13 @@ def falsify(
 def _attacks(
     theorem: Theorem,
     reading: ResolvedReading,
-    claims: Sequence[Claim],
     settings: Settings,
     given: Mapping[str, Any],
     budget: int,
     seed: int,
 ) -> list[Attack]:
     """One attack per claim of a reading."""
+    claims = reading.claims
     drawn = [claim for claim in claims if claim.kind in STATISTICAL or claim.kind is CONSTANT]
     attacks: dict[Claim, Attack] = {}
     if drawn:

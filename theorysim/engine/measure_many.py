@@ -36,11 +36,13 @@ def _with_wrong(theorem: Theorem, readings: tuple[ResolvedReading, ...]) -> tupl
 
 
 @lru_cache(maxsize=256)
-def _measuring_program(theorem: Theorem, names: tuple[str, ...], sizes: SizeItems):
-    """Compiled once per theorem, readings and sizes (`sizes` are static inside the instance)."""
+def _measuring_program(
+    theorem: Theorem, chosen: tuple[tuple[str, tuple[str, ...]], ...], sizes: SizeItems
+):
+    """Compiled once per theorem, claims of readings and sizes (static inside the instance)."""
     del sizes
-    every = (*theorem.all_readings(), theorem.resolve(theorem.wrong))
-    readings = tuple(r for r in every if r.name in names)
+    every = {r.name: r for r in (*theorem.all_readings(), theorem.resolve(theorem.wrong))}
+    readings = tuple(every[name].only(claims) for name, claims in chosen)
 
     def program(x: Instance, key_data: Array) -> Measurements:
         key = jax.random.wrap_key_data(key_data)
@@ -90,8 +92,8 @@ def measured(
     tell true from false asks for that, finding violations does not.
     """
     readings = _with_wrong(theorem, readings) if contrast else readings
-    names = tuple(reading.name for reading in readings)
-    program = _measuring_program(theorem, names, settings.size_items)
+    chosen = tuple((r.name, tuple(claim.name for claim in r.claims)) for r in readings)
+    program = _measuring_program(theorem, chosen, settings.size_items)
     total = keys.shape[0]
     chunk = min(chunk, total)
     parts = []

@@ -52,7 +52,8 @@ class Pursuit:
 
     def hit(self, instance: dict[str, Any], evaluations: int) -> None:
         """Replay a confirmed counterexample, which ends the pursuit."""
-        replay = verify(self.theorem, reading=self.reading.name, instance=instance)
+        only = {"reading": self.reading.name, "claims": [self.claim.name]}
+        replay = verify(self.theorem, **only, instance=instance)
         found = of_claim(replay, self.claim)
         self.refuted = self._attack(
             self.evaluations + evaluations,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from theorysim.claims.claim import Claim, Kind
@@ -20,63 +21,83 @@ def by_redrawing(
     budget: int,
     seed: int,
 ) -> dict[Claim, Attack]:
-    """Verify on fresh draws, seed after seed, until each is refuted or the budget of runs ends."""
-    instances = {claim: _instances(theorem, claim) for claim in claims}
-    rounds = max(1, budget // (max(instances.values()) * theorem.keys))
+    """Verify on fresh draws, seed after seed, until each is refuted or the budget of runs ends.
 
-    def attack(claim: Claim, rounds: int, **outcome: Any) -> Attack:
-        measured = rounds * instances[claim]
-        runs = measured * theorem.keys
-        kind = str(claim.kind)
-        return Attack(reading.name, claim.name, kind, evaluations=measured, runs=runs, **outcome)
-
-    refuted: dict[Claim, Attack] = {}
-    for done in range(rounds):
-        if len(refuted) == len(claims):
-            break
-        report = verify(theorem, reading=reading.name, seed=seed + done, settings=given)
-        for claim in set(claims) - set(refuted):
-            found = of_claim(report, claim)
-            if found.verdict == "violated" and _replicated(
-                theorem, reading, claim, found, given, seed + rounds + done
-            ):
-                refuted[claim] = attack(
-                    claim,
-                    done + 1,
-                    refuted=True,
-                    **decisive_numbers(found),
-                    instance=found.worst_instance,
-                    note=found.note,
-                )
-    note = "decided by many runs together; drawn anew instead of searched"
-    stood = {claim: attack(claim, rounds, refuted=False, note=note) for claim in claims}
-    return stood | refuted
-
-
-def _instances(theorem: Theorem, claim: Claim) -> int:
-    """Instances, on all rungs, that one verification of a claim measures."""
-    return theorem.instances * max(1, sum(len(rungs) for rungs in claim.ladders.values()))
-
-
-def _replicated(
-    theorem: Theorem,
-    reading: ResolvedReading,
-    claim: Claim,
-    found: ClaimReport,
-    given: Mapping[str, Any],
-    seed: int,
-) -> bool:
-    """Whether a violation comes back with fresh draws.
-
-    A verdict is a test with some chance of a false alarm, and redrawing repeats it hundreds of
-    times. A printed probability is tried again on its own instance with fresh keys.
+    Claims without a ladder are verified apart from the others, so that none is climbed for them.
     """
-    if claim.kind is Kind.WITH_PROBABILITY and found.worst_instance is not None:
-        instance = {k: v for k, v in found.worst_instance.items() if k != "key"}
-        report = verify(theorem, reading=reading.name, seed=seed, instance=instance)
-    else:
-        report = verify(theorem, reading=reading.name, seed=seed, settings=given)
-    return of_claim(report, claim).verdict == "violated"
+    groups = [[c for c in claims if bool(c.ladders) is climbs] for climbs in (False, True)]
+    attacks: dict[Claim, Attack] = {}
+    for group in filter(None, groups):
+        attacks |= _Redrawing(theorem, reading, tuple(group), given).attacks(budget, seed)
+    return attacks
+
+
+@dataclass(frozen=True)
+class _Redrawing:
+    """Claims that are verified together again and again."""
+
+    theorem: Theorem
+    reading: ResolvedReading
+    claims: tuple[Claim, ...]
+    given: Mapping[str, Any]
+
+    def attacks(self, budget: int, seed: int) -> dict[Claim, Attack]:
+        """One attack per claim."""
+        most = max(self._instances(claim) for claim in self.claims)
+        rounds = max(1, budget // (most * self.theorem.keys))
+        refuted: dict[Claim, Attack] = {}
+        for done in range(rounds):
+            if len(refuted) == len(self.claims):
+                break
+            report = self._verified(seed + done, settings=self.given)
+            for claim in set(self.claims) - set(refuted):
+                found = of_claim(report, claim)
+                if found.verdict == "violated" and self._replicated(
+                    claim, found, seed + rounds + done
+                ):
+                    refuted[claim] = self._attack(
+                        claim,
+                        done + 1,
+                        refuted=True,
+                        **decisive_numbers(found),
+                        instance=found.worst_instance,
+                        note=found.note,
+                    )
+        note = "decided by many runs together; drawn anew instead of searched"
+        stood = {c: self._attack(c, rounds, refuted=False, note=note) for c in self.claims}
+        return stood | refuted
+
+    def _attack(self, claim: Claim, rounds: int, **outcome: Any) -> Attack:
+        measured = rounds * self._instances(claim)
+        return Attack(
+            self.reading.name,
+            claim.name,
+            str(claim.kind),
+            evaluations=measured,
+            runs=measured * self.theorem.keys,
+            **outcome,
+        )
+
+    def _instances(self, claim: Claim) -> int:
+        """Instances, on all rungs, that one verification of a claim measures."""
+        return self.theorem.instances * max(1, sum(len(rungs) for rungs in claim.ladders.values()))
+
+    def _verified(self, seed: int, **where: Any) -> Report:
+        names = [claim.name for claim in self.claims]
+        return verify(self.theorem, reading=self.reading.name, claims=names, seed=seed, **where)
+
+    def _replicated(self, claim: Claim, found: ClaimReport, seed: int) -> bool:
+        """Whether a violation comes back with fresh draws.
+
+        A verdict is a test with some chance of a false alarm, and redrawing repeats it hundreds of
+        times. A printed probability is tried again on its own instance with fresh keys.
+        """
+        if claim.kind is Kind.WITH_PROBABILITY and found.worst_instance is not None:
+            instance = {k: v for k, v in found.worst_instance.items() if k != "key"}
+            report = self._verified(seed, instance=instance)
+        else:
+            report = self._verified(seed, settings=self.given)
+        return of_claim(report, claim).verdict == "violated"
 
 
 def of_claim(report: Report, claim: Claim) -> ClaimReport:

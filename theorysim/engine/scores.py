@@ -6,7 +6,7 @@ far they are from feasible, undefined ones last. One simulation of a point score
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -136,7 +136,7 @@ def _scoring_program(
 
     origin = jnp.zeros(theorem.space.dimension(size_map))
     whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0))).jaxpr
-    side_by_side = CHUNK_OF_LOOPS if loops_freely(whole) else CHUNK
+    side_by_side = CHUNK_OF_LOOPS if contains(whole, ("while",)) else CHUNK
     return jax.jit(jax.vmap(score, in_axes=(0, None, None))), score, side_by_side
 
 
@@ -158,15 +158,18 @@ def _ascent_program(score: Callable) -> Callable:
     return jax.jit(jax.vmap(climb, in_axes=(0, None, None, None)))
 
 
-def loops_freely(jaxpr: Jaxpr) -> bool:
-    """Whether a program has a loop whose length depends on its values."""
+def contains(jaxpr: Jaxpr, primitives: Container[str]) -> bool:
+    """Whether a program has a primitive of these names at any depth.
+
+    A "while" is a loop whose length depends on its values, a "scan" one of fixed length.
+    """
     for equation in jaxpr.eqns:
         inner = jax.tree.leaves(
             list(equation.params.values()), is_leaf=lambda p: isinstance(p, Jaxpr | ClosedJaxpr)
         )
         bodies = [p.jaxpr if isinstance(p, ClosedJaxpr) else p for p in inner]
-        if equation.primitive.name == "while" or any(
-            loops_freely(body) for body in bodies if isinstance(body, Jaxpr)
+        if equation.primitive.name in primitives or any(
+            contains(body, primitives) for body in bodies if isinstance(body, Jaxpr)
         ):
             return True
     return False

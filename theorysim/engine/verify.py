@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ def verify(
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     reading: str | None = None,
+    claims: Collection[str] | None = None,
     instance: Mapping[str, Any] | str | Path | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -45,6 +46,7 @@ def verify(
         seed: seed of instances and simulations; equal seeds give equal reports.
         settings: sizes and field values to fix, numbers or JSON text.
         reading: check only the reading of this name.
+        claims: check only the claims of these names.
         instance: one instance to check instead, as JSON data or a file with it.
         progress: called with (measured, total) instances.
 
@@ -54,7 +56,7 @@ def verify(
     if isinstance(theorem, str):
         theorem = registry.load(registry.find(theorem))
     with jax.enable_x64(True):
-        readings = readings_named(theorem, reading)
+        readings = readings_named(theorem, reading, claims)
         if instance is not None:
             if settings:
                 raise UsageError("an instance fixes every value: leave out the other settings")
@@ -74,19 +76,27 @@ def verify(
         return reported(theorem, readings, fixed, sample, judged, seed)
 
 
-def readings_named(theorem: Theorem, name: str | None) -> tuple[ResolvedReading, ...]:
-    """All readings, or the one of that name (`wrong` included).
+def readings_named(
+    theorem: Theorem, name: str | None, claims: Collection[str] | None = None
+) -> tuple[ResolvedReading, ...]:
+    """All readings, or the one of that name (`wrong` included); of their claims all, or the named.
 
     Raises:
         UsageError: listing the names there are.
     """
     readings = theorem.all_readings()
-    if name is None:
+    if name is not None:
+        candidates = {r.name: r for r in (*readings, theorem.resolve(theorem.wrong))}
+        if name not in candidates:
+            raise UsageError(f"{theorem.id} has no reading {name!r}; it has {list(candidates)}")
+        readings = (candidates[name],)
+    if claims is None:
         return readings
-    candidates = {r.name: r for r in (*readings, theorem.resolve(theorem.wrong))}
-    if name not in candidates:
-        raise UsageError(f"{theorem.id} has no reading {name!r}; it has {list(candidates)}")
-    return (candidates[name],)
+    known = sorted({claim.name for reading in readings for claim in reading.claims})
+    for claim in claims:
+        if claim not in known:
+            raise UsageError(f"{theorem.id} has no claim {claim!r}; it has {known}")
+    return tuple(reading for reading in (r.only(claims) for r in readings) if reading.claims)
 
 
 def _by_simulation(readings: Iterable[ResolvedReading]) -> list[tuple[ResolvedReading, ...]]:
