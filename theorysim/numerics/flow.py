@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PyTree
 
 # Steps after which a flow counts as failed: instances that a search finds can be stiff without
-# bound, and all others beside them would wait. Every statement that integrates keeps its verdicts
-# under it, those of the linearization paper and Theorem 4.1 of overtraining under a quarter of it.
-LONGEST = 1 << 14
+# bound, and all others beside them would wait. Every statement that integrates has the same
+# verdicts with four times as many.
+LONGEST = 1 << 12
 
 
 def integrate(
