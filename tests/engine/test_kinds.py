@@ -174,6 +174,30 @@ def test_a_path_of_one_mode_is_not_refuted_wherever_it_is_cut(rate, steps):
     assert verdict_of(decay(rate=rate, steps=steps)) is not Verdict.VIOLATED
 
 
+@pytest.mark.parametrize("apart", [True, False])
+def test_two_ends_that_approach_from_both_sides_are_not_refuted(apart):
+    """Both are off by the same distance: moved by a common sign, their difference stays."""
+
+    def simulate(x, key):
+        left = 0.5 ** jnp.arange(10.0)
+        up, down = x.a + left, x.b - left
+        return {"up": up, "down": down, "both": jnp.stack([up, down])}
+
+    def difference(r):
+        if apart:
+            return r.limit(r.sim["up"]) - r.limit(r.sim["down"])
+        both = r.limit(r.sim["both"])
+        return both[..., 0] - both[..., 1]
+
+    def claimed(offset):
+        return theorem(
+            equal("difference", difference, lambda r: r.x.a - r.x.b + offset), simulate=simulate
+        )
+
+    assert verdict_of(claimed(0.0)) is not Verdict.VIOLATED
+    assert verdict_of(claimed(0.1)) is Verdict.VIOLATED
+
+
 def test_the_end_of_a_path_is_known_to_rounding_of_its_largest_value_only():
     statement = theorem(
         equal("limit", lambda r: r.limit(r.sim["path"]), lambda r: 0.0),

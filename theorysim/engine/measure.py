@@ -5,7 +5,7 @@ Four sources of error are measured, each by running the formula again with that 
 - rounding: lanes whose inputs are jittered by a few ulps and whose outputs by one; the largest
   spread of both sides over lanes and along the whole path, times a safety factor;
 - integrator: a lane with tolerances 32 times coarser, its largest difference along the path;
-- limit: the formula with its limits extrapolated;
+- limit: the formula with the ends of paths moved, entries by random signs; the largest change;
 - sampling: the formula with each batch of keys left out (jackknife).
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Array
 
 from theorysim.claims.claim import Claim
-from theorysim.claims.run import BATCHES, Run
+from theorysim.claims.run import BATCHES, LIMIT_LANES, Run
 from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading
 from theorysim.errors import UsageError
@@ -229,7 +229,8 @@ def sides_with_errors(claim: Claim, run: Run) -> tuple[Array, Array, tuple[Array
 
     limit = sampling = skewness = jnp.zeros(lhs.shape)
     if "limit" in run.sources:
-        limit = jnp.abs(slack(extrapolate=True) - (rhs - lhs))
+        moved = jax.vmap(lambda lane: slack(moved=lane))(jnp.arange(LIMIT_LANES))
+        limit = jnp.max(jnp.abs(moved - (rhs - lhs)), axis=0)
     if "sampling" in run.sources:
         sampling, skewness = _jackknife(claim, run, slack)
     return lhs, rhs, (limit, sampling, skewness)
