@@ -14,10 +14,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PyTree
 
-# Steps after which a flow counts as failed: instances that a search finds can be stiff without
-# bound, and all others beside them would wait. Every statement that integrates has the same
-# verdicts with four times as many.
-LONGEST = 1 << 12
+# Steps after which a flow counts as failed, rather than to go on for ever.
+LONGEST = 1 << 14
+
+# The same for flows of statements: a search finds instances that are stiff without bound, and all
+# others beside them wait. Every statement that integrates has the same verdicts under `LONGEST`.
+SEARCHED = 1 << 12
 
 
 def integrate(

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Theorem, at_least, equal
+from theorysim.numerics.flow import SEARCHED
 from theorysim.systems import deep_linear
 from theorysim.systems import deep_linear_network as network
 from theorysim.theorems.linear_teachers import _deep as deep
@@ -45,11 +46,10 @@ def simulate(x: Instance, key):
     """beta(t) and its risk along gradient flow of the other layers."""
     samples, labels = data(x), dot(data(x), target(x))
     layers = deep.balanced(x, key, DEPTH, source(x))
+    options = {"coarsening": x.coarsening, "max_steps": SEARCHED}
     found = {}
     for frozen in FROZEN:
-        path = network.flow_path(
-            layers, samples, labels, _times(x), frozen=frozen, coarsening=x.coarsening
-        )
+        path = network.flow_path(layers, samples, labels, _times(x), frozen=frozen, **options)
         found[frozen] = {"weights": path.weights, "risk": risk(x, path.weights, target(x))}
     return found
 
@@ -57,13 +57,14 @@ def simulate(x: Instance, key):
 def _predict(direction: Callable, trained: Callable) -> Callable:
     def predict(x: Instance):
         problem = data(x), source(x), target(x), DEPTH
+        options = {"coarsening": x.coarsening, "max_steps": SEARCHED}
         squares = moment_form(x, source(x))
         products = moment_form(x, target(x) + source(x)) - moment_form(x, target(x) - source(x))
         return {
             "direction": direction(x),
             "scale": {
                 frozen: deep_linear.frozen_scale_flow(
-                    *problem, DEPTH - trained(frozen), _times(x), coarsening=x.coarsening
+                    *problem, DEPTH - trained(frozen), _times(x), **options
                 )
                 for frozen in FROZEN
             },

@@ -22,7 +22,7 @@ from theorysim.claims import (
     tends_to,
 )
 from theorysim.numerics.descent import iterate_to
-from theorysim.numerics.flow import integrate
+from theorysim.numerics.flow import SEARCHED, integrate
 from theorysim.systems.fine_tuning import regularised_step
 from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
@@ -63,7 +63,8 @@ def predict(x: Instance):
     def segment(delta, ends):
         strength = x.strength * _is_on(x, jnp.mean(ends))
         times = _end(x) * ends
-        return integrate(field, delta, times, strength, coarsening=x.coarsening)[-1], None
+        options = {"coarsening": x.coarsening, "max_steps": SEARCHED}
+        return integrate(field, delta, times, strength, **options)[-1], None
 
     segments = jnp.stack([jnp.array(SWITCHES[:-1]), jnp.array(SWITCHES[1:])], axis=1)
     delta, _ = jax.lax.scan(segment, models.start(x), segments)

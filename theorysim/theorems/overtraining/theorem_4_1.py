@@ -29,7 +29,7 @@ from theorysim.claims import (
     increasing,
     tends_to,
 )
-from theorysim.numerics.flow import gradient_flow
+from theorysim.numerics.flow import SEARCHED, gradient_flow
 from theorysim.systems.balanced_flow import balanced_flow
 from theorysim.theorems.overtraining._finetuning import product
 from theorysim.theorems.overtraining._pretraining import (
@@ -111,7 +111,11 @@ def simulate(x: Instance, key):
 
     def flow(start, sigma, times):
         loss = pretraining_loss(x.replace(sigma=sigma))
-        options = {"atol": ABSOLUTE_TOLERANCE, "coarsening": x.coarsening}
+        options = {
+            "atol": ABSOLUTE_TOLERANCE,
+            "coarsening": x.coarsening,
+            "max_steps": SEARCHED,
+        }
         return gradient_flow(loss, start, times, **options)
 
     first, second = jax.vmap(flow)(starts, spectra, times)
