@@ -19,7 +19,7 @@ LONGEST = 1 << 14
 
 # The same for flows of statements: a search finds instances that are stiff without bound, and all
 # others beside them wait. Every statement that integrates has the same verdicts under `LONGEST`.
-SEARCHED = 1 << 12
+_SEARCHED = 1 << 12
 
 
 def integrate(
@@ -77,6 +77,11 @@ def integrate(
     defined = _all_finite((start, times)) & (time_undefined[-1] == 0)
     succeeded = (solution.result == diffrax.RESULTS.successful) & defined
     return jax.tree.map(lambda path: jnp.where(succeeded, path, jnp.nan), states)
+
+
+def statement_options(coarsening: Any) -> dict[str, Any]:
+    """Options of `integrate` within a statement: tolerances times `coarsening`, fewer steps."""
+    return {"coarsening": coarsening, "max_steps": _SEARCHED}
 
 
 def _guarded(

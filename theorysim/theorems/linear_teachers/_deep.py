@@ -15,13 +15,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim.claims import Instance
-from theorysim.numerics.flow import SEARCHED, integrate
+from theorysim.numerics.flow import integrate, statement_options
 from theorysim.systems import deep_linear_network as network
 from theorysim.systems.deep_linear_network import Layers
-
-# Step control near a stable point leaves noise of the size of the tolerance, from which no
-# contraction can be read off: it stays far below the last steps of the path.
-OPTIONS: dict[str, Any] = {"rtol": 1e-10, "atol": 1e-12, "max_steps": SEARCHED}
 
 # Times in units of the decay of the slowest mode of linear regression, doubling: from each to the
 # next, what is left is squared, so the last step is far larger than the distance to the limit.
@@ -66,8 +62,10 @@ def flows(
     def field(state: dict[int, Layers], _: None) -> dict[int, Layers]:
         return {depth: velocity(layers) for depth, layers in state.items()}
 
+    # A limit is read off the last steps of a path: the default tolerances keep the noise that step
+    # control leaves near a stable point far below them.
     times = convergence_times(samples)
-    return integrate(field, dict(networks), times, coarsening=coarsening, **OPTIONS)
+    return integrate(field, dict(networks), times, **statement_options(coarsening))
 
 
 def settling(path: Float[Array, "times d"]) -> Float[Array, "d times"]:

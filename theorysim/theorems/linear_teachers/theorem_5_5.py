@@ -13,7 +13,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Theorem, at_least, equal
-from theorysim.numerics.flow import SEARCHED
+from theorysim.numerics.flow import statement_options
 from theorysim.systems import deep_linear
 from theorysim.systems import deep_linear_network as network
 from theorysim.theorems.linear_teachers import _deep as deep
@@ -46,7 +46,7 @@ def simulate(x: Instance, key):
     """beta(t) and its risk along gradient flow of the other layers."""
     samples, labels = data(x), dot(data(x), target(x))
     layers = deep.balanced(x, key, DEPTH, source(x))
-    options = {"coarsening": x.coarsening, "max_steps": SEARCHED}
+    options = statement_options(x.coarsening)
     found = {}
     for frozen in FROZEN:
         path = network.flow_path(layers, samples, labels, _times(x), frozen=frozen, **options)
@@ -57,7 +57,7 @@ def simulate(x: Instance, key):
 def _predict(direction: Callable, trained: Callable) -> Callable:
     def predict(x: Instance):
         problem = data(x), source(x), target(x), DEPTH
-        options = {"coarsening": x.coarsening, "max_steps": SEARCHED}
+        options = statement_options(x.coarsening)
         squares = moment_form(x, source(x))
         products = moment_form(x, target(x) + source(x)) - moment_form(x, target(x) - source(x))
         return {

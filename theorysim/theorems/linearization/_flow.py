@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim.claims import Instance, Run
-from theorysim.numerics.flow import SEARCHED, integrate
+from theorysim.numerics.flow import integrate, statement_options
 from theorysim.systems.fine_tuning import squared_loss
 from theorysim.systems.linear_modes import mean_decay
 from theorysim.theorems.linearization import _models as models
@@ -70,7 +70,7 @@ def run(x: Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Path:
 
     times = end * jnp.array(GRID)
     state = (origin, origin, origin, origin, jnp.zeros(()))
-    options = {"coarsening": x.coarsening, "max_steps": SEARCHED}
+    options = statement_options(x.coarsening)
     path = integrate(field, state, times, strength, **options)
     delta, *linear, memory = jax.tree.map(lambda leaf: leaf[1:], path)
     outputs = jax.vmap(f)(delta)

@@ -22,7 +22,7 @@ from theorysim.claims import (
     tends_to,
 )
 from theorysim.numerics.descent import iterate_to
-from theorysim.numerics.flow import SEARCHED, integrate
+from theorysim.numerics.flow import integrate, statement_options
 from theorysim.systems.fine_tuning import regularised_step
 from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
@@ -63,7 +63,7 @@ def predict(x: Instance):
     def segment(delta, ends):
         strength = x.strength * _is_on(x, jnp.mean(ends))
         times = _end(x) * ends
-        options = {"coarsening": x.coarsening, "max_steps": SEARCHED}
+        options = statement_options(x.coarsening)
         return integrate(field, delta, times, strength, **options)[-1], None
 
     segments = jnp.stack([jnp.array(SWITCHES[:-1]), jnp.array(SWITCHES[1:])], axis=1)

@@ -21,7 +21,7 @@ from theorysim.claims import (
     decreasing,
     equal,
 )
-from theorysim.numerics.flow import SEARCHED, gradient_flow
+from theorysim.numerics.flow import gradient_flow, statement_options
 from theorysim.systems.balanced_flow import balanced_flow
 from theorysim.theorems.overtraining._finetuning import product
 from theorysim.theorems.overtraining._pretraining import (
@@ -54,7 +54,7 @@ def simulate(x: Instance, key):
     starts = jax.tree.map(lambda *w: jnp.stack(w), anywhere, identity_start(x))
 
     def flow(start, times):
-        return gradient_flow(loss, start, times, coarsening=x.coarsening, max_steps=SEARCHED)
+        return gradient_flow(loss, start, times, **statement_options(x.coarsening))
 
     paths = jax.vmap(flow)(starts, _times(x))
     from_anywhere, from_identity = (jax.tree.map(lambda w, i=i: w[i], paths) for i in (0, 1))

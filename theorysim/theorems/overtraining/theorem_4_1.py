@@ -29,7 +29,7 @@ from theorysim.claims import (
     increasing,
     tends_to,
 )
-from theorysim.numerics.flow import SEARCHED, gradient_flow
+from theorysim.numerics.flow import gradient_flow, statement_options
 from theorysim.systems.balanced_flow import balanced_flow
 from theorysim.theorems.overtraining._finetuning import product
 from theorysim.theorems.overtraining._pretraining import (
@@ -111,12 +111,8 @@ def simulate(x: Instance, key):
 
     def flow(start, sigma, times):
         loss = pretraining_loss(x.replace(sigma=sigma))
-        options = {
-            "atol": ABSOLUTE_TOLERANCE,
-            "coarsening": x.coarsening,
-            "max_steps": SEARCHED,
-        }
-        return gradient_flow(loss, start, times, **options)
+        options = statement_options(x.coarsening)
+        return gradient_flow(loss, start, times, atol=ABSOLUTE_TOLERANCE, **options)
 
     first, second = jax.vmap(flow)(starts, spectra, times)
     left, _, right = decomposition(x)
