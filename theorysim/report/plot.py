@@ -23,6 +23,9 @@ LABELS = {
     "decreasing": ("entry", "next entry"),
     "with_probability": ("frequency", "printed probability"),
 }
+# Of titles: what is not green wants to be looked at.
+COLOURS = {"holds": "darkgreen", "violated": "firebrick"}
+UNDECIDED = "darkorange"
 # At most this many curves of one claim (one per leading index) stay readable.
 CURVES = 8
 
@@ -46,7 +49,9 @@ def figure(report: Report) -> Figure:
             axis = axes[row, column]
             axis.set_visible(True)
             _draw_claim(axis, claim)
-            axis.set_title(f"{reading.name}\n{claim.name}: {claim.verdict}", fontsize=9)
+            colour = COLOURS.get(str(claim.verdict), UNDECIDED)
+            title = f"{reading.name}\n{claim.name}: {claim.verdict}"
+            axis.set_title(title, fontsize=9, color=colour)
     picture.suptitle(f"{report.theorem}: {report.title}", fontsize=10)
     return picture
 
@@ -98,6 +103,7 @@ def _draw_path(axis: Axes, claim: ClaimReport) -> None:
         axis,
         np.concatenate([np.ravel(claim.path[side])[np.ravel(given)] for side in ("lhs", "rhs")]),
     )
+    axis.xaxis.get_major_locator().set_params(integer=True)
     axis.set_xlabel("index along the path (decisive instance)", fontsize=8)
     axis.legend(fontsize=7)
 
