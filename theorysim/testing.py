@@ -41,7 +41,7 @@ from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
 from theorysim.engine.results import Report
-from theorysim.engine.verify import verify
+from theorysim.engine.verify import rejects_wrong, verify
 from theorysim.errors import UsageError
 
 Data = dict[str, Any]
@@ -108,7 +108,6 @@ def _(field: Ordered, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
 
 @values.register
 def _(field: Spectrum, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
-    """Rounded upwards from the smallest entry, so that the gaps survive the rounding."""
     if field.gap > 1:
         return values.dispatch(Field)(field, sizes)
     return values(Ordered(field.length, field.low, field.high), sizes)
@@ -167,9 +166,29 @@ def assert_holds(
             f"{c.name}: lhs {c.lhs!r}, rhs {c.rhs!r}, slack {c.slack!r}, error {c.error!r}"
             for c in violated
         ]
-        raise AssertionError(f"{theorem.id}, {name}, is violated\n" + "\n".join(lines))
+        raise AssertionError(f"{_called(theorem)}, {name}, is violated\n" + "\n".join(lines))
     if not found.satisfying:
         raise AssertionError(
-            f"the instance does not satisfy the hypotheses of {theorem.id}, {name}"
+            f"the instance does not satisfy the hypotheses of {_called(theorem)}, {name}"
         )
     return report
+
+
+def assert_wrong_is_rejected(theorem: Theorem | str) -> Report:
+    """Assert that the check of a theorem refutes its `wrong` reading: it could fail, then.
+
+    Raises:
+        AssertionError: with the verdict that the wrong reading got.
+    """
+    theorem = _theorem(theorem)
+    report = rejects_wrong(theorem)
+    if report.verdict is not Verdict.VIOLATED:
+        raise AssertionError(
+            f"{_called(theorem)}: its check does not reject {theorem.wrong.name!r}, "
+            f"which came out {report.verdict}"
+        )
+    return report
+
+
+def _called(theorem: Theorem) -> str:
+    return theorem.id or "the theorem"

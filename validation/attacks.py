@@ -28,6 +28,7 @@ from theorysim.engine.draw import parse_settings
 from theorysim.engine.falsify import STATISTICAL, falsify
 from theorysim.engine.measure import replace_coarsening
 from theorysim.engine.scores import contains
+from validation import write_whole
 
 RECORD = Path(__file__).with_suffix(".json")
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "attacks.md"
@@ -173,8 +174,8 @@ def record(ids: Collection[str], seconds: float) -> None:
     for id in ids:
         line = measured(registry.load(registry.find(id)), seconds)
         lines = dict(sorted({**known(), id: line}.items()))
-        RECORD.write_text(json.dumps(lines, indent=1, allow_nan=False) + "\n")
-        TABLE.write_text(table(lines))
+        write_whole(RECORD, json.dumps(lines, indent=1, allow_nan=False) + "\n")
+        write_whole(TABLE, table(lines))
         print(id, line, flush=True)
 
 

@@ -20,6 +20,7 @@ from theorysim.engine.attack_results import Attack
 from theorysim.engine.certify import certify
 from theorysim.engine.errata import LEDGER
 from theorysim.engine.falsify import falsify
+from validation import write_whole
 from validation.catalogue import catalogue
 
 BUDGET = 20_000
@@ -78,7 +79,7 @@ def replaced(place: Place, refuted: list[Place], lines: list[dict[str, Any]]) ->
     """
     kept = [line for line in ledger() if where(line) != place and where(line) in set(refuted)]
     ordered = sorted(kept + lines, key=lambda line: refuted.index(where(line)))
-    LEDGER.write_text(json.dumps(ordered, indent=1, allow_nan=False) + "\n")
+    write_whole(LEDGER, json.dumps(ordered, indent=1, allow_nan=False) + "\n")
 
 
 def where(line: dict[str, Any]) -> Place:

@@ -326,3 +326,78 @@ def test_a_point_without_a_number_hides_no_other():
     assert found.instance["values"]["a"] == 2.0
     survivor = attack(theorem(at_most("a", both, lambda r: 2.5)))
     assert survivor.ratio == pytest.approx(2.0 / 2.5)
+
+
+def test_what_depends_on_the_key_is_found_and_replayed_under_the_same_key():
+    """u(key) a <= 0.9 a: at most seeds the one key of the search decides, here it violates."""
+    statement = theorem(
+        at_most("u", lambda r: r.sim, lambda r: 0.5 * r.x.a),
+        simulate=lambda x, key: x.a * jax.random.uniform(key),
+        predict=lambda x: 0.0,
+    )
+
+    def drawn(seed):
+        return float(jax.random.uniform(simulation_keys(jax.random.key(seed), 1)[0]))
+
+    with jax.enable_x64(True):
+        violating = next(seed for seed in range(100) if drawn(seed) > 0.6)
+        fine = next(seed for seed in range(100) if drawn(seed) < 0.4)
+        share = drawn(fine) / 0.5
+    assert falsify(statement, budget=200, seed=violating).attacks[0].refuted
+    (survivor,) = falsify(statement, budget=200, seed=fine).attacks
+    assert not survivor.refuted
+    assert survivor.ratio == pytest.approx(share)
+
+
+def test_a_small_budget_leaves_points_for_the_interior():
+    """Six fields have 729 corners and middles; half of the budget is for other points."""
+    fields = {f"f{i}": Real(0, 1) for i in range(6)}
+
+    def inside(r):
+        values = jnp.stack([r.x.values[name] for name in fields])
+        return jnp.max(jnp.abs(values - 0.25)) + 0 * r.sim["a"]
+
+    statement = theorem(
+        at_least("off the middle", inside, lambda r: 0.24),
+        space=Space(a=Real(1, 2), **fields),
+    )
+    assert attack(statement, settings={"f5": 0.25, "f4": 0.25, "f3": 0.25}).refuted
+    spent = falsify(statement, budget=300).attacks[0].evaluations
+    assert spent <= 300
+
+
+def test_no_instance_is_no_survival():
+    impossible = {"hypotheses": {"never": lambda x: x.a - 3}}
+    searched = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 3.0), **impossible)
+    report = falsify(searched, budget=100)
+    assert report.attacks[0].evaluations == 0
+    assert report.exit_code == 4
+    often = with_probability("a", lambda r: r.sim["a"], lambda r: 3.0, at_least=lambda r: 0.5)
+    drawn = falsify(theorem(often, keys=64, **impossible), budget=100_000)
+    assert drawn.attacks[0].evaluations == drawn.attacks[0].runs == 0
+    assert drawn.exit_code == 4
+
+
+def test_the_counterexample_that_is_kept_is_the_primary_readings():
+    statement = theorem(
+        at_most("a", lambda r: r.sim["a"], lambda r: 1.0),
+        readings=(
+            Reading(
+                "corrected",
+                claims=(at_most("a", lambda r: r.sim["a"], lambda r: 1.5),),
+                primary=True,
+            ),
+        ),
+    )
+    report = falsify(statement, budget=BUDGET)
+    assert [attack.refuted for attack in report.attacks] == [True, True]
+    assert report.counterexample() is report.attacks[1]
+    assert falsify(product_at_most(4.0), budget=100).counterexample() is None
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 64])
+def test_a_seed_that_no_generator_takes_is_refused(seed):
+    with pytest.raises(UsageError, match="seed"):
+        falsify(product_at_most(4.0), budget=10, seed=seed)
+    with pytest.raises(UsageError, match="seed"):
+        verify(product_at_most(4.0), seed=seed)

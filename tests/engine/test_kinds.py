@@ -397,3 +397,68 @@ def test_claims_asked_for_are_checked_alone_on_the_same_instances():
     assert str(alone) == str(whole["product"])
     with pytest.raises(UsageError, match=r"no claim 'quotient'; it has .*'product', 'sum'"):
         verify(statement, claims=["quotient"])
+
+
+def test_an_equality_is_not_told_from_wrong_by_errors_smaller_than_its_own():
+    """The end is known to 70 percent, and wrong, without an error of its own, is 50 percent off."""
+    blurred = theorem(
+        equal("limit", lambda r: r.limit(r.sim["path"]), lambda r: r.theory["a"]),
+        simulate=lambda x, key: {"path": x.a * (1 - 0.95 ** jnp.arange(20.0))},
+        wrong=Reading(
+            "wrong",
+            simulate=lambda x, key: {"path": jnp.full(20, x.a)},
+            predict=lambda x: {"a": 1.5 * x.a},
+        ),
+    )
+    assert verify(blurred).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_printed_probability_without_a_number_is_open():
+    def statement(share):
+        return theorem(
+            with_probability(
+                "never",
+                lambda r: r.sim["a"],
+                lambda r: jnp.where(r.x.a > 1.5, 0.5, 3.0),
+                at_least=lambda r: jnp.where(r.x.a > 1.5, share, 0.5),
+            ),
+            keys=64,
+        )
+
+    assert verify(statement(jnp.nan)).verdict is Verdict.INCONCLUSIVE
+    assert verify(statement(0.5)).verdict is Verdict.VIOLATED
+    assert verify(statement(0.0)).verdict is Verdict.HOLDS
+
+
+def test_a_printed_probability_is_one_number():
+    several = with_probability(
+        "a", lambda r: r.sim["a"], lambda r: 3.0, at_least=lambda r: jnp.ones(2)
+    )
+    with pytest.raises(UsageError, match="one number"):
+        verify(theorem(several, keys=64))
+
+
+def test_a_comparison_is_no_margin():
+    """True and false are both at least zero."""
+    claim = equal("a", lambda r: r.sim["a"], lambda r: r.theory["a"])
+    with pytest.raises(UsageError, match="true or false"):
+        verify(theorem(claim, hypotheses={"a > 5": lambda x: x.a > 5}))
+    asked = equal("a", claim.lhs, claim.rhs, given=lambda r: r.x.a > 5)
+    with pytest.raises(UsageError, match="true or false"):
+        verify(theorem(asked))
+
+
+@pytest.mark.parametrize("side", [lambda r: None, lambda r: "a", lambda r: jnp.ones((3, 7))])
+def test_sides_that_do_not_go_together_are_named(side):
+    with pytest.raises(UsageError, match="claim 'odd': its sides are"):
+        verify(theorem(equal("odd", lambda r: jnp.ones((2, 4)), side)))
+
+
+def test_claims_are_named_one_or_several():
+    statement = theorem(
+        at_most("a", lambda r: r.sim["a"], lambda r: 3.0),
+        at_most("b", lambda r: r.x.b, lambda r: 3.0),
+    )
+    assert [c.name for c in verify(statement, claims="b").readings[0].claims] == ["b"]
+    with pytest.raises(UsageError, match="no claim is named"):
+        verify(statement, claims=[])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,6 +14,9 @@ from jaxtyping import Array
 from theorysim.claims.run import Run
 
 Side = Callable[[Run], Any]
+
+# What is wrong with a margin that is a comparison.
+TRUTH = "is true or false; give a number that is >= 0 where it holds: `b - a` for `a <= b`"
 
 
 class Kind(StrEnum):
@@ -63,6 +67,13 @@ class Claim:
         for variable, rungs in self.ladders.items():
             if len(rungs) < 3:
                 raise ValueError(f"{self.name}: a ladder in {variable} needs at least three rungs")
+            steps = {b > a for a, b in pairwise(rungs)}
+            if min(rungs) <= 0 or len(steps) > 1 or len(set(rungs)) < len(rungs):
+                raise ValueError(
+                    f"{self.name}: the rungs {rungs} of {variable} must be positive and go one way"
+                )
+        if self.kind is Kind.EXISTS_CONSTANT and not self.ladders:
+            raise ValueError(f"{self.name}: name what the constant must not depend on in `over`")
 
 
 def equal(

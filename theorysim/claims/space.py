@@ -24,6 +24,12 @@ class Size:
     low: int = 1
     high: int = 1024
 
+    def __post_init__(self):
+        if not 0 < self.low <= self.default <= self.high:
+            raise ValueError(
+                f"size {self.default} in {self.low}..{self.high}: expected them in order, above 0"
+            )
+
 
 @dataclass(frozen=True)
 class Instance:

@@ -8,14 +8,33 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
+import jax.numpy as jnp
 from jaxtyping import Array
 
-from theorysim.claims.claim import Claim
+from theorysim.claims.claim import TRUTH, Claim
 from theorysim.claims.space import Instance, Space
+from theorysim.errors import UsageError
 
 Margin = Callable[[Instance], Any]
 Predict = Callable[[Instance], Any]
 Simulate = Callable[[Instance, Array], Any]
+
+
+def least(margin: Margin, x: Instance) -> Array:
+    """The smallest entry of a margin or a demand.
+
+    Raises:
+        UsageError: for one that is true or false: both would count as met.
+    """
+    entries = jnp.asarray(margin(x))
+    if entries.dtype == bool:
+        raise UsageError(f"the hypothesis {_place(margin)} {TRUTH}")
+    return jnp.min(entries.astype(float))
+
+
+def _place(function: Callable) -> str:
+    code = getattr(function, "__code__", None)
+    return f"of {code.co_filename}:{code.co_firstlineno}" if code else repr(function)
 
 
 def nothing(x: Instance) -> tuple[()]:
@@ -63,6 +82,11 @@ class ResolvedReading:
     demands: Mapping[str, Margin]
     primary: bool
     note: str
+
+    def margin(self, x: Instance) -> Array:
+        """The smallest margin of the hypotheses: below 0 where one is not met, NaN if undefined."""
+        margins = [least(margin, x) for margin in self.hypotheses.values()]
+        return jnp.min(jnp.stack(margins)) if margins else jnp.ones(())
 
     def only(self, claims: Collection[str]) -> ResolvedReading:
         """The reading with no other claims than those of these names."""
@@ -128,6 +152,17 @@ class Theorem:
             claims = [claim.name for claim in reading.claims]
             if len(set(claims)) < len(claims):
                 raise ValueError(f"two claims of one name in reading {reading.name!r}: {claims}")
+            self._check_ladders(reading)
+
+    def _check_ladders(self, reading: ResolvedReading) -> None:
+        known = {*self.space.sizes, *self.space.fields}
+        for claim in reading.claims:
+            unknown = set(claim.ladders) - known
+            if unknown:
+                raise ValueError(
+                    f"{claim.name}: a ladder over {min(unknown)!r}, which is no size or field of "
+                    f"the space; it has {sorted(known)}"
+                )
 
     @cached_property
     def _resolved(self) -> dict[Reading, ResolvedReading]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import textwrap
@@ -42,8 +43,18 @@ def main() -> None:
     try:
         app(prog_name="theorysim")
     except UsageError as error:
-        typer.echo(f"theorysim: {error}", err=True)
-        raise SystemExit(BAD_USAGE) from None
+        message = str(error)
+    except Exception as error:
+        from theorysim.engine.registry import fault_in_a_file
+
+        fault = fault_in_a_file(error)
+        if fault is None:
+            raise
+        message = fault
+    else:
+        return
+    typer.echo(f"theorysim: {message}", err=True)
+    raise SystemExit(BAD_USAGE)
 
 
 def _print_version(wanted: bool) -> None:
@@ -97,6 +108,7 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
         "kind": entry.kind,
         "paper": entry.paper,
         "readings": [reading.name for reading in entry.readings],
+        "problem": entry.problem,
     }
 
 
@@ -146,11 +158,12 @@ def _description(entry: Entry, citation: Paper | None, theorem: Theorem) -> Iter
     yield f"file        {entry.path}"
     if entry.aliases:
         yield f"aliases     {', '.join(entry.aliases)}"
-    yield "space"
+    yield "space (shapes at the default sizes)"
     for name, size in theorem.space.sizes.items():
         yield _part(name, f"size {size.default}, in {size.low}..{size.high}")
     for name, field in theorem.space.fields.items():
-        yield _part(name, field.describe())
+        shape = field.shape(theorem.space.default_sizes())
+        yield _part(name, field.describe() + (f", shape {shape}" if shape else ""))
     yield "hypotheses" if theorem.hypotheses else "hypotheses  none"
     yield from (f"  {name}" for name in theorem.hypotheses)
     primary = theorem.primary().name
@@ -206,6 +219,7 @@ def verify(
     from theorysim.engine import registry
 
     fixed = _settings(settings)
+    _check_folder(plot)
     entry = registry.find(id, theorems)
     from theorysim.engine.verify import verify
 
@@ -253,6 +267,7 @@ def falsify(
     from theorysim.engine import registry
 
     fixed = _settings(settings)
+    _check_folder(out)
     entry = registry.find(id, theorems)
     from theorysim.engine.falsify import DEFAULT_BUDGET
     from theorysim.engine.falsify import falsify as attack
@@ -279,10 +294,18 @@ def falsify(
 
 
 def _write_counterexample(report: Any, out: Path) -> None:
-    hits = [attack.instance for attack in report.attacks if attack.instance is not None]
-    if not hits:
-        raise UsageError(f"no counterexample was found; {out} is not written")
-    out.write_text(json.dumps(hits[0]) + "\n")
+    hit = report.counterexample()
+    if hit is None:
+        typer.echo(f"no counterexample was found; {out} is not written", err=True)
+        return
+    out.write_text(json.dumps(hit.instance) + "\n")
+    typer.echo(f"{out}: the counterexample to {hit.reading}, {hit.claim}", err=True)
+
+
+def _check_folder(file: Path | None) -> None:
+    """Refuse a file that cannot be written before the work, not after it."""
+    if file is not None and not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
+        raise UsageError(f"cannot write {file}: {file.parent} is no folder to write to")
 
 
 app.command("certify")(certify_command)
@@ -290,11 +313,23 @@ app.command("sweep")(sweep_command)
 
 
 @app.command()
-def errata(as_json: AsJson = False) -> None:
+def errata(
+    id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="Only of this theorem or paper.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Print every printed reading that was refuted, with its counterexample and correction."""
+    from theorysim.engine import registry
     from theorysim.engine.errata import errata as ledger
 
     lines = ledger()
+    if id is not None:
+        papers = {line["theorem"].partition("/")[0] for line in lines}
+        wanted = f"{id}/" if id in papers else registry.find(id).id
+        lines = [line for line in lines if f"{line['theorem']}/".startswith(wanted)]
+        if not (lines or as_json):
+            typer.echo(f"no printed reading of {wanted} was refuted")
     if as_json:
         typer.echo(json.dumps(lines))
         return

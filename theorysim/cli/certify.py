@@ -72,5 +72,15 @@ def _ranges(texts: list[str]) -> dict[str, Any]:
             )
         if name in ranges:
             raise typer.BadParameter(f"{name} is given twice", param_hint="--box")
-        ranges[name] = ends if len(ends) == 2 else value
+        ranges[name] = ends if len(ends) == 2 else _array(value)
     return ranges
+
+
+def _array(value: str) -> Any:
+    """A JSON list as such, other text as it is."""
+    if not value.startswith("["):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError:
+        raise typer.BadParameter(f"{value!r} is no JSON list", param_hint="--box") from None

@@ -186,7 +186,7 @@ def _print_summary(dataset: xarray.Dataset, out: Path | None) -> None:
     import numpy as np
 
     from theorysim.engine.sweep_outputs import DIVERGED
-    from theorysim.engine.sweep_theorem import SATISFIED, SLACK, slack_where_satisfied
+    from theorysim.engine.sweep_theorem import SATISFIED, SLACK
 
     cells = dataset[DIVERGED]
     lengths = " x ".join(f"{name} {length}" for name, length in cells.sizes.items())
@@ -194,7 +194,7 @@ def _print_summary(dataset: xarray.Dataset, out: Path | None) -> None:
     typer.echo(f"{dataset.attrs['theorem']}: {cells.size} cells ({lengths})")
     typer.echo(f"  {met} meet the hypotheses, {int(cells.sum())} diverged")
     for name in (str(n) for n in dataset.data_vars if str(n).endswith(SLACK)):
-        slack = slack_where_satisfied(dataset, name).values
+        slack = dataset[name].values
         room = slack[np.isfinite(slack)]
         least = f"at least {room.min():.3g}, " if room.size else ""
         typer.echo(f"  {name}: {least}{(room < 0).sum()} of {room.size} points below zero")

@@ -55,10 +55,19 @@ class FalsifyReport:
 
     @property
     def exit_code(self) -> int:
-        """3 where a claim of the primary reading (or of the only one) was refuted, else 0."""
+        """Of the primary reading (or the only one): 3 refuted, 4 nothing evaluated, else 0."""
         names = {attack.reading for attack in self.attacks}
         judged = {self.primary} & names or names
-        return 3 if any(a.refuted for a in self.attacks if a.reading in judged) else 0
+        attacks = [attack for attack in self.attacks if attack.reading in judged]
+        if any(attack.refuted for attack in attacks):
+            return 3
+        return 0 if any(attack.evaluations for attack in attacks) else 4
+
+    def counterexample(self) -> Attack | None:
+        """The first refuted claim that has an instance, the primary reading's before others."""
+        hits = [attack for attack in self.attacks if attack.instance is not None]
+        hits.sort(key=lambda attack: attack.reading != self.primary)
+        return hits[0] if hits else None
 
     def as_json(self) -> dict[str, Any]:
         """The report as JSON data; numbers that are not finite become null."""

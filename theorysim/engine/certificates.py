@@ -67,20 +67,25 @@ def _listed(numbers: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class CertifyReport:
-    """The outcome of `certify`; `mode` is "instance" or "box"."""
+    """The outcome of `certify`; `mode` is "instance" or "box", `box` the ranges of the latter."""
 
     theorem: str
     title: str
     mode: str
     primary: str
     certificates: tuple[Certificate, ...]
+    box: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def judged(self) -> set[str]:
+        """The primary reading, where it is among them, else all readings."""
+        names = {certificate.reading for certificate in self.certificates}
+        return {self.primary} & names or names
 
     @property
     def outcome(self) -> Outcome:
         """Of the primary reading (or of the only one): one violation decides."""
-        names = {certificate.reading for certificate in self.certificates}
-        judged = {self.primary} & names or names
-        found = {c.outcome for c in self.certificates if c.reading in judged}
+        found = {c.outcome for c in self.certificates if c.reading in self.judged}
         order = (Outcome.VIOLATED, Outcome.UNDECIDED, Outcome.UNSUPPORTED, Outcome.OUTSIDE)
         return next((outcome for outcome in order if outcome in found), Outcome.CERTIFIED)
 
@@ -101,6 +106,7 @@ class CertifyReport:
             "mode": self.mode,
             "primary": self.primary,
             "outcome": str(self.outcome),
+            "box": dict(self.box),
             "certificates": [
                 {**vars(c), "outcome": str(c.outcome), "place": list(c.place)}
                 for c in self.certificates
@@ -110,7 +116,9 @@ class CertifyReport:
     def __str__(self) -> str:
         at_instance = self.mode == "instance"
         where = "at this instance" if at_instance else "on the box"
-        lines = [f"{self.theorem}: {self.outcome} {where}"]
+        lines = [f"{self.theorem}, {' and '.join(self.judged)}: {self.outcome} {where}"]
         if at_instance:
             lines.append(f"  at {_listed(self.certificates[0].numbers)}")
+        else:
+            lines.append(f"  {_listed(self.box)}")
         return "\n".join(lines + [f"  {certificate}" for certificate in self.certificates])

@@ -26,6 +26,7 @@ from theorysim.engine.enclosures.boxes import Problem
 from theorysim.engine.enclosures.domain import (
     Piece,
     check_order,
+    described,
     enclosed,
     order_margins,
     pieces,
@@ -106,20 +107,23 @@ def certify(
             f"precision {precision} to {max_precision}: expected at least {LEAST_PRECISION} bits, "
             "and no fewer to end with than to start with"
         )
+    if max_boxes < 1:
+        raise UsageError(f"max_boxes {max_boxes}: expected at least 1")
     with jax.enable_x64(True):
         chosen = readings_named(theorem, reading)
         targets = [(r, c) for r in chosen for c in r.claims if claim in (None, c.name)]
         if not targets:
             names = sorted({c.name for r in chosen for c in r.claims})
             raise UsageError(f"{theorem.id} has no claim {claim!r}; it has {names}")
+        parts = [] if instance is not None else pieces(theorem.space, box or {})
         if instance is not None:
             job: Any = _AtInstance(theorem, _read(theorem, instance), precision, max_precision)
         else:
-            parts = pieces(theorem.space, box or {})
             job = _OnBox(theorem, parts, precision, max_precision, max_boxes, progress)
         certificates = tuple(_certificate(job, r, c, claim is not None) for r, c in targets)
     mode = "box" if instance is None else "instance"
-    return CertifyReport(theorem.id, theorem.title, mode, theorem.primary().name, certificates)
+    primary = theorem.primary().name
+    return CertifyReport(theorem.id, theorem.title, mode, primary, certificates, described(parts))
 
 
 def _certificate(job: Any, reading: ResolvedReading, claim: Claim, named: bool) -> Certificate:

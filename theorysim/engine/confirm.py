@@ -10,14 +10,12 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
 
 from theorysim.claims.claim import Claim
 from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
-from theorysim.engine.draw import Settings, SizeItems
+from theorysim.engine.draw import Settings, SizeItems, feasible
 from theorysim.engine.judge import violated_rows
 from theorysim.engine.judge_points import slack, tabulate
 from theorysim.engine.measure import Measurement
@@ -64,17 +62,6 @@ class _Outcome(NamedTuple):
 @lru_cache(maxsize=64)
 def _decoding_program(theorem: Theorem, sizes: SizeItems) -> Callable:
     return jax.jit(jax.vmap(lambda u: theorem.space.decode(u, dict(sizes)).values))
-
-
-@lru_cache(maxsize=64)
-def _feasibility_program(reading: ResolvedReading) -> Callable:
-    """Whether stacked instances satisfy every hypothesis; NaN does not."""
-
-    def feasible(x: Instance) -> Array:
-        met = [jnp.all(jnp.asarray(margin(x)) >= 0) for margin in reading.hypotheses.values()]
-        return jnp.all(jnp.stack(met)) if met else jnp.asarray(True)
-
-    return jax.jit(jax.vmap(feasible))
 
 
 @dataclass(frozen=True)
@@ -190,9 +177,9 @@ class Confirmation:
         x = Instance(values, self.settings.size_items, np.ones(len(padded)))
         keys = np.tile(self._key(fresh), (len(padded), 1))
         found = measured(self.theorem, readings, settings, x, keys, chunk, contrast=False)
-        feasible = np.asarray(_feasibility_program(self.reading)(x))
+        met = feasible(self.reading, x)
         return jax.tree.map(
-            lambda leaf: leaf[: len(candidates)], _Measured(found[self.reading.name], feasible)
+            lambda leaf: leaf[: len(candidates)], _Measured(found[self.reading.name], met)
         )
 
     @staticmethod

@@ -9,12 +9,11 @@ from functools import lru_cache
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
 from theorysim.claims.space import Instance
-from theorysim.claims.theorem import Margin, ResolvedReading, Theorem
+from theorysim.claims.theorem import Margin, ResolvedReading, Theorem, least
 from theorysim.errors import UsageError
 
 # How many candidates are drawn for each instance wanted before a reading counts as vacuous.
@@ -59,9 +58,21 @@ class Settings:
         """Sizes in a hashable form."""
         return tuple(self.sizes.items())
 
-    def resized(self, **sizes: int) -> Settings:
-        """The same with some sizes changed."""
-        return Settings({**self.sizes, **sizes}, self.values)
+
+@lru_cache(maxsize=64)
+def _feasibility_program(reading: ResolvedReading):
+    return jax.jit(jax.vmap(lambda x: reading.margin(x) >= 0))
+
+
+def feasible(reading: ResolvedReading, instances: Instance) -> np.ndarray:
+    """Per stacked instance, whether it meets every hypothesis of the reading; NaN does not."""
+    return np.asarray(_feasibility_program(reading)(instances))
+
+
+def check_seed(seed: int) -> None:
+    """Raise UsageError for a seed that no generator takes."""
+    if not 0 <= seed < 1 << 63:
+        raise UsageError(f"seed {seed}: expected an integer from 0 to 2^63 - 1")
 
 
 def parse_settings(theorem: Theorem, given: Mapping[str, Any]) -> Settings:
@@ -107,7 +118,7 @@ def _drawing_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Margin
     def draw(seed: Array, index: Array, fixed: dict[str, Array]) -> tuple:
         key = jax.random.fold_in(jax.random.key(seed), index)
         x = space.sample(jax.random.fold_in(key, 0), size_map).replace(**fixed)
-        values = [jnp.min(jnp.asarray(function(x), float)) for function in functions]
+        values = [least(function, x) for function in functions]
         return x, jax.random.key_data(key), values
 
     return jax.jit(jax.vmap(draw, in_axes=(None, 0, None)))

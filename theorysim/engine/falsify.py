@@ -11,7 +11,7 @@ from theorysim.claims.claim import Claim, Kind
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine import registry
 from theorysim.engine.attack_results import Attack, FalsifyReport
-from theorysim.engine.draw import Settings, parse_settings
+from theorysim.engine.draw import Settings, check_seed, parse_settings
 from theorysim.engine.pursue import Pursuit, pursue
 from theorysim.engine.redraw import by_redrawing
 from theorysim.engine.verify import readings_named
@@ -57,10 +57,10 @@ def falsify(
         theorem = registry.load(registry.find(theorem))
     if budget < 1:
         raise UsageError(f"budget {budget}: expected at least 1")
+    check_seed(seed)
     with jax.enable_x64(True):
         fixed = parse_settings(theorem, settings or {})
-        names = [claim] if isinstance(claim, str) else claim
-        chosen = readings_named(theorem, reading, names)
+        chosen = readings_named(theorem, reading, claim)
         total = sum(len(r.claims) for r in chosen)
         attacks: list[Attack] = []
         for r in chosen:

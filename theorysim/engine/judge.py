@@ -14,17 +14,19 @@ import numpy as np
 from theorysim.claims.claim import Claim, Kind
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.judge_ladders import judge_constant, judge_exponent, judge_limit
-from theorysim.engine.judge_points import FALSE_ALARM, Judgement, Points, slack, tabulate
+from theorysim.engine.judge_points import (
+    EQUALITY_RESOLUTION,
+    FALSE_ALARM,
+    RESOLVED_SHARE,
+    Judgement,
+    Points,
+    slack,
+    tabulate,
+)
 from theorysim.engine.measure import Measurement
 from theorysim.engine.results import ClaimReport
+from theorysim.errors import UsageError
 from theorysim.numerics.statistics import clopper_pearson, required_trials
-
-# A claim holds once this share of its instances (and of the points of each) tells true from false.
-RESOLVED_SHARE = 0.5
-
-# Where the wrong reading leaves an equality's sides as they are, an agreement counts as resolved if
-# the error is below this share of the sides: it would have seen a lost factor of 1.001.
-EQUALITY_RESOLUTION = 1e-3
 
 # Equality attained in a non-strict inequality counts as a tie if only rounding blurs it and the
 # rounding is below the square root of the precision, relative to the sides.
@@ -82,9 +84,17 @@ def _resolved_rows(
     if claim.kind is not Kind.EQUAL:
         return holds.sum(1) >= RESOLVED_SHARE * spoken
     if wrong is not None and _changes(points, wrong):
-        return violated_rows(claim, wrong)
+        return np.any(_states(claim, _as_blurred(tabulate(wrong), points))[1], axis=1)
     fine = points.error <= EQUALITY_RESOLUTION * points.scale
     return (fine & points.given).sum(1) >= RESOLVED_SHARE * spoken
+
+
+def _as_blurred(wrong: Points, points: Points) -> Points:
+    """The wrong reading with errors not below those of the equality that it is to be told from."""
+    own = points.error
+    if own.shape != wrong.error.shape:
+        own = np.max(own, axis=1, keepdims=True)
+    return replace(wrong, error=np.maximum(wrong.error, own))
 
 
 def _changes(points: Points, wrong: Measurement) -> bool:
@@ -126,7 +136,7 @@ def _judge_points(
         empty,
         verdict=verdict,
         **_numbers(claim, points, row, column),
-        tightness=_tightness(claim, points, holds),
+        tightness=_tightness(claim, points, holds | violated),
         checked=int(spoken.sum()),
         resolved=int((good | bad).sum()),
         note=note,
@@ -176,14 +186,14 @@ def _numbers(claim: Claim, points: Points, row: int, column: int) -> dict:
     }
 
 
-def _tightness(claim: Claim, points: Points, holds: np.ndarray) -> float:
+def _tightness(claim: Claim, points: Points, resolved: np.ndarray) -> float:
     """Largest ratio of the bounded side to its bound over the resolved points."""
     if claim.kind is Kind.EQUAL:
         return float("nan")
     bounded, bound = points.lhs, points.rhs
     if claim.kind in (Kind.AT_LEAST, Kind.DECREASING):
         bounded, bound = bound, bounded
-    where = holds & (bound > 0) & (bounded >= 0)
+    where = resolved & (bound > 0) & (bounded >= 0)
     if not where.any():
         return float("nan")
     return float(np.max(bounded[where] / bound[where]))
@@ -212,12 +222,16 @@ def _judge_probability(claim: Claim, empty: ClaimReport, measurement: Measuremen
     lhs = np.asarray(measurement.lhs)
     rows, keys = lhs.shape[:2]
     as_event = replace(claim, kind=Kind.AT_MOST)
-    holds, violated = _states(as_event, tabulate(measurement))
+    points = tabulate(measurement)
+    holds, violated = _states(as_event, points)
     given = np.asarray(measurement.given).reshape(rows, keys, -1)
     failed = violated.reshape(rows, keys, -1).any(2)
     certain = (holds.reshape(rows, keys, -1) | ~given).all(2)
-    probability = np.asarray(measurement.probability).reshape(rows, -1)[:, 0]
-    spoken = given.any((1, 2)) & (probability > 0)
+    probability = np.asarray(measurement.probability)
+    if probability.shape != (rows,):
+        raise UsageError(f"claim {claim.name!r}: the printed probability must be one number")
+    spoken = given.any((1, 2)) & ~(probability <= 0)  # NaN is spoken of
+    blank = spoken & (np.isnan(probability) | (points.given & np.isnan(points.error)).any(1))
     if not spoken.any():
         return Judgement(replace(empty, note="the printed probability is nowhere positive"))
     confidence = 1 - FALSE_ALARM / rows
@@ -229,8 +243,8 @@ def _judge_probability(claim: Claim, empty: ClaimReport, measurement: Measuremen
     unclear = spoken & ~good & ~bad
     if bad.any():
         verdict, note = Verdict.VIOLATED, f"{bad.sum()} of {spoken.sum()} instances fail too often"
-    elif np.isnan(tabulate(measurement).error[spoken]).any():
-        verdict, note = Verdict.INCONCLUSIVE, "some runs gave no number"
+    elif blank.any():
+        verdict, note = Verdict.INCONCLUSIVE, f"{blank.sum()} instances gave no number"
     elif good.sum() >= RESOLVED_SHARE * spoken.sum():
         verdict, note = Verdict.HOLDS, f"{keys} keys per instance"
     else:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from theorysim.claims.claim import Claim
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.judge_points import FALSE_ALARM, Judgement, tabulate
+from theorysim.engine.judge_points import (
+    EQUALITY_RESOLUTION,
+    FALSE_ALARM,
+    RESOLVED_SHARE,
+    Judgement,
+    Points,
+    tabulate,
+)
 from theorysim.engine.measure import Measurement
 from theorysim.engine.results import ClaimReport
 from theorysim.numerics.statistics import loglog_slope, student_quantile
@@ -21,6 +28,9 @@ EXPONENT_RESOLUTION = 0.25
 
 # Largest exponent of the last step of a quantity that has come to rest at a constant.
 SETTLED = 0.01
+
+# A limit counts as reached where the last error is below this share of the first distance.
+LIMIT_RESOLUTION = 0.1
 
 # Smallest growth of a constant, as a power of its rung, that counts as growth.
 GROWTH_RESOLUTION = 0.1
@@ -51,45 +61,87 @@ class Fit:
 
 
 class Climb(NamedTuple):
-    """A quantity over a ladder (instances x rungs; NaN where not given) with its errors.
+    """A quantity over a ladder (instances x rungs) with its errors, at its largest point each.
 
-    `systematic` is the part of `error` that instances may share: all but sampling.
+    `systematic` is the part of `error` that instances may share: all but sampling. `scale` is
+    |lhs| + |rhs|. The quantity is NaN where the claim says nothing (not `given`) or is undefined.
     """
 
     rungs: np.ndarray
     quantity: np.ndarray
     error: np.ndarray
     systematic: np.ndarray
+    scale: np.ndarray
+    given: np.ndarray
+
+    @property
+    def spoken(self) -> np.ndarray:
+        """Per instance, whether the claim speaks of it on every rung."""
+        return np.all(self.given, axis=1)
+
+    @property
+    def undefined(self) -> np.ndarray:
+        """Per instance, whether the quantity or its error is no finite number where it is given."""
+        known = np.isfinite(self.quantity) & np.isfinite(self.error)
+        return np.any(self.given & ~known, axis=1)
+
+    @property
+    def resolved(self) -> np.ndarray:
+        """Per instance, whether the quantity exceeds its error on every rung."""
+        with np.errstate(invalid="ignore"):
+            above = np.all(self.quantity > self.error, axis=1)
+        return self.spoken & ~self.undefined & above
 
 
-def _climb(claim: Claim, ladder: Sequence[tuple[float, Measurement]], absolute: bool) -> Climb:
-    rungs = np.array([rung for rung, _ in ladder], float)
-    quantity, errors, systematic = [], [], []
-    for _, measurement in ladder:
-        points = tabulate(measurement)
-        value = np.abs(points.lhs - points.rhs) if absolute else points.lhs / points.rhs
-        unit = 1.0 if absolute else np.abs(points.rhs)
-        value = np.where(points.given, value, -np.inf)
-        column = np.argmax(value, axis=1)[:, None]
-        best = np.take_along_axis(value, column, 1)[:, 0]
-        quantity.append(np.where(np.isneginf(best), np.nan, best))
-        shared = points.error - points.parts["sampling"]
-        for series, values in ((errors, points.error), (systematic, shared)):
-            series.append(np.take_along_axis(values / unit, column, 1)[:, 0])
-    rows = min(len(q) for q in quantity)
-    return Climb(
-        rungs, *(np.stack([q[:rows] for q in s], 1) for s in (quantity, errors, systematic))
+# The quantity of a claim at each point, and the unit of its errors.
+Quantity: TypeAlias = Callable[[Points], tuple[np.ndarray, np.ndarray]]
+
+
+def _value(points: Points) -> tuple[np.ndarray, np.ndarray]:
+    return points.lhs, np.ones_like(points.lhs)
+
+
+def _distance(points: Points) -> tuple[np.ndarray, np.ndarray]:
+    return np.abs(points.lhs - points.rhs), np.ones_like(points.lhs)
+
+
+def _constant(points: Points) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest c >= 0 with lhs <= c * rhs; infinite where none is, NaN for a negative scale."""
+    positive = points.rhs > 0
+    unit = np.where(positive, points.rhs, 1.0)
+    without = np.where(points.lhs > points.error, np.inf, 0.0)
+    value = np.where(positive, points.lhs / unit, np.where(points.rhs == 0, without, np.nan))
+    return value, unit
+
+
+def _climb(ladder: Sequence[tuple[float, Measurement]], quantity: Quantity) -> Climb:
+    columns = [_rung(tabulate(measurement), quantity) for _, measurement in ladder]
+    rows = min(len(column[0]) for column in columns)
+    series = (np.stack([part[:rows] for part in parts], 1) for parts in zip(*columns, strict=True))
+    return Climb(np.array([rung for rung, _ in ladder], float), *series)
+
+
+def _rung(points: Points, quantity: Quantity) -> tuple[np.ndarray, ...]:
+    """Per instance, at the point of the largest quantity (an undefined one first)."""
+    with np.errstate(invalid="ignore"):
+        value, unit = quantity(points)
+    value = np.where(points.given, value, -np.inf)
+    column = np.argmax(value, axis=1)[:, None]
+    shared = points.error - points.parts["sampling"]
+    best, *rest = (
+        np.take_along_axis(values, column, 1)[:, 0]
+        for values in (value, points.error / unit, shared / unit, points.scale)
     )
+    given = np.any(points.given, axis=1)
+    return np.where(given, best, np.nan), *rest, given
 
 
-def _fit(rungs: np.ndarray, quantity: np.ndarray, systematic: np.ndarray | None = None) -> Fit:
-    """Log-log slope per instance; spread between instances, change without the lowest rung.
+def _fit(rungs: np.ndarray, series: np.ndarray, systematic: np.ndarray | None = None) -> Fit:
+    """Log-log slope per instance (all positive); spread between them, change without the lowest.
 
     The half width also holds what systematic errors of the quantity can make of the mean slope.
     """
     confidence = 1 - FALSE_ALARM
-    usable = np.all(np.isfinite(quantity) & (quantity > 0), axis=1)
-    series = quantity[usable]
     if not len(series):
         return Fit(np.nan, np.nan, (np.nan,), 0)
     whole = loglog_slope(rungs, series, confidence=confidence)
@@ -105,7 +157,7 @@ def _fit(rungs: np.ndarray, quantity: np.ndarray, systematic: np.ndarray | None 
     half_width = spread + curvature
     if systematic is not None:
         across = np.log(rungs) - np.mean(np.log(rungs))
-        relative = systematic[usable] / series
+        relative = systematic / series
         half_width += float(np.mean(relative @ np.abs(across)) / np.sum(across**2))
     return Fit(mean, half_width, tuple(steps.tolist()), len(series))
 
@@ -115,8 +167,9 @@ def judge_exponent(
 ) -> Judgement:
     """The printed power against the fitted one, which decides down to its half width."""
     (variable, ladder), *_ = ladders.items()
-    rungs, quantity, error, systematic = _climb(claim, ladder, absolute=False)
-    fit = _fit(rungs, np.where(quantity > error, quantity, np.nan), systematic)
+    climb = _climb(ladder, _value)
+    known = climb.resolved
+    fit = _fit(climb.rungs, climb.quantity[known], climb.systematic[known])
     difference = fit.exponent - claim.exponent
     room = {"equal": -abs(difference), "at_most": -difference, "at_least": difference}
     slack_ = room[claim.relation]
@@ -124,6 +177,10 @@ def judge_exponent(
         verdict, note = Verdict.INCONCLUSIVE, "no instance has a positive quantity on all rungs"
     elif slack_ < -fit.half_width:
         verdict, note = Verdict.VIOLATED, ""
+    elif climb.undefined.any():
+        verdict, note = Verdict.INCONCLUSIVE, _blank(climb)
+    elif fit.rows < RESOLVED_SHARE * climb.spoken.sum():
+        verdict, note = Verdict.INCONCLUSIVE, _few(climb, fit.rows)
     elif slack_ > fit.half_width or fit.half_width <= EXPONENT_RESOLUTION:
         verdict, note = Verdict.HOLDS, ""
     else:
@@ -137,12 +194,20 @@ def judge_exponent(
         slack=slack_,
         error=fit.half_width,
         error_parts={"ladder": fit.half_width},
-        checked=len(quantity),
+        checked=int(climb.spoken.sum()),
         resolved=fit.rows,
         note="; ".join(filter(None, [f"measured {measured}", note])),
-        path={"rungs": rungs, "quantity": quantity},
+        path={"rungs": climb.rungs, "quantity": climb.quantity},
     )
     return Judgement(report, 0)
+
+
+def _blank(climb: Climb) -> str:
+    return f"{climb.undefined.sum()} instances gave no finite number or error"
+
+
+def _few(climb: Climb, resolved: int) -> str:
+    return f"only {resolved} of {climb.spoken.sum()} instances can tell"
 
 
 def judge_limit(
@@ -154,18 +219,24 @@ def judge_limit(
     the last two rungs is then below half of the overall one, and in the end nearly zero.
     """
     (variable, ladder), *_ = ladders.items()
-    rungs, distance, error, _ = _climb(claim, ladder, absolute=True)
-    reached = distance[:, -1] <= error[:, -1]
-    open_rows = ~reached & np.isfinite(distance).all(1)
+    climb = _climb(ladder, _distance)
+    rungs, distance, error = climb.rungs, climb.quantity, climb.error
+    reached = climb.spoken & (distance[:, -1] <= error[:, -1])
     direction = 1.0 if rungs[-1] > rungs[0] else -1.0
-    fit = _fit(rungs**direction, np.where(distance > error, distance, np.nan)[open_rows])
-    undefined = np.isnan(distance).any(1)
-    if undefined.all() or (undefined & ~np.isnan(distance).all(1)).any():
-        verdict = Verdict.INCONCLUSIVE
-    elif not fit.rows:
-        verdict = Verdict.HOLDS if reached.any() else Verdict.INCONCLUSIVE
-    elif fit.exponent - fit.half_width >= 0 or fit.settles:
+    fitted = climb.resolved & ~reached
+    fit = _fit(rungs**direction, distance[fitted])
+    told = int((reached & _telling(climb)).sum()) + fit.rows
+    note = f"distance ~ {variable}^({direction * fit.exponent:.3f} +- {fit.half_width:.3f})"
+    if fit.rows and (fit.exponent - fit.half_width >= 0 or fit.settles):
         verdict = Verdict.VIOLATED
+    elif climb.undefined.any() or (climb.given.any(1) & ~climb.spoken).any():
+        verdict, note = Verdict.INCONCLUSIVE, _blank(climb)
+    elif (climb.spoken & ~reached & ~fitted).any():
+        verdict, note = Verdict.INCONCLUSIVE, "some distances rise out of their errors"
+    elif not told or told < RESOLVED_SHARE * climb.spoken.sum():
+        verdict, note = Verdict.INCONCLUSIVE, _few(climb, told)
+    elif not fit.rows:
+        verdict, note = Verdict.HOLDS, "the limit is reached to within the error"
     elif fit.exponent + fit.half_width < 0 and fit.last <= fit.exponent / 2:
         verdict = Verdict.HOLDS
     else:
@@ -179,14 +250,22 @@ def judge_limit(
         slack=-float(distance[worst, -1]),
         error=float(error[worst, -1]),
         error_parts={"ladder": fit.half_width, "numerical": float(error[worst, -1])},
-        checked=len(distance),
-        resolved=int(reached.sum()) + fit.rows,
-        note=f"distance ~ {variable}^({direction * fit.exponent:.3f} +- {fit.half_width:.3f})"
-        if fit.rows
-        else "the limit is reached to within the error",
+        checked=int(climb.spoken.sum()),
+        resolved=told,
+        note=note,
         path={"rungs": rungs, "quantity": distance},
     )
     return Judgement(report, worst)
+
+
+def _telling(climb: Climb) -> np.ndarray:
+    """Per instance, whether the last error would have shown a distance that stays.
+
+    It is far below the first distance, or a small share of the sides.
+    """
+    first = np.where(climb.quantity[:, 0] > climb.error[:, 0], climb.quantity[:, 0], 0.0)
+    enough = np.maximum(LIMIT_RESOLUTION * first, EQUALITY_RESOLUTION * climb.scale[:, -1])
+    return climb.error[:, -1] <= enough
 
 
 def judge_constant(
@@ -197,35 +276,54 @@ def judge_constant(
 ) -> Judgement:
     """Whether the smallest constant that serves all instances stays bounded on every ladder."""
     base = tabulate(measurement)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(base.given, base.lhs / base.rhs, -np.inf)
-    row = int(np.argmax(np.max(ratio, axis=1)))
-    verdicts, notes = [], [f"smallest constant {np.max(ratio):.4g} here"]
+    here, *_, given = _rung(base, _constant)
+    largest = np.where(given & ~np.isnan(here), here, -np.inf)
+    row = int(np.argmax(largest))
+    verdicts, notes = [], [f"smallest constant {largest[row]:.4g} here"]
     paths, slack_ = {}, np.inf
     for variable, ladder in ladders.items():
-        rungs, quantity, *_ = _climb(claim, ladder, absolute=False)
-        constants = np.nanmax(quantity, axis=0) if np.isfinite(quantity).any() else quantity[0]
-        verdict, growth = _bounded(rungs, constants)
+        climb = _climb(ladder, _constant)
+        verdict, constants, growth = _boundedness(climb)
         verdicts.append(verdict)
         slack_ = min(slack_, -growth)
         listed = ", ".join(f"{constant:.3g}" for constant in constants)
-        notes.append(f"over {variable} {', '.join(f'{r:g}' for r in rungs)}: {listed}")
-        paths |= {f"{variable}_rungs": rungs, f"{variable}_constants": constants}
+        notes.append(f"over {variable} {', '.join(f'{r:g}' for r in climb.rungs)}: {listed}")
+        paths |= {f"{variable}_rungs": climb.rungs, f"{variable}_constants": constants}
     order = (Verdict.VIOLATED, Verdict.INCONCLUSIVE, Verdict.HOLDS)
     report = replace(
         empty,
         verdict=min(verdicts, key=order.index),
-        lhs=float(np.max(ratio)),
+        lhs=float(largest[row]),
         rhs=float("nan"),
         slack=float(slack_),
         error=GROWTH_RESOLUTION,
         error_parts={"ladder": GROWTH_RESOLUTION},
-        checked=len(base.lhs),
-        resolved=len(base.lhs),
+        checked=int(given.sum()),
+        resolved=int((given & ~np.isnan(here)).sum()),
         note="; ".join(notes),
         path=paths,
     )
     return Judgement(report, row)
+
+
+def _boundedness(climb: Climb) -> tuple[Verdict, np.ndarray, float]:
+    """Whether the smallest constant of all instances stays bounded; it per rung, and its growth.
+
+    It must do so with its errors added, and grow even with its errors subtracted.
+    """
+    low, constants, high = (
+        np.max(np.where(np.isnan(climb.quantity), -np.inf, climb.quantity + shift), axis=0)
+        for shift in (-climb.error, 0.0, climb.error)
+    )
+    verdict, growth = _bounded(climb.rungs, constants)
+    if verdict is Verdict.VIOLATED and (
+        np.isposinf(constants).any() or _bounded(climb.rungs, low)[0] is Verdict.VIOLATED
+    ):
+        return verdict, constants, growth
+    blank = climb.undefined.any() or not climb.given.any(0).all()
+    if verdict is Verdict.HOLDS and not blank and _bounded(climb.rungs, high)[0] is Verdict.HOLDS:
+        return verdict, constants, growth
+    return Verdict.INCONCLUSIVE, constants, growth
 
 
 def _bounded(rungs: np.ndarray, constants: np.ndarray) -> tuple[Verdict, float]:

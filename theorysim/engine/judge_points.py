@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,13 @@ from theorysim.numerics.statistics import student_quantile
 
 # Chance that a true claim is refuted by Monte-Carlo noise, shared among all its comparisons.
 FALSE_ALARM = 1e-3
+
+# A claim holds once this share of its instances (and of the points of each) tells true from false.
+RESOLVED_SHARE = 0.5
+
+# Where the wrong reading leaves an equality's sides as they are, an agreement counts as resolved if
+# the error is below this share of the sides: it would have seen a lost factor of 1.001.
+EQUALITY_RESOLUTION = 1e-3
 
 
 @dataclass(frozen=True)
@@ -42,13 +50,13 @@ class Points:
         return np.abs(self.lhs) + np.abs(self.rhs)
 
 
-def slack(kind: Kind, lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-    """Signed room of a relation: negative where it is violated."""
+def slack(kind: Kind, lhs: Any, rhs: Any) -> Any:
+    """Signed room of a relation, of NumPy's or JAX's arrays: negative where it is violated."""
     with np.errstate(invalid="ignore"):
         if kind in (Kind.AT_LEAST, Kind.DECREASING):
             return lhs - rhs
         if kind is Kind.EQUAL:
-            return -np.abs(lhs - rhs)
+            return -abs(lhs - rhs)
         return rhs - lhs
 
 

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from theorysim.claims.claim import Claim
+from theorysim.claims.claim import TRUTH, Claim
 from theorysim.claims.run import BATCHES, LIMIT_LANES, Run
 from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading
@@ -131,10 +131,32 @@ def runs(readings: tuple[ResolvedReading, ...], x: Instance, keys: Array) -> dic
 
 
 def sides(claim: Claim, run: Run) -> tuple[Array, Array]:
-    """Both sides of a claim in a common shape."""
-    lhs, rhs = jnp.asarray(claim.lhs(run), float), jnp.asarray(claim.rhs(run), float)
-    shape = jnp.broadcast_shapes(lhs.shape, rhs.shape)
+    """Both sides of a claim in a common shape.
+
+    Raises:
+        UsageError: for sides that are no arrays of numbers, or whose shapes do not go together.
+    """
+    found = claim.lhs(run), claim.rhs(run)
+    try:
+        lhs, rhs = (jnp.asarray(side, float) for side in found)
+        shape = jnp.broadcast_shapes(lhs.shape, rhs.shape)
+    except (TypeError, ValueError):
+        what = " and ".join(str(getattr(side, "shape", type(side).__name__)) for side in found)
+        raise UsageError(
+            f"claim {claim.name!r}: its sides are {what}; expected arrays of shapes that go "
+            "together (arrays of r.sim lead with the axis of keys)"
+        ) from None
     return jnp.broadcast_to(lhs, shape), jnp.broadcast_to(rhs, shape)
+
+
+def spoken(claim: Claim, run: Run, shape: tuple[int, ...]) -> Array:
+    """At which points of this shape the claim says something."""
+    if claim.given is None:
+        return jnp.ones(shape, bool)
+    margin = jnp.asarray(claim.given(run))
+    if margin.dtype == bool:
+        raise UsageError(f"claim {claim.name!r}: `given` {TRUTH}")
+    return jnp.broadcast_to(margin >= 0, shape)
 
 
 def _noise_table() -> np.ndarray:
@@ -198,9 +220,7 @@ def _spread(lanes: tuple[Array, Array], given: Array, which: slice) -> Array:
 def _measurement(claim: Claim, run: Run, lane_parts: tuple[Instance, Any, Any]) -> Measurement:
     lhs, rhs, (limit, sampling, skewness) = sides_with_errors(claim, run)
     lanes = jax.vmap(lambda *parts: sides(claim, Run(*parts)))(*lane_parts)
-    given = jnp.ones(lhs.shape, bool)
-    if claim.given is not None:
-        given = jnp.broadcast_to(jnp.asarray(claim.given(run)) >= 0, lhs.shape)
+    given = spoken(claim, run, lhs.shape)
     probability = jnp.zeros(()) if claim.probability is None else claim.probability(run)
     return Measurement(
         lhs=lhs,

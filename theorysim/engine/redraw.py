@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from theorysim.claims.claim import Claim, Kind
@@ -45,42 +45,44 @@ class _Redrawing:
         """One attack per claim."""
         most = max(self._instances(claim) for claim in self.claims)
         rounds = max(1, budget // (most * self.theorem.keys))
-        refuted: dict[Claim, Attack] = {}
+        note = "decided by many runs together; drawn anew instead of searched"
+        attacks = {c: self._attack(c, note=note) for c in self.claims}
         for done in range(rounds):
-            if len(refuted) == len(self.claims):
+            standing = [claim for claim in self.claims if not attacks[claim].refuted]
+            if not standing:
                 break
             report = self._verified(seed + done, settings=self.given)
-            for claim in set(self.claims) - set(refuted):
+            for claim in standing:
                 found = of_claim(report, claim)
+                attacks[claim] = self._counted(attacks[claim], claim, found)
                 if found.verdict == "violated" and self._replicated(
                     claim, found, seed + rounds + done
                 ):
-                    refuted[claim] = self._attack(
-                        claim,
-                        done + 1,
+                    attacks[claim] = replace(
+                        attacks[claim],
                         refuted=True,
                         **decisive_numbers(found),
                         instance=found.worst_instance,
                         note=found.note,
                     )
-        note = "decided by many runs together; drawn anew instead of searched"
-        stood = {c: self._attack(c, rounds, refuted=False, note=note) for c in self.claims}
-        return stood | refuted
+        return attacks
 
-    def _attack(self, claim: Claim, rounds: int, **outcome: Any) -> Attack:
-        measured = rounds * self._instances(claim)
-        return Attack(
-            self.reading.name,
-            claim.name,
-            str(claim.kind),
-            evaluations=measured,
-            runs=measured * self.theorem.keys,
-            **outcome,
+    def _attack(self, claim: Claim, **outcome: Any) -> Attack:
+        kind = str(claim.kind)
+        return Attack(self.reading.name, claim.name, kind, 0, 0, refuted=False, **outcome)
+
+    def _counted(self, attack: Attack, claim: Claim, found: ClaimReport) -> Attack:
+        """With the instances added that one more verification measured, on all rungs."""
+        measured = found.checked * _rungs(claim)
+        return replace(
+            attack,
+            evaluations=attack.evaluations + measured,
+            runs=attack.runs + measured * self.theorem.keys,
         )
 
     def _instances(self, claim: Claim) -> int:
-        """Instances, on all rungs, that one verification of a claim measures."""
-        return self.theorem.instances * max(1, sum(len(rungs) for rungs in claim.ladders.values()))
+        """Instances, on all rungs, that one verification of a claim asks for."""
+        return self.theorem.instances * _rungs(claim)
 
     def _verified(self, seed: int, **where: Any) -> Report:
         names = [claim.name for claim in self.claims]
@@ -98,6 +100,10 @@ class _Redrawing:
         else:
             report = self._verified(seed, settings=self.given)
         return of_claim(report, claim).verdict == "violated"
+
+
+def _rungs(claim: Claim) -> int:
+    return max(1, sum(len(rungs) for rungs in claim.ladders.values()))
 
 
 def of_claim(report: Report, claim: Claim) -> ClaimReport:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 GROUP = "theorysim.theorems"
 OWN = Path(__file__).parents[1] / "theorems"
 LOCAL = "local"
+LOCAL_MODULE = "_theorysim_local_"  # modules of single files are called so
 EQUATIONS = ("eq", "equation")
 KINDS = {"eq": "equation", "def": "definition"}
 SUGGESTIONS = 4
@@ -279,7 +280,7 @@ def _load(entry: Entry, modified: int) -> Theorem:
 
 
 def _run_file(path: Path) -> ModuleType:
-    name = f"_theorysim_local_{path.stem}"
+    name = LOCAL_MODULE + path.stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"no loader for {path}")
@@ -287,6 +288,16 @@ def _run_file(path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up while it runs
     spec.loader.exec_module(module)
     return module
+
+
+def fault_in_a_file(error: BaseException) -> str | None:
+    """File, line and first line of an error that passed through a user's own file; else None."""
+    files = {m.__file__ for name, m in list(sys.modules.items()) if name.startswith(LOCAL_MODULE)}
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
+    if not frames:
+        return None
+    message = str(error).partition("\n")[0]
+    return f"{frames[-1].filename}:{frames[-1].lineno}: {type(error).__name__}: {message}"
 
 
 def _blame(error: Exception, path: Path) -> str:

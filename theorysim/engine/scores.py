@@ -20,10 +20,15 @@ from jaxtyping import Array, Float
 
 from theorysim.claims.claim import Claim, Kind
 from theorysim.claims.run import Run
-from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine.draw import Settings, SizeItems
-from theorysim.engine.measure import replace_coarsening, runs, sides_with_errors
+from theorysim.engine.measure import (
+    replace_coarsening,
+    runs,
+    sides_with_errors,
+    simulation_keys,
+    spoken,
+)
 from theorysim.engine.measure_many import instance_bytes
 from theorysim.engine.memory import chunk_length
 
@@ -95,24 +100,16 @@ def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
     without a number are passed over, as long as there are others.
     """
     lhs, rhs, (limit, standard_error, _) = sides_with_errors(claim, run)
-    spoken = jnp.ones(lhs.shape, bool)
-    if claim.given is not None:
-        spoken = jnp.broadcast_to(jnp.asarray(claim.given(run)) >= 0, lhs.shape)
+    given = spoken(claim, run, lhs.shape)
     relative = _relative(claim, lhs, rhs, limit + NOISE * standard_error)
     log_ratio = _log_ratio(claim, lhs, rhs)
-    known = spoken & ~jnp.isnan(relative) & ~jnp.isnan(log_ratio)
+    known = given & ~jnp.isnan(relative) & ~jnp.isnan(log_ratio)
     ratio = jnp.max(jnp.where(known, log_ratio, -jnp.inf), initial=-jnp.inf)
     goal = jnp.max(jnp.where(known, relative, -1), initial=-1)
     if claim.kind is Kind.EXISTS_CONSTANT:
         goal = jnp.tanh(jnp.maximum(ratio, -50) / 50)
-    undefined = jnp.any(spoken) & ~jnp.any(known)
+    undefined = jnp.any(given) & ~jnp.any(known)
     return jnp.where(undefined, jnp.nan, goal), ratio
-
-
-def _margin(reading: ResolvedReading, x: Instance) -> Array:
-    """The smallest margin of the hypotheses: negative where one is not met, NaN where undefined."""
-    margins = [jnp.min(jnp.asarray(m(x), float)) for m in reading.hypotheses.values()]
-    return jnp.min(jnp.stack(margins)) if margins else jnp.ones(())
 
 
 @lru_cache(maxsize=256)
@@ -124,9 +121,9 @@ def _scoring_program(
 
     def score(u: Any, fixed: dict, key_data: Any) -> tuple[Array, Array]:
         x = theorem.space.decode(u, size_map).replace(**fixed)
-        margin = _margin(reading, x)
+        margin = reading.margin(x)
         x = replace_coarsening(x, 1.0 if theorem.integrates else jnp.nan)
-        keys = jax.random.split(jax.random.wrap_key_data(key_data), theorem.keys)
+        keys = simulation_keys(jax.random.wrap_key_data(key_data), theorem.keys)
         run = runs((reading,), x, keys)[reading.name]
         goals, ratios = map(jnp.stack, zip(*(_goal(claim, run) for claim in claims), strict=True))
         outside = jnp.where(jnp.isnan(margin), UNDEFINED, INFEASIBLE + jnp.tanh(margin))

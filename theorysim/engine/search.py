@@ -31,6 +31,13 @@ def boundary_points(dimension: int, rng: np.random.Generator) -> Points:
     return choice
 
 
+def _at_most(points: Points, count: int, rng: np.random.Generator) -> Points:
+    """All points, or a random choice of so many: the interior needs its share of a small budget."""
+    if len(points) <= count:
+        return points
+    return points[rng.choice(len(points), count, replace=False)]
+
+
 def _mutated(elite: Points, rng: np.random.Generator, count: int) -> Points:
     """Steps of log-uniform scale on random coordinates, snaps to 0, 1/2, 1, and fresh points."""
     dimension = elite.shape[1]
@@ -63,7 +70,8 @@ def search(
         return [scored.best(ELITE) for scored in known]
 
     random = min(RANDOM_POINTS, max(budget // 4, 1))
-    for points in (boundary_points(target.dimension, rng), rng.random((random, target.dimension))):
+    boundary = _at_most(boundary_points(target.dimension, rng), max(budget // 2, 1), rng)
+    for points in (boundary, rng.random((random, target.dimension))):
         best = with_scored(points[: max(1, budget - target.spent)])
         yield best
         if not open_claims():

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-# The default of `Theorem.printed`, which cannot be asked without importing JAX.
 from theorysim.errors import UsageError
 
+# The default of `Theorem.printed`, which cannot be asked without importing JAX.
 PRINTED = "as printed"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,13 +18,11 @@ from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine import registry
 from theorysim.engine.draw import parse_settings
-from theorysim.engine.measure import replace_coarsening, runs, sides
+from theorysim.engine.judge_points import slack
+from theorysim.engine.measure import replace_coarsening, runs, sides, simulation_keys, spoken
 from theorysim.engine.sweep_outputs import DIVERGED
 from theorysim.engine.verify import readings_named
 from theorysim.errors import UsageError
-
-if TYPE_CHECKING:
-    import xarray
 
 SLACK = ".slack"
 SATISFIED = "satisfied"
@@ -44,9 +42,9 @@ def claim_sides(
 
     Fields that are not given are drawn from the key, as `verify` draws an instance; sizes that
     are not given take their defaults. The function returns `<claim>.lhs`, `<claim>.rhs`,
-    `<claim>.slack` (negative where the claim is violated; NaN where it does not speak of the
-    point), `satisfied` (whether the instance meets all hypotheses) and `diverged` (whether a side
-    is not finite where its claim speaks).
+    `<claim>.slack` (negative where the claim is violated; NaN where the instance does not meet the
+    hypotheses or the claim does not speak of the point), `satisfied` (whether the instance meets
+    all hypotheses) and `diverged` (whether a side is not finite where its claim speaks).
 
     Args:
         theorem: a theorem or its id.
@@ -69,6 +67,9 @@ def claim_sides(
         unknown = set(values) - set(theorem.space.fields)
         if unknown:
             raise UsageError(_unknown(theorem, min(unknown)))
+        twice = set(given) & set(settings or {})
+        if twice:
+            raise UsageError(f"{min(twice)!r} is fixed and swept: leave out one")
         sizes = theorem.space.default_sizes(**sizes)
         x = theorem.space.sample(jax.random.fold_in(key, 0), sizes)
         return _values(theorem, chosen, claims, x.replace(**fixed.values, **values), key)
@@ -93,26 +94,24 @@ def _values(
 ) -> dict[str, Array]:
     # A theorem that integrates without declaring it gets NaN, as when it is verified.
     x = replace_coarsening(x, 1.0 if theorem.integrates else jnp.nan)
-    keys = jax.random.split(jax.random.fold_in(key, 1), theorem.keys)
-    run = runs((reading,), x, keys)[reading.name]
+    run = runs((reading,), x, simulation_keys(key, theorem.keys))[reading.name]
     found, diverged = {}, jnp.zeros((), bool)
+    satisfied = reading.margin(x) >= 0
     for claim, name in zip(claims, output_names(claims)):
-        values, failed = _claim_values(claim, name, run)
+        values, failed = _claim_values(claim, name, run, satisfied)
         found, diverged = {**found, **values}, diverged | failed
-    margins = [jnp.min(jnp.asarray(margin(x))) for margin in reading.hypotheses.values()]
-    satisfied = jnp.all(jnp.asarray(margins) >= 0)
     return {**found, SATISFIED: satisfied, DIVERGED: diverged}
 
 
-def _claim_values(claim: Claim, name: str, run: Run) -> tuple[dict[str, Array], Array]:
+def _claim_values(
+    claim: Claim, name: str, run: Run, satisfied: Array
+) -> tuple[dict[str, Array], Array]:
     """The outputs of a claim, and whether a side is not finite where the claim speaks."""
     lhs, rhs = sides(claim, run)
-    given = jnp.ones(lhs.shape, bool)
-    if claim.given is not None:
-        given = jnp.broadcast_to(jnp.asarray(claim.given(run)) >= 0, lhs.shape)
+    given = spoken(claim, run, lhs.shape)
     found = {f"{name}.lhs": lhs, f"{name}.rhs": rhs}
     if claim.kind not in NO_SLACK:
-        found[name + SLACK] = jnp.where(given, _slack(claim.kind, lhs, rhs), jnp.nan)
+        found[name + SLACK] = jnp.where(given & satisfied, slack(claim.kind, lhs, rhs), jnp.nan)
     return found, jnp.any(given & ~(jnp.isfinite(lhs) & jnp.isfinite(rhs)))
 
 
@@ -127,19 +126,6 @@ def output_names(claims: Sequence[Claim]) -> list[str]:
         numbered = (f"{plain}_{count}" for count in itertools.count(2))
         names.append(next(n for n in itertools.chain([plain], numbered) if n not in names))
     return names
-
-
-def _slack(kind: Kind, lhs: Array, rhs: Array) -> Array:
-    """Signed room of a relation: negative where it is violated."""
-    if kind is Kind.EQUAL:
-        return -jnp.abs(lhs - rhs)
-    return lhs - rhs if kind in (Kind.AT_LEAST, Kind.DECREASING) else rhs - lhs
-
-
-def slack_where_satisfied(dataset: xarray.Dataset, name: str) -> xarray.DataArray:
-    """A slack, NaN where the instance does not meet the hypotheses."""
-    slack = dataset[name]
-    return slack.where(dataset[SATISFIED]) if SATISFIED in dataset else slack
 
 
 def split_grid(

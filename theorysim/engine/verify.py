@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine import registry
-from theorysim.engine.draw import Settings, parse_settings
+from theorysim.engine.draw import Settings, check_seed, feasible, parse_settings
 from theorysim.engine.instance_files import read_instance
 from theorysim.engine.judge import judge
 from theorysim.engine.judge_points import Judgement
-from theorysim.engine.measure import Measurement
 from theorysim.engine.measure_many import Progress, chunk_that_fits, measured
 from theorysim.engine.reporting import reported
 from theorysim.engine.results import Report
+from theorysim.engine.rungs import climbed, rows_of
 from theorysim.engine.sample import Sample, drawn_sample
 from theorysim.errors import UsageError
 
@@ -34,7 +33,7 @@ def verify(
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     reading: str | None = None,
-    claims: Collection[str] | None = None,
+    claims: str | Collection[str] | None = None,
     instance: Mapping[str, Any] | str | Path | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -46,7 +45,7 @@ def verify(
         seed: seed of instances and simulations; equal seeds give equal reports.
         settings: sizes and field values to fix, numbers or JSON text.
         reading: check only the reading of this name.
-        claims: check only the claims of these names.
+        claims: check only the claim, or the claims, of this name.
         instance: one instance to check instead, as JSON data or a file with it.
         progress: called with (measured, total) instances.
 
@@ -55,10 +54,11 @@ def verify(
     """
     if isinstance(theorem, str):
         theorem = registry.load(registry.find(theorem))
+    check_seed(seed)
     with jax.enable_x64(True):
         readings = readings_named(theorem, reading, claims)
         if instance is not None:
-            if settings:
+            if settings or instances is not None:
                 raise UsageError("an instance fixes every value: leave out the other settings")
             return _verify_instance(theorem, readings, instance, seed)
         fixed = parse_settings(theorem, settings or {})
@@ -77,7 +77,7 @@ def verify(
 
 
 def readings_named(
-    theorem: Theorem, name: str | None, claims: Collection[str] | None = None
+    theorem: Theorem, name: str | None, claims: str | Collection[str] | None = None
 ) -> tuple[ResolvedReading, ...]:
     """All readings, or the one of that name (`wrong` included); of their claims all, or the named.
 
@@ -92,7 +92,10 @@ def readings_named(
         readings = (candidates[name],)
     if claims is None:
         return readings
+    claims = [claims] if isinstance(claims, str) else claims
     known = sorted({claim.name for reading in readings for claim in reading.claims})
+    if not claims:
+        raise UsageError(f"no claim is named: {theorem.id} has {known}")
     for claim in claims:
         if claim not in known:
             raise UsageError(f"{theorem.id} has no claim {claim!r}; it has {known}")
@@ -105,10 +108,6 @@ def _by_simulation(readings: Iterable[ResolvedReading]) -> list[tuple[ResolvedRe
     for reading in readings:
         groups.setdefault(reading.simulate, []).append(reading)
     return [tuple(group) for group in groups.values()]
-
-
-def _rows(measurement: Measurement, rows: np.ndarray) -> Measurement:
-    return jax.tree.map(lambda leaf: leaf[rows], measurement)
 
 
 def _judged(
@@ -141,62 +140,24 @@ def _judged_together(
         return {r.name: {c.name: judge(c, None, None, {}) for c in r.claims} for r in readings}
     chunk = chunk_that_fits(theorem, readings, settings, len(sample.keys))
     found = measured(theorem, readings, settings, sample.instances, sample.keys, chunk, progress)
-    climbed = _climbed(theorem, readings, settings, sample, seed, wanted, chunk)
+    found_at = climbed(theorem, readings, settings, sample, seed, wanted)
     judged: dict[str, dict[str, Judgement]] = {}
     for r in readings:
         rows = sample.rows[r.name]
         wrong = found.get(theorem.wrong.name, {}) if r.name != theorem.wrong.name else {}
         judged[r.name] = {}
         for claim in r.claims:
-            base = _rows(found[r.name][claim.name], rows) if len(rows) else None
+            base = rows_of(found[r.name][claim.name], rows) if len(rows) else None
             contrast = wrong.get(claim.name)
             ladders = {
-                variable: [(rung, climbed[variable, rung][r.name][claim.name]) for rung in rungs]
+                variable: [(rung, found_at[variable, rung][r.name][claim.name]) for rung in rungs]
                 for variable, rungs in claim.ladders.items()
                 if len(rows)
             }
             judged[r.name][claim.name] = judge(
-                claim, base, None if contrast is None else _rows(contrast, rows), ladders
+                claim, base, None if contrast is None else rows_of(contrast, rows), ladders
             )
     return judged
-
-
-def _climbed(
-    theorem: Theorem,
-    readings: tuple[ResolvedReading, ...],
-    settings: Settings,
-    sample: Sample,
-    seed: int,
-    wanted: int,
-    chunk: int,
-) -> dict[tuple[str, float], dict[str, dict[str, Measurement]]]:
-    """Measurements on every rung that a claim of the readings climbs, for each reading's rows."""
-    rungs = {
-        (variable, rung)
-        for reading in readings
-        for claim in reading.claims
-        for variable, values in claim.ladders.items()
-        for rung in values
-    }
-    climbed = {}
-    for variable, rung in sorted(rungs):
-        if variable in theorem.space.sizes:
-            at = settings.resized(**{variable: int(rung)})
-            stage = drawn_sample(theorem, readings, at, seed, wanted)
-            instances, keys, rows = stage.instances, stage.keys, stage.rows
-        else:
-            at, keys, rows = settings, sample.keys, sample.rows
-            value = theorem.space.fields[variable].check(variable, rung, settings.sizes)
-            filled = np.broadcast_to(value, (len(keys), *value.shape))
-            instances = sample.instances.replace(**{variable: filled})
-        if not len(keys):
-            raise UsageError(f"no instance satisfies the hypotheses at {variable} = {rung:g}")
-        found = measured(theorem, readings, at, instances, keys, chunk)
-        climbed[variable, rung] = {
-            r.name: {c.name: _rows(found[r.name][c.name], rows[r.name]) for c in r.claims}
-            for r in readings
-        }
-    return climbed
 
 
 def _verify_instance(
@@ -205,16 +166,15 @@ def _verify_instance(
     instance: Mapping[str, Any] | str | Path,
     seed: int,
 ) -> Report:
-    """Replay one instance: pointwise claims on it alone, ladders climbed from it."""
+    """Replay one instance: pointwise claims on it alone, ladders over a field climbed from it.
+
+    The rungs of a size have instances of their own, drawn anew.
+    """
     x, key = read_instance(theorem, instance)
     if key is None:
         key = np.asarray(jax.random.key_data(jax.random.fold_in(jax.random.key(seed), 0)))
     stacked = jax.tree.map(lambda leaf: np.asarray(leaf)[None], x)
-    met = {
-        r.name: all(float(jnp.min(margin(x))) >= 0 for margin in r.hypotheses.values())
-        for r in readings
-    }
-    rows = {r.name: np.arange(1 if met[r.name] else 0) for r in readings}
+    rows = {r.name: np.flatnonzero(feasible(r, stacked)) for r in readings}
     sample = Sample(stacked, key[None], rows, None)
     settings = Settings(dict(x.sizes), {})
     judged = _judged(theorem, readings, settings, sample, seed, 1)

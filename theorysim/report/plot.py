@@ -91,6 +91,8 @@ def _draw_claim(axis: Axes, claim: ClaimReport) -> None:
 
 
 def _draw_path(axis: Axes, claim: ClaimReport) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     given = np.asarray(claim.path["given"])
     left, right = LABELS[claim.kind]
     for side, label, style in (("rhs", right, "-"), ("lhs", left, ".")):
@@ -103,8 +105,8 @@ def _draw_path(axis: Axes, claim: ClaimReport) -> None:
         axis,
         np.concatenate([np.ravel(claim.path[side])[np.ravel(given)] for side in ("lhs", "rhs")]),
     )
-    axis.xaxis.get_major_locator().set_params(integer=True)
-    axis.set_xlabel("index along the path (decisive instance)", fontsize=8)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_xlabel("index along the last axis (decisive instance)", fontsize=8)
     axis.legend(fontsize=7)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from theorysim.engine.sweep_axes import SEED
 from theorysim.engine.sweep_outputs import DIVERGED
-from theorysim.engine.sweep_theorem import SLACK, slack_where_satisfied
+from theorysim.engine.sweep_theorem import SLACK
 from theorysim.errors import UsageError
 from theorysim.report.plot import save
 
@@ -70,7 +70,7 @@ def _draw_panel(axis: Axes, dataset: xarray.Dataset, name: str) -> None:
     grid = [str(dim) for dim in dataset[DIVERGED].dims]
     own = [dim for dim in dataset[name].dims if dim not in grid]
     if name.endswith(SLACK):
-        values = slack_where_satisfied(dataset, name).min(own)
+        values = dataset[name].min(own)
     else:
         values = dataset[name].astype(float).isel(dict.fromkeys(own, -1))
     along = [dim for dim in grid if dim != SEED and values.sizes[dim] > 1]

@@ -16,6 +16,9 @@ from theorysim.engine.results import ClaimReport, ReadingReport, Report
 if TYPE_CHECKING:
     from theorysim.engine.attack_results import FalsifyReport
 
+# Kinds whose ratio of both sides is at most 1 where they hold.
+BOUNDS = ("at_most", "at_least", "increasing", "decreasing")
+
 COLOURS = {"holds": "green", "violated": "bold red", "vacuous": "yellow", "inconclusive": "yellow"}
 
 
@@ -60,12 +63,16 @@ def render_attacks(report: FalsifyReport, console: Console) -> None:
             room = f"slack {number(attack.slack)}, error {number(attack.error)}"
             console.print(f"  {sides}, {room}; {spent}")
         else:
-            ratio = "" if math.isnan(attack.ratio) else f", largest ratio {attack.ratio:.6g}"
-            ratio += " (above 1 within errors)" if attack.ratio > 1 else ""
+            has_ratio = attack.kind != "equal" and not math.isnan(attack.ratio)
+            ratio = f", largest ratio {attack.ratio:.6g}" if has_ratio else ""
+            if attack.ratio > 1 and attack.kind in BOUNDS:
+                ratio += " (above 1 not confirmed beyond errors)"
             console.print(title.append(f"not refuted in {spent}{ratio}"))
         if attack.note:
             console.print(Padding(attack.note, (0, 0, 0, 2)))
-        instance = attack.instance or attack.ratio_instance
+        instance = attack.instance
+        if instance is None and attack.kind in (*BOUNDS, "exists_constant"):
+            instance = attack.ratio_instance
         if instance is not None:
             console.print("  " + json.dumps(instance), soft_wrap=True, highlight=False)
 
@@ -83,7 +90,8 @@ def render_errata(ledger: list[dict[str, Any]], console: Console) -> None:
         if line["instance"] is not None:
             console.print("  " + json.dumps(line["instance"]), soft_wrap=True, highlight=False)
         if line["corrected"] is not None:
-            text = f"{line['corrected']} ({line['corrected_verdict']}): {line['correction']}"
+            text = f"{line['corrected']} ({line['corrected_verdict']})"
+            text += f": {line['correction']}" if line["correction"] else ""
             console.print(Padding(text, (0, 0, 0, 2)))
         console.print()
 

@@ -9,7 +9,7 @@ Source: Afzal et al., "Linearization Explains Fine-Tuning in Large Language Mode
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import jax
 import jax.numpy as jnp
@@ -82,10 +82,12 @@ def rank_layers(
             measures nothing. All runs have one learning rate, stable for all layers at once.
 
     Raises:
-        ValueError: for sigma <= 0, unknown layers, targets of another shape than the outputs, or
-            a singular kernel of the tuned layers.
+        ValueError: for sigma <= 0, an unknown order or layer, targets of another shape than the
+            outputs, or a singular kernel of the tuned layers.
     """
     ridge.check_sigma(sigma)
+    if by not in get_args(Order):
+        raise ValueError(f"by={by!r}: expected one of {', '.join(get_args(Order))}")
     start = jax.vmap(lambda x: model(params, x))(inputs)
     check_targets(start, targets)
     grams = {

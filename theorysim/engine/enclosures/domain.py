@@ -180,6 +180,19 @@ def pieces(space: Space, box: Mapping[str, Any]) -> list[Piece]:
     return found
 
 
+def described(box: list[Piece]) -> dict[str, str]:
+    """The box that pieces make up, as `--box` takes it; several discrete values with commas."""
+    values: dict[str, list[str]] = {}
+    for piece in box:
+        fixed = {name: str(np.asarray(value).tolist()) for name, value in piece.fixed.items()}
+        sizes = {name: str(size) for name, size in piece.sizes.items()}
+        ranges = {c.name: f"{c.low!r}:{c.high!r}" for c in piece.coordinates}
+        for name, text in {**sizes, **fixed, **ranges}.items():
+            if text not in values.setdefault(name, []):
+                values[name].append(text)
+    return {name: ", ".join(texts) for name, texts in values.items()}
+
+
 def _combinations(choices: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
     if math.prod(map(len, choices.values())) > MOST_COMBINATIONS:
         raise UsageError(
@@ -208,6 +221,8 @@ def _size_values(space: Space, box: Mapping[str, Any]) -> dict[str, list[int]]:
         if name in box:
             low, high = _ends(name, box[name])
             candidates = range(math.ceil(low), math.floor(high) + 1)
+            if not candidates:
+                raise UsageError(f"{name}: no integer lies in [{low:g}, {high:g}]")
             values[name] = [space.default_sizes(**{name: n})[name] for n in candidates]
         else:
             values[name] = [space.default_sizes()[name]]

@@ -1,0 +1,202 @@
+"""Ladders: on which instances they climb; what is undefined or drowned in errors never holds."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tests.engine.statements import theorem
+from theorysim.claims import (
+    Reading,
+    Real,
+    Size,
+    Space,
+    Verdict,
+    exists_constant,
+    scales_as,
+    tends_to,
+)
+from theorysim.engine.judge import judge
+from theorysim.engine.measure import Measurement
+from theorysim.engine.verify import verify
+from theorysim.errors import UsageError
+
+RUNGS = (1.0, 2.0, 4.0, 8.0)
+ROWS = 8
+
+
+def one(_):
+    return 1.0
+
+
+LIMIT = tends_to("limit", one, one, over="b", rungs=RUNGS)
+POWER = scales_as("power", one, over="b", rungs=RUNGS, exponent=1, relation="at_most")
+CONSTANT = exists_constant("constant", one, one, over={"b": RUNGS})
+
+
+def measurement(lhs, rhs, error, given=True):
+    """One point per instance, whose error no instances share."""
+    shape = np.shape(lhs)
+    none = np.zeros(shape)
+    return Measurement(
+        lhs=np.asarray(lhs, float),
+        rhs=np.broadcast_to(np.asarray(rhs, float), shape),
+        given=np.broadcast_to(given, shape),
+        probability=np.zeros(len(lhs)),
+        rounding=np.zeros(len(lhs)),
+        integrator=np.zeros(len(lhs)),
+        limit=np.broadcast_to(np.asarray(error, float), shape),
+        sampling=none,
+        skewness=none,
+    )
+
+
+def verdict(claim, paths, error=1e-9, rhs=0.0, given=True):
+    """Of quantities (instances x rungs), with errors of that shape or one for all."""
+    paths = np.asarray(paths, float)
+    errors = np.broadcast_to(np.asarray(error, float), paths.shape)
+    given = np.broadcast_to(given, paths.shape)
+    ladder = [
+        (rung, measurement(paths[:, i], rhs, errors[:, i], given[:, i]))
+        for i, rung in enumerate(RUNGS)
+    ]
+    return judge(claim, ladder[0][1], None, {"b": ladder}).report.verdict
+
+
+def rows(*shapes):
+    """So many instances of each path over the rungs."""
+    return np.concatenate([np.tile(path, (count, 1)) for count, path in shapes])
+
+
+FALLING = (1.0, 0.5, 0.25, 0.125)
+CONSTANT_DISTANCE = (0.5, 0.5, 0.5, 0.5)
+RUNG = np.array(RUNGS)
+
+
+def test_a_limit_holds_where_the_distance_falls_or_ends_far_below_it():
+    assert verdict(LIMIT, rows((ROWS, FALLING))) is Verdict.HOLDS
+    assert verdict(LIMIT, rows((ROWS, (1.0, 0.1, 0.01, 0.0)))) is Verdict.HOLDS
+    assert verdict(LIMIT, rows((ROWS, CONSTANT_DISTANCE))) is Verdict.VIOLATED
+
+
+def test_a_limit_is_not_reached_within_an_error_as_large_as_the_distance():
+    assert verdict(LIMIT, rows((ROWS, CONSTANT_DISTANCE)), error=1.0) is Verdict.INCONCLUSIVE
+
+
+def test_a_limit_reached_by_one_instance_of_many_is_open():
+    errors = rows((1, (1e-9,) * 4), (7, (np.nan,) * 4))
+    paths = rows((1, (1.0, 0.1, 0.01, 0.0)), (7, CONSTANT_DISTANCE))
+    assert verdict(LIMIT, paths, errors) is Verdict.INCONCLUSIVE
+
+
+def test_a_distance_that_rises_out_of_its_error_keeps_a_limit_open():
+    paths = rows((7, (1.0, 0.1, 0.01, 0.0)), (1, (0.0, 1.0, 1.0, 1.0)))
+    assert verdict(LIMIT, paths) is Verdict.INCONCLUSIVE
+
+
+def test_an_attained_limit_is_seen_against_the_sides():
+    """Both sides are 1 on all rungs: there is no first distance to compare the error with."""
+    paths = np.ones((ROWS, 4))
+    assert verdict(LIMIT, paths, error=1e-6, rhs=1.0) is Verdict.HOLDS
+    assert verdict(LIMIT, paths, error=0.1, rhs=1.0) is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("blank", [np.nan, np.inf])
+def test_a_power_that_some_instances_do_not_show_is_open(blank):
+    paths = rows((ROWS, RUNG))
+    assert verdict(POWER, paths, rhs=1.0) is Verdict.HOLDS
+    paths[-1, -1] = blank
+    assert verdict(POWER, paths, rhs=1.0) is Verdict.INCONCLUSIVE
+
+
+def test_a_power_that_few_instances_resolve_is_open():
+    paths = rows((3, RUNG), (5, 0 * RUNG))
+    assert verdict(POWER, paths, rhs=1.0) is Verdict.INCONCLUSIVE
+
+
+def test_what_a_claim_does_not_speak_of_does_not_keep_it_from_holding():
+    paths = rows((3, RUNG), (5, np.nan * RUNG))
+    given = np.isfinite(paths)
+    assert verdict(POWER, paths, rhs=1.0, given=given) is Verdict.HOLDS
+    assert verdict(CONSTANT, np.isfinite(paths), rhs=1.0, given=given) is Verdict.HOLDS
+
+
+def test_a_constant_is_bounded_with_its_errors():
+    paths = np.ones((ROWS, 4))
+    assert verdict(CONSTANT, paths, rhs=1.0) is Verdict.HOLDS
+    assert verdict(CONSTANT, paths * RUNG, rhs=1.0) is Verdict.VIOLATED
+    assert verdict(CONSTANT, paths, 1000 * RUNG, rhs=1.0) is Verdict.INCONCLUSIVE
+    assert verdict(CONSTANT, paths * RUNG, 1000.0, rhs=1.0) is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("part", ["value", "error"])
+def test_a_constant_that_one_instance_does_not_show_is_open(part):
+    paths, errors = np.ones((ROWS, 4)), np.full((ROWS, 4), 1e-9)
+    (paths if part == "value" else errors)[0, 1] = np.nan
+    assert verdict(CONSTANT, paths, errors, rhs=1.0) is Verdict.INCONCLUSIVE
+
+
+def test_no_constant_serves_a_scale_that_vanishes_or_is_negative():
+    paths = np.ones((ROWS, 4))
+    assert verdict(CONSTANT, paths, rhs=0.0) is Verdict.VIOLATED
+    assert verdict(CONSTANT, 0 * paths, rhs=0.0) is Verdict.HOLDS
+    assert verdict(CONSTANT, paths, rhs=-1.0) is Verdict.INCONCLUSIVE
+
+
+def bounded_over_b(hypothesis, rungs=(3, 6, 12)):
+    """A quantity that is bounded for b <= 2 and grows above."""
+    return theorem(
+        exists_constant(
+            "b",
+            lambda r: jnp.where(r.x.b <= 2, 2, r.x.b) * r.sim["a"],
+            lambda r: 1.0,
+            over={"b": rungs},
+        ),
+        space=Space(a=Real(1, 2), b=Real(1, 16)),
+        hypotheses=hypothesis,
+    )
+
+
+def test_ladders_climb_on_instances_that_meet_the_hypotheses_on_every_rung():
+    assert verify(bounded_over_b({})).verdict is Verdict.VIOLATED
+    some = {"a <= 1.5 or b <= 2": lambda x: jnp.maximum(1.5 - x.a, 2 - x.b)}
+    report = verify(bounded_over_b(some))
+    assert report.readings[0].claims[0].path["b_constants"].max() <= 1.5 * 12
+    with pytest.raises(UsageError, match="b = 3"):
+        verify(bounded_over_b({"b <= 2": lambda x: 2 - x.b}))
+
+
+def test_readings_climb_rungs_of_their_own():
+    """The rungs of one reading are outside the hypotheses of the other."""
+    statement = theorem(
+        *bounded_over_b({}).claims,
+        space=Space(a=Real(1, 2), b=Real(1, 16)),
+        readings=(
+            Reading(
+                "few",
+                claims=bounded_over_b({}, (1, 1.5, 2)).claims,
+                hypotheses={"b <= 2": lambda x: 2 - x.b},
+                primary=True,
+            ),
+        ),
+    )
+    verdicts = [reading.verdict for reading in verify(statement).readings]
+    assert verdicts == [Verdict.VIOLATED, Verdict.HOLDS]
+
+
+def test_a_fixed_vector_fits_no_other_rung():
+    statement = theorem(
+        exists_constant("n", lambda r: jnp.sum(r.x.w), lambda r: 1.0, over={"n": (2, 4, 8)}),
+        space=Space(n=Size(4), w=Real(1, 2, shape="n"), a=Real(1, 2)),
+    )
+    with pytest.raises(UsageError, match="shape"):
+        verify(statement, settings={"n": 2, "w": [1.0, 1.0]})
+
+
+def test_a_ladder_names_a_size_or_a_field():
+    for rungs in ((1, 2), (0, 1, 2), (1, 3, 2)):
+        with pytest.raises(ValueError, match="rungs"):
+            exists_constant("c", lambda r: 1.0, lambda r: 1.0, over={"b": rungs})
+    with pytest.raises(ValueError, match="over"):
+        exists_constant("c", lambda r: 1.0, lambda r: 1.0, over={})
+    with pytest.raises(ValueError, match="'m'"):
+        theorem(exists_constant("c", lambda r: 1.0, lambda r: 1.0, over={"m": (1, 2, 3)}))
