@@ -1,7 +1,7 @@
 """The command: verdicts become exit codes, bad usage becomes one message, output fits a page."""
 
 import json
-import subprocess
+import re
 import sys
 from pathlib import Path
 
@@ -84,6 +84,7 @@ def test_list_as_json(run, statement):
         "kind": "theorem",
         "paper": "local",
         "readings": ["as printed", "generous"],
+        "problem": "",
     }
 
 
@@ -222,18 +223,47 @@ def test_the_version_is_printed(run):
     assert run("--version") == (0, f"theorysim {theorysim.__version__}\n", "")
 
 
-def test_a_fault_has_its_traceback_and_exit_code_1(statement):
+def test_a_fault_of_ours_keeps_its_traceback(monkeypatch):
+    def fault(*_):
+        raise RuntimeError("inside")
+
+    monkeypatch.setattr(registry, "find", fault)
+    monkeypatch.setattr(sys, "argv", ["theorysim", "verify", "lemma-a.28"])
+    with pytest.raises(RuntimeError, match="inside"):
+        cli.main()
+
+
+def test_a_fault_in_a_users_file_is_one_message_with_its_line(run, statement):
     path = Path(statement())
-    path.write_text(path.read_text().replace("lambda x, key: x.a", "lambda x, key: x.a + None"))
-    done = subprocess.run(
-        [sys.executable, "-m", "theorysim", "verify", "local/theorem-1", "--theorems", path],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 1
-    assert "Traceback" in done.stderr and "TypeError" in done.stderr
+    path.write_text(path.read_text().replace("lambda x, key: x.a", "lambda x, key: x.b"))
+    code, _, error = run("verify", "local/theorem-1", "--theorems", str(path))
+    assert code == 2
+    assert f"{path}:13: AttributeError" in error and "'b'" in error
+
+
+def test_falsify_says_which_counterexample_it_wrote(run, statement, tmp_path):
+    out = tmp_path / "found.json"
+    named = ("local/theorem-1", "--budget", "64", "--out", str(out), "--theorems")
+    code, _, error = run("falsify", *named, statement(factor=1.5))
+    assert code == 0
+    assert "no counterexample was found" in error and not out.exists()
+    code, _, error = run("falsify", *named, statement(factor=0.5))
+    assert code == 3
+    assert "the counterexample to as printed, bound" in error
+    assert json.loads(out.read_text())["values"]
+    missing = str(tmp_path / "missing" / "found.json")
+    code, text, error = run("falsify", *named[:-2], missing, "--theorems", statement())
+    assert (code, text) == (2, "") and "no folder" in error
+
+
+def test_errata_of_one_theorem_or_paper(run):
+    every, one = run("errata")[1], run("errata", "lemma-a.28")[1]
+    assert one and one in every
+    assert set(re.findall(r"^[a-z]\S+/\S+(?=,)", one, re.MULTILINE)) == {"overtraining/lemma-a.28"}
+    papers = re.findall(r"^([a-z]\S+)/\S+,", run("errata", "low-rank")[1], re.MULTILINE)
+    assert set(papers) == {"low-rank"}
+    assert "no printed reading" in run("errata", "overtraining/eq-1")[1]
+    assert run("errata", "nosuch-99")[0] == 2
 
 
 def test_certify_over_a_box(run, statement):

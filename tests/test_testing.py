@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 
 from tests.claims.test_fields import FIELDS, SIZES
 from tests.engine.statements import theorem
-from theorysim.claims import Real, Size, Space, UsageError, at_most
-from theorysim.testing import assert_holds, instances, space_instances, values
+from theorysim.claims import Reading, Real, Size, Space, UsageError, at_most
+from theorysim.testing import (
+    assert_holds,
+    assert_wrong_is_rejected,
+    instances,
+    space_instances,
+    values,
+)
 
 TRUE = theorem(
     at_most("a", lambda r: r.sim["a"], lambda r: 1.5),
@@ -74,6 +80,14 @@ def test_an_instance_outside_of_the_hypotheses_is_no_empty_pass():
     outside = {"sizes": {"n": 4}, "values": {"a": 1.75, "b": 1.0}}
     with pytest.raises(AssertionError, match="does not satisfy the hypotheses"):
         assert_holds(TRUE, outside)
+
+
+def test_a_check_that_cannot_fail_is_no_check():
+    assert_wrong_is_rejected("lemma-a.28")
+    claim = at_most("a", lambda r: r.sim["a"], lambda r: r.theory["a"] + 1)
+    harmless = theorem(claim, wrong=Reading("true as well", predict=lambda x: {"a": x.a}))
+    with pytest.raises(AssertionError, match="does not reject 'true as well'"):
+        assert_wrong_is_rejected(harmless)
 
 
 def test_sizes_may_be_chosen():

@@ -231,6 +231,10 @@ def test_a_box_may_be_given():
     assert tied.exit_code == 4  # 0.5 <= 0.1 + 0.4 is attained
     held = certify(discrete(), claim="small", box={"a": (0.1, 0.49), "k": (1, 2), "n": (2, 3)})
     assert held.exit_code == 0
+    ends = {"s[0]": "0.1:1", "s[1]": "0.1:1", "s[2]": "0.1:1"}
+    whole = {"n": "2, 3", "k": "1, 2", "c": "0.1, 0.5", "a": "0.1:0.49", **ends}
+    assert {name: text.replace("1.0", "1") for name, text in held.box.items()} == whole
+    assert "a = 0.1:0.49" in str(held)
 
 
 @pytest.mark.parametrize(
@@ -242,6 +246,7 @@ def test_a_box_may_be_given():
         ({"a": "x"}, "a: expected .low, high."),
         ({"c": (0.2, 0.3)}, "c: nothing of one of 0.1, 0.5"),
         ({"n": 5}, "n = 5 is out of range"),
+        ({"n": 2.5}, "n: no integer lies in"),
     ],
 )
 def test_a_wrong_box_is_refused(box, message):

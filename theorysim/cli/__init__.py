@@ -326,8 +326,8 @@ def errata(
     lines = ledger()
     if id is not None:
         papers = {line["theorem"].partition("/")[0] for line in lines}
-        wanted = f"{id}/" if id in papers else registry.find(id).id
-        lines = [line for line in lines if f"{line['theorem']}/".startswith(wanted)]
+        wanted = id if id in papers else registry.find(id).id
+        lines = [line for line in lines if f"{line['theorem']}/".startswith(f"{wanted}/")]
         if not (lines or as_json):
             typer.echo(f"no printed reading of {wanted} was refuted")
     if as_json:
