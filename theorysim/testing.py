@@ -1,8 +1,9 @@
 """Theorems as property-based tests: hypothesis strategies from spaces, and assertions.
 
-    from hypothesis import given
+    from hypothesis import given, settings
     from theorysim.testing import assert_holds, instances
 
+    @settings(deadline=None)  # the first example compiles
     @given(x=instances("overtraining/lemma-a.28"))
     def test_the_lemma(x):
         assert_holds("overtraining/lemma-a.28", x, reading="corrected")
