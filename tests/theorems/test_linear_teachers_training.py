@@ -27,7 +27,7 @@ def flow():
         space = problem.problem_space()
         x = space.sample(jax.random.key(2), space.default_sizes())
         start = {L: deep.balanced(x, jax.random.key(3), L, problem.source(x)) for L in DEPTHS}
-        labels = problem.dot(problem.data(x), problem.target(x))
+        labels = problem.data(x) @ problem.target(x)
         return x, jax.jit(lambda: deep.flows(start, problem.data(x), labels, 1.0))()
 
 

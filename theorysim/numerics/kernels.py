@@ -9,14 +9,13 @@ theta; there it contributes no derivative, which is right for the diagonal of a 
 Source: Cho, Saul, "Kernel Methods for Deep Learning", NeurIPS 2009 (degrees 0 and 1).
 """
 
-from functools import partial
 from math import factorial, pi
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
+from theorysim.numerics.products import dot
 
 _SERIES = tuple((-1.0) ** (k + 1) * 2 * k / factorial(2 * k + 1) for k in range(10, 0, -1))
 """sin(phi) - phi cos(phi) = phi^3 polyval(series, phi^2), up to 1e-21 phi^23"""
@@ -33,7 +32,7 @@ def tangent_gram(left: Float[Array, "p d"], right: Float[Array, "q d"]) -> Float
     E_w[<x, x'> 1{<w, x> >= 0, <w, x'> >= 0}], w ~ N(0, I): independent of the scale of w, 1/2 on
     the diagonal for unit inputs. Source: Liu et al. 2019, Eq. 1-3; Shachaf et al. 2021, Section 6.
     """
-    return _dot(left, right.T) * coactivation(left, right)
+    return dot(left, right.T) * coactivation(left, right)
 
 
 def activation_gram(left: Float[Array, "p d"], right: Float[Array, "q d"]) -> Float[Array, "p q"]:

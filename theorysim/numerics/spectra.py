@@ -7,7 +7,6 @@ repeated is therefore found once, until the Krylov space is exhausted and a fres
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -15,7 +14,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
+from theorysim.numerics.products import dot
 
 
 class Ritz(NamedTuple):
@@ -91,7 +90,7 @@ def _tridiagonalise(
     def step(state: tuple, j: Array) -> tuple[tuple, tuple]:
         basis, scale = state
         image = operator(basis[j])
-        diagonal = _dot(basis[j], image)
+        diagonal = dot(basis[j], image)
         onward = _outside(basis, image)
         off = jnp.linalg.norm(onward)
         scale = jnp.maximum(scale, jnp.maximum(jnp.abs(diagonal), off))
@@ -115,5 +114,5 @@ def _tridiagonalise(
 def _outside(basis: Float[Array, "k n"], vector: Float[Array, " n"]) -> Float[Array, " n"]:
     """The part of a vector orthogonal to the rows of a basis."""
     for _ in range(2):  # one pass leaves eps ||vector||, which may exceed what is left
-        vector = vector - _dot(_dot(basis, vector), basis)
+        vector = vector - dot(dot(basis, vector), basis)
     return vector

@@ -25,14 +25,14 @@ import jax.numpy as jnp
 from jax.extend import core
 from jaxtyping import Array, Float, PyTree
 
+from theorysim.numerics.products import dot
+
 Model: TypeAlias = Callable[[Any, Any], Array]
 Gram: TypeAlias = Float[Array, "n m *outputs"]
 Visit: TypeAlias = Callable[[core.JaxprEqn, list, list, list], list]
 
 BLOCK_BYTES = 2**28
 """Features of a block of inputs may take this much memory, twice, unless `block` says otherwise."""
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 class _Features(NamedTuple):
@@ -158,7 +158,7 @@ def _contract(left: _Features, right: _Features) -> dict[int, Gram]:
     grams = {leaf: _pairs(left.rows[leaf], right.rows[leaf]) for leaf in left.rows}
     for leaf, errors in left.errors.items():
         gram = _pairs(errors, right.errors[leaf])
-        inner = _dot(left.activations[leaf], right.activations[leaf].T)
+        inner = dot(left.activations[leaf], right.activations[leaf].T)
         grams[leaf] = gram * inner.reshape(inner.shape + (1,) * (gram.ndim - 2))
     return grams
 
@@ -166,7 +166,7 @@ def _contract(left: _Features, right: _Features) -> dict[int, Gram]:
 def _pairs(left: Float[Array, "n k p"], right: Float[Array, "m k p"]) -> Gram:
     """Inner products over the last axis; the axes of outputs vanish where there is one output."""
     rows, columns, outputs = left.shape[0], right.shape[0], left.shape[1]
-    flat = _dot(left.reshape(rows * outputs, -1), right.reshape(columns * outputs, -1).T)
+    flat = dot(left.reshape(rows * outputs, -1), right.reshape(columns * outputs, -1).T)
     if outputs == 1:
         return flat
     return flat.reshape(rows, outputs, columns, outputs).transpose(0, 2, 1, 3)

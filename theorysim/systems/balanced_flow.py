@@ -24,7 +24,6 @@ al., "Exact learning dynamics of deep linear networks with prior knowledge", Neu
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -32,10 +31,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from theorysim.numerics.flow import integrate
+from theorysim.numerics.products import dot
 from theorysim.systems.linear_modes import mean_decay
 from theorysim.systems.two_layer_linear import Factors
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 class Decomposition(NamedTuple):
@@ -102,7 +100,7 @@ def balanced_flow(
 
     def grams(time: Float[Array, ""]) -> BalancedPath:
         w1, w2 = _gauged(rotated, known, time)
-        return BalancedPath(_dot(w1, w2), _dot(w1, w1.T), _dot(w2.T, w2))
+        return BalancedPath(dot(w1, w2), dot(w1, w1.T), dot(w2.T, w2))
 
     return _where(_is_valid(start, known, times), jax.vmap(grams)(times))
 
@@ -126,15 +124,15 @@ def balanced_factors(
     def field(state: Any, args: Any) -> Any:
         time, rotation = state
         w1, w2 = _gauged(rotated, known, time)
-        upper = jnp.triu(_dot(w1.T, w1) + _dot(w2, w2.T), 1)
-        return jnp.ones_like(time), _dot(upper - upper.T, rotation)
+        upper = jnp.triu(dot(w1.T, w1) + dot(w2, w2.T), 1)
+        return jnp.ones_like(time), dot(upper - upper.T, rotation)
 
     def factors(time: Float[Array, ""], rotation: Float[Array, "r r"]) -> Factors:
         w1, w2 = _gauged(rotated, known, time)
         # One Newton step towards the nearest orthogonal matrix.
-        rotation = 1.5 * rotation - 0.5 * _dot(rotation, _dot(rotation.T, rotation))
-        turn = _dot(rotation, rotated.basis)
-        return Factors(_dot(w1, turn), _dot(turn.T, w2))
+        rotation = 1.5 * rotation - 0.5 * dot(rotation, dot(rotation.T, rotation))
+        turn = dot(rotation, rotated.basis)
+        return Factors(dot(w1, turn), dot(turn.T, w2))
 
     zero = jnp.zeros_like(times[:1])
     begin = (zero[0], jnp.eye(len(rotated.basis), dtype=rotated.basis.dtype))
@@ -148,7 +146,7 @@ def imbalance(first: Float[Array, "m r"], second: Float[Array, "r n"]) -> Float[
     entries = jnp.concatenate([first.ravel(), second.ravel()])
     norm = _row_norms(entries[None, :])[0]
     first, second = (weights / jnp.where(norm > 0, norm, 1) for weights in (first, second))
-    return jnp.linalg.norm(_dot(first.T, first) - _dot(second, second.T))
+    return jnp.linalg.norm(dot(first.T, first) - dot(second, second.T))
 
 
 def check_balanced(first: Float[Array, "m r"], second: Float[Array, "r n"]) -> None:
@@ -185,11 +183,11 @@ def _where(valid: Bool[Array, " times"], path: Any) -> Any:
 
 def _rotate(start: Factors, known: Decomposition) -> _Start:
     left, rates, right = known
-    first, second = _dot(left.T, start.first), _dot(right.T, start.second.T)
+    first, second = dot(left.T, start.first), dot(right.T, start.second.T)
     growing, opposite = (first + second) / 2**0.5, (first - second) / 2**0.5
     # What lies outside the singular vectors: nothing unless A is rectangular.
     rest = [
-        weights - _dot(vectors, inside)
+        weights - dot(vectors, inside)
         for weights, vectors, inside in (
             (start.first, left, first),
             (start.second.T, right, second),
@@ -204,8 +202,8 @@ def _rotate(start: Factors, known: Decomposition) -> _Start:
     amplitude = jnp.where(is_growing, basis.residual * scale[index], 1)
     reached = basis.source[None, :] <= jnp.arange(rates.size)[:, None]
     return _Start(
-        growing=jnp.where(reached, _dot(growing, basis.vectors.T) / amplitude[None, :], 0),
-        falling=_dot(falling, basis.vectors.T),
+        growing=jnp.where(reached, dot(growing, basis.vectors.T) / amplitude[None, :], 0),
+        falling=dot(falling, basis.vectors.T),
         rates=rates,
         fall_rates=jnp.pad(rates, (0, len(falling) - len(rates))),
         column_rates=jnp.where(is_growing, rates[index], 0),
@@ -234,7 +232,7 @@ def _greedy_basis(rows: Float[Array, "k r"]) -> _Basis:
     def add(found: Array, j: Array) -> tuple[Array, Array]:
         rest = candidates[j]
         for _ in range(2):  # once leaves a part along the others, if little else is left
-            rest = rest - _dot(found.T, _dot(found, rest))
+            rest = rest - dot(found.T, dot(found, rest))
         square = jnp.sum(jnp.square(rest))
         is_new = square > floor**2
         residual = jnp.sqrt(jnp.where(is_new, square, 1))
@@ -282,8 +280,8 @@ def _assemble(gauged: Float[Array, "rows r"], known: Decomposition) -> Factors:
     """Rows in eigenvectors of F back to W_1 and W_2."""
     left, values, right = known
     growing, opposite, rest = jnp.split(gauged, [values.size, 2 * values.size])
-    first = _dot(left, (growing + opposite) / 2**0.5)
-    second = _dot(right, (growing - opposite) / 2**0.5)
+    first = dot(left, (growing + opposite) / 2**0.5)
+    second = dot(right, (growing - opposite) / 2**0.5)
     if len(left) > values.size:
         first, rest = first + rest[: len(left)], rest[len(left) :]
     if len(right) > values.size:

@@ -8,22 +8,21 @@ same key see the same batches.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from theorysim.numerics.products import dot
+
 Scalar: TypeAlias = float | Float[Array, ""] | Int[Array, ""]
 Covariance: TypeAlias = Float[Array, "d d"]
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 def of_inputs(inputs: Float[Array, "batch d"]) -> Covariance:
     """(1/m) sum x x^T over the rows."""
-    return _dot(inputs.T, inputs) / len(inputs)
+    return dot(inputs.T, inputs) / len(inputs)
 
 
 def sampled(key: PRNGKeyArray, width: int, batch: int) -> Covariance:
@@ -41,7 +40,7 @@ def wishart(key: PRNGKeyArray, width: int, batch: Scalar) -> Covariance:
     freedom = batch - jnp.arange(width, dtype=below.dtype)
     squares = jax.random.chisquare(squares_key, jnp.maximum(freedom, 1), dtype=below.dtype)
     root = below + jnp.diag(jnp.sqrt(squares))
-    return jnp.where(freedom[-1] > 0, _dot(root, root.T) / batch, jnp.nan)
+    return jnp.where(freedom[-1] > 0, dot(root, root.T) / batch, jnp.nan)
 
 
 def asymptotic(key: PRNGKeyArray, width: int, log10_batch: Scalar) -> Covariance:

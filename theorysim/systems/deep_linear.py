@@ -8,21 +8,18 @@ Source: Shachaf, Brutzkus, Globerson, "A Theoretical Analysis of Fine-tuning wit
 Teachers", NeurIPS 2021, Section 5, Theorems 5.2 and 5.5.
 """
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Num
 
 from theorysim.numerics.flow import integrate
+from theorysim.numerics.products import dot
 from theorysim.systems.deep_linear_limit import alignment
+from theorysim.systems.linear_modes import mean_decay
 from theorysim.systems.linear_regression import Scalar, check_data, project, row_space
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 class _EndToEnd(NamedTuple):
@@ -53,18 +50,18 @@ def end_to_end_flow(
     """
     depth = jnp.asarray(depth, data.dtype)
     basis = row_space(data)
-    reduced = _dot(data, basis)
+    reduced = dot(data, basis)
     # First layer of the source: source = ||a||^(L-1) a.
     first = source * jnp.power(jnp.linalg.norm(source), 1 / depth - 1)
     outside = project(basis, first).orthogonal
     drive = _EndToEnd(
-        2 / data.shape[0] * _dot(reduced.T, reduced),
-        _dot(basis.T, target),
+        2 / data.shape[0] * dot(reduced.T, reduced),
+        dot(basis.T, target),
         jnp.sum(jnp.square(outside)),
         jnp.where(depth >= 1, depth, jnp.nan),
     )
-    inside = _integrate_finite(_first_layer_field, _dot(basis.T, first), times, drive, **options)
-    return _growth(inside, drive)[:, None] * (_dot(inside, basis.T) + outside)
+    inside = integrate(_first_layer_field, dot(basis.T, first), times, drive, **options)
+    return _growth(inside, drive)[:, None] * (dot(inside, basis.T) + outside)
 
 
 def loss_decay_rate(data: Float[Array, "n d"], depth: Scalar, norm: Scalar) -> Float[Array, ""]:
@@ -77,19 +74,6 @@ def loss_decay_rate(data: Float[Array, "n d"], depth: Scalar, norm: Scalar) -> F
     return 4 / data.shape[0] * jnp.square(smallest) * jnp.power(norm, power)
 
 
-def _integrate_finite(
-    field: Callable[[Array, Any], Array],
-    start: Float[Array, "..."],
-    times: Float[Array, " times"],
-    drive: tuple[Array, ...],
-    **options: Any,
-) -> Float[Array, "times ..."]:
-    """`integrate`, but NaN at once for input that is not finite: step control never ends on it."""
-    finite = jnp.array([jnp.all(jnp.isfinite(part)) for part in (start, *drive)]).all()
-    start, drive = jax.tree.map(lambda part: jnp.where(finite, part, 1), (start, drive))
-    return jnp.where(finite, integrate(field, start, times, drive, **options), jnp.nan)
-
-
 def _growth(inside: Float[Array, "*times n"], drive: _EndToEnd) -> Float[Array, "*times"]:
     squared = jnp.sum(jnp.square(inside), axis=-1) + drive.squared_outside
     return jnp.power(squared, (drive.depth - 1) / 2)
@@ -97,7 +81,7 @@ def _growth(inside: Float[Array, "*times n"], drive: _EndToEnd) -> Float[Array, 
 
 def _first_layer_field(inside: Float[Array, " n"], drive: _EndToEnd) -> Float[Array, " n"]:
     growth = _growth(inside, drive)
-    return -growth * _dot(drive.curvature, growth * inside - drive.target)
+    return -growth * dot(drive.curvature, growth * inside - drive.target)
 
 
 class _Overlap(NamedTuple):
@@ -128,7 +112,7 @@ def frozen_scale_flow(
         return frozen_scale_one_layer(data, source, target, depth, times)
     overlap = _overlap(data, source, target, depth, trainable)
     start = jnp.zeros((), data.dtype)
-    log_layer = _integrate_finite(_log_layer_field, start, times, overlap, **options)
+    log_layer = integrate(_log_layer_field, start, times, overlap, **options)
     return jnp.exp(trainable * log_layer)
 
 
@@ -143,7 +127,7 @@ def frozen_scale_one_layer(
     overlap = _overlap(data, source, target, depth, 1)
     elapsed = times - times[0]
     decay = overlap.curvature * elapsed
-    return jnp.exp(-decay) + overlap.pull * elapsed * _mean_decay(decay)
+    return jnp.exp(-decay) + overlap.pull * elapsed * mean_decay(decay)
 
 
 def frozen_scale_two_layers(
@@ -158,7 +142,7 @@ def frozen_scale_two_layers(
     elapsed = times - times[0]
     decay = 2 * overlap.pull * elapsed
     # A sum of positive terms, also at c* = 0 and for c* < 0, where c tends to 0.
-    return 1 / (jnp.exp(-decay) + 2 * overlap.curvature * elapsed * _mean_decay(decay))
+    return 1 / (jnp.exp(-decay) + 2 * overlap.curvature * elapsed * mean_decay(decay))
 
 
 def frozen_scale_limit(
@@ -236,11 +220,11 @@ def _overlap(
     trainable: int,
 ) -> _Overlap:
     length = jnp.linalg.norm(source)
-    outputs = _dot(data, source)
+    outputs = dot(data, source)
     rate = 2 / data.shape[0] * jnp.power(length, -2 / jnp.asarray(depth, data.dtype))
     return _Overlap(
         rate * jnp.sum(jnp.square(outputs)),
-        rate * jnp.sum(outputs * _dot(data, target)),
+        rate * jnp.sum(outputs * dot(data, target)),
         jnp.asarray(trainable, data.dtype),
     )
 
@@ -249,9 +233,3 @@ def _log_layer_field(log_layer: Float[Array, ""], overlap: _Overlap) -> Float[Ar
     """A trained layer has grown by exp(log_layer), and c = exp(K log_layer)."""
     layer, product = jnp.exp((overlap.trainable - 2) * log_layer), overlap.trainable * log_layer
     return -layer * (overlap.curvature * jnp.exp(product) - overlap.pull)
-
-
-def _mean_decay(decay: Float[Array, " times"]) -> Float[Array, " times"]:
-    """(1 - exp(-z)) / z, one at z = 0."""
-    safe = jnp.where(decay == 0, 1, decay)
-    return jnp.where(decay == 0, 1, -jnp.expm1(-safe) / safe)

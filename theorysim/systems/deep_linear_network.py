@@ -8,7 +8,7 @@ Teachers", NeurIPS 2021, Section 5, Definition 5.1.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,9 +18,8 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from theorysim.numerics import descent, flow
+from theorysim.numerics.products import dot
 from theorysim.systems.linear_regression import Scalar
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 Layers: TypeAlias = tuple[Float[Array, "_ _"], ...]
 
@@ -36,12 +35,12 @@ class Observed(NamedTuple):
 
 def end_to_end(layers: Layers) -> Float[Array, " d"]:
     """beta = W_1 ... W_L, multiplied from the right so that only vectors appear."""
-    return reduce(lambda vector, layer: _dot(layer, vector), layers[-2::-1], layers[-1][:, 0])
+    return reduce(lambda vector, layer: dot(layer, vector), layers[-2::-1], layers[-1][:, 0])
 
 
 def loss(layers: Layers, data: Float[Array, "n d"], labels: Float[Array, " n"]) -> Float[Array, ""]:
     """Training loss (1/n) ||X W_1 ... W_L - y||^2."""
-    return jnp.mean(jnp.square(_dot(data, end_to_end(layers)) - labels))
+    return jnp.mean(jnp.square(dot(data, end_to_end(layers)) - labels))
 
 
 def imbalance(layers: Layers) -> Float[Array, ""]:
@@ -49,7 +48,7 @@ def imbalance(layers: Layers) -> Float[Array, ""]:
 
     Zero for the 0-balanced weights of Definition 5.1 and for a single layer.
     """
-    gaps = [_dot(w.T, w) - _dot(after, after.T) for w, after in pairwise(layers)]
+    gaps = [dot(w.T, w) - dot(after, after.T) for w, after in pairwise(layers)]
     if not gaps:
         return jnp.zeros((), layers[0].dtype)
     largest = jnp.max(jnp.stack([jnp.linalg.norm(gap) for gap in gaps]))

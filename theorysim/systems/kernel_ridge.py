@@ -11,14 +11,14 @@ Source: Afzal et al., "Linearization Explains Fine-Tuning in Large Language Mode
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Float
+
+from theorysim.numerics.products import dot
 
 Gram: TypeAlias = Float[Array, "n n"]
 Vector: TypeAlias = Float[Array, " n"]
@@ -26,8 +26,6 @@ Scalar: TypeAlias = Float[Array, ""]
 Number: TypeAlias = float | Scalar
 Normalisation: TypeAlias = Literal["sum", "mean"]
 Norm: TypeAlias = Literal["operator", "frobenius"]
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 class Bounds(NamedTuple):
@@ -88,7 +86,7 @@ def relative_size(gram: Gram, added: Gram, norm: Norm = "operator") -> Scalar:
     spectrum, basis = jnp.linalg.eigh(gram)
     floor = spectrum.size * jnp.finfo(spectrum.dtype).eps * spectrum[-1]
     whitening = basis / jnp.sqrt(jnp.where(spectrum > floor, spectrum, jnp.nan))
-    whitened = jnp.abs(jnp.linalg.eigvalsh(_dot(whitening.T, _dot(added, whitening))))
+    whitened = jnp.abs(jnp.linalg.eigvalsh(dot(whitening.T, dot(added, whitening))))
     return jnp.max(whitened) if norm == "operator" else jnp.linalg.norm(whitened)
 
 

@@ -19,10 +19,9 @@ from jaxtyping import Array, Float, Num, PRNGKeyArray, Shaped
 
 from theorysim.numerics.contraction import Contraction, contraction
 from theorysim.numerics.descent import descend
+from theorysim.numerics.products import dot
 
 Scalar: TypeAlias = float | Num[Array, ""]
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 class Covariance(NamedTuple):
@@ -64,14 +63,14 @@ def loss(
     weights: Float[Array, " d"], data: Float[Array, "n d"], labels: Float[Array, " n"]
 ) -> Float[Array, ""]:
     """Training loss (1/n) ||X w - y||^2."""
-    return jnp.mean(jnp.square(_dot(data, weights) - labels))
+    return jnp.mean(jnp.square(dot(data, weights) - labels))
 
 
 def population_risk(
     weights: Float[Array, "*times d"], target: Float[Array, " d"], covariance: Covariance
 ) -> Float[Array, "*times"]:
     """R(w) = ||Sigma^(1/2) (w - target)||^2, the expected squared error (not halved)."""
-    components = _dot(weights - target, covariance.eigenvectors)
+    components = dot(weights - target, covariance.eigenvectors)
     return jnp.sum(covariance.eigenvalues * jnp.square(components), axis=-1)
 
 
@@ -96,10 +95,10 @@ def row_space(data: Float[Array, "n d"]) -> Float[Array, "d n"]:
 
 def project(basis: Float[Array, "d n"], vector: Float[Array, " d"]) -> Split:
     """P_par v and P_perp v, the latter orthogonal to the basis however small it is."""
-    parallel = _dot(basis, _dot(basis.T, vector))
+    parallel = dot(basis, dot(basis.T, vector))
     orthogonal = vector - parallel
     # The first pass leaves an error of eps ||v||, which can exceed P_perp v itself.
-    return Split(parallel, orthogonal - _dot(basis, _dot(basis.T, orthogonal)))
+    return Split(parallel, orthogonal - dot(basis, dot(basis.T, orthogonal)))
 
 
 def limit(
@@ -180,7 +179,7 @@ def covariance_estimation(
 def covariance_error(data: Float[Array, "n d"], covariance: Covariance) -> Float[Array, ""]:
     """Spectral norm of (1/n) X^T X - Sigma."""
     scaled = covariance.eigenvectors * covariance.eigenvalues
-    difference = _dot(data.T, data) / data.shape[0] - _dot(scaled, covariance.eigenvectors.T)
+    difference = dot(data.T, data) / data.shape[0] - dot(scaled, covariance.eigenvectors.T)
     return jnp.max(jnp.abs(jnp.linalg.eigvalsh(difference)))
 
 
@@ -191,7 +190,7 @@ def risk_bound(
 
     `difference` D = target - start, `estimation` g. Infinite where lambda_m = 0.
     """
-    squares = jnp.square(_dot(difference, covariance.eigenvectors))
+    squares = jnp.square(dot(difference, covariance.eigenvectors))
     top = jnp.cumsum(squares)
     bottom = jnp.append(jnp.cumsum(squares[:0:-1])[::-1], jnp.zeros((), squares.dtype))
     positive = covariance.eigenvalues > 0
@@ -212,7 +211,7 @@ def sample_rows(
     draw = {"gaussian": jax.random.normal, "rademacher": jax.random.rademacher}[entries]
     roots = jnp.sqrt(covariance.eigenvalues)
     entries_drawn = draw(key, (samples, roots.size), dtype=roots.dtype)
-    return _dot(entries_drawn * roots, covariance.eigenvectors.T)
+    return dot(entries_drawn * roots, covariance.eigenvectors.T)
 
 
 def check_data(data: Shaped[ArrayLike, "n d"]) -> None:
@@ -260,9 +259,9 @@ def _path(
     start: Float[Array, " d"],
     target: Float[Array, " d"],
 ) -> Path:
-    components = _dot(modes.directions.T, target - start)
+    components = dot(modes.directions.T, target - start)
     residual = shares.left * modes.singular_values * components
     return Path(
-        start + _dot(shares.gained * components, modes.directions.T),
+        start + dot(shares.gained * components, modes.directions.T),
         jnp.sum(jnp.square(residual), axis=-1) / data.shape[0],
     )

@@ -18,7 +18,6 @@ Source: Afzal et al., "Linearization Explains Fine-Tuning in Large Language Mode
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -27,13 +26,12 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Num, PyTree
 
 from theorysim.numerics.contraction import contraction
+from theorysim.numerics.products import dot
 from theorysim.numerics.tangent_kernels import Model, empirical_ntk
 from theorysim.systems.linear_modes import mean_decay
 
 Vector: TypeAlias = Float[Array, " n"]
 Scalar: TypeAlias = float | Num[Array, ""]
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 class Modes(NamedTuple):
@@ -59,7 +57,7 @@ def modes(gram: Float[Array, "n n"], gap: Vector) -> Modes:
     """Eigendecomposition of the Gram; eigenvalues below rounding are zero. gap = y - f0."""
     curvatures, basis = jnp.linalg.eigh(gram)
     floor = curvatures.size * jnp.finfo(curvatures.dtype).eps * jnp.max(jnp.abs(curvatures))
-    return Modes(jnp.where(curvatures > floor, curvatures, 0), basis, _dot(basis.T, gap))
+    return Modes(jnp.where(curvatures > floor, curvatures, 0), basis, dot(basis.T, gap))
 
 
 def flow_gain(curvatures: Vector, strength: Scalar, time: Scalar) -> Vector:
@@ -89,12 +87,12 @@ def descent_gain(
 def predicted_change(m: Modes, gain: Vector) -> Vector:
     """f - f0 on the training inputs, for a gain of the flow or of descent."""
     moved = jnp.where(m.curvatures > 0, m.curvatures * gain, 0)
-    return _dot(m.basis, moved * m.gap)
+    return dot(m.basis, moved * m.gap)
 
 
 def predicted_residual(m: Modes, gain: Vector) -> Vector:
     """f - y on the training inputs."""
-    return -_dot(m.basis, m.gap) + predicted_change(m, gain)
+    return -dot(m.basis, m.gap) + predicted_change(m, gain)
 
 
 def predicted_distance(m: Modes, gain: Vector) -> Float[Array, ""]:
@@ -178,7 +176,7 @@ def _run(
     if test_inputs is not None:
         untrained = jax.vmap(lambda x: model(params, x))(test_inputs)
         cross = as_matrix(empirical_ntk(model, params, test_inputs, inputs), untrained.size)
-        elsewhere = (untrained.ravel() + _dot(coefficients, cross.T)).reshape(-1, *untrained.shape)
+        elsewhere = (untrained.ravel() + dot(coefficients, cross.T)).reshape(-1, *untrained.shape)
     return Linearised(
         residual.reshape(shaped),
         jnp.sum(jnp.square(residual), axis=-1),

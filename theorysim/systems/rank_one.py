@@ -27,8 +27,7 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from theorysim.numerics.descent import descend
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
+from theorysim.numerics.products import dot
 
 
 class RankOne(NamedTuple):
@@ -67,7 +66,7 @@ def gram(problem: RankOne) -> Float[Array, "k k"]:
     """G = W W^T."""
     if problem.features is None:
         return jnp.eye(problem.readout.shape[0], dtype=problem.readout.dtype)
-    return _dot(problem.features, problem.features.T)
+    return dot(problem.features, problem.features.T)
 
 
 def neurons(
@@ -82,7 +81,7 @@ def network(
     activation: Callable, rows: Float[Array, "k r"], readout: Float[Array, " k"], x: Array
 ) -> Array:
     """sum_i readout_i s(<rows_i, x>)."""
-    return jnp.sum(readout * activation(_dot(rows, x)))
+    return jnp.sum(readout * activation(dot(rows, x)))
 
 
 def sample_loss(
@@ -122,7 +121,7 @@ def outside(
     """The part of a vector orthogonal to all features, projected twice for its digits."""
     q = jnp.linalg.qr(features.T)[0] if basis is None else basis
     for _ in range(2):
-        vector = vector - _dot(q, _dot(q.T, vector))
+        vector = vector - dot(q, dot(q.T, vector))
     return vector
 
 
@@ -140,7 +139,7 @@ def sphere_step(learning_rate: Any, project: Callable = lambda slope: slope) -> 
     def update(updates: PyTree, state: Any, params: Any = None) -> tuple[PyTree, Any]:
         def move(slope: Array, vector: Array) -> Array:
             tangent = project(slope)
-            tangent = tangent - vector * _dot(vector, tangent)
+            tangent = tangent - vector * dot(vector, tangent)
             return unit(vector - learning_rate * tangent) - vector
 
         return jax.tree.map(move, updates, params), state
@@ -193,7 +192,7 @@ def orthonormal_features(k: int, d: int) -> Float[np.ndarray, "k d"]:
 
 def largest_cosine(features: Float[Array, "k d"]) -> Float[Array, ""]:
     """max over i != j of |<w_i, w_j>|; Assumption 4 asks for at most `separation(k)`."""
-    cosines = jnp.abs(_dot(features, features.T))
+    cosines = jnp.abs(dot(features, features.T))
     return jnp.max(cosines - 2 * jnp.eye(features.shape[0], dtype=cosines.dtype))
 
 

@@ -14,7 +14,6 @@ Lengths and loss are those of `theorysim.systems.rank_one`; A = 1 + scale^2 / k.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import diffrax
@@ -24,6 +23,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim.numerics.flow import integrate
 from theorysim.numerics.gaussian import Activation
+from theorysim.numerics.products import dot
 from theorysim.numerics.random import chi_square
 from theorysim.systems.rank_one import RankOne, square_length, unit
 from theorysim.systems.rank_one_overlap import speed
@@ -32,8 +32,6 @@ from theorysim.systems.rank_one_overlap import speed
 # costs with an input of its own; more than this gains nothing. Numbers of steps should have a
 # divisor near it.
 BLOCK = 50
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 class State(NamedTuple):
@@ -86,7 +84,7 @@ def draw(problem: RankOne, dimension: Any, key: PRNGKeyArray, count: int) -> Sam
     square = chi_square(radial, dimension - rank - 2, (count,), dtype)
     inside = numbers[:, :rank]
     if problem.features is not None:
-        inside = _dot(inside, problem.features.T)
+        inside = dot(inside, problem.features.T)
     return Sample(inside, numbers[:, rank], numbers[:, rank + 1], square)
 
 

@@ -14,10 +14,8 @@ Source: Dayi, Chen, arXiv 2411.15385, Proposition 1 and Appendix A.1.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
@@ -26,8 +24,6 @@ from scipy import special
 from theorysim.numerics.flow import integrate
 from theorysim.numerics.gaussian import Activation, truncation_error
 from theorysim.systems.rank_one import RankOne, gram, square_length
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 # Gauss-Legendre nodes of the hitting time; the integrand 1/h(tanh x) is smooth in x.
 NODES = 200

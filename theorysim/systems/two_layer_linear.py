@@ -14,16 +14,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int
 
 from theorysim.numerics.descent import descend, descend_to
+from theorysim.numerics.products import dot
 
 Scalar: TypeAlias = float | Float[Array, ""]
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 class Factors(NamedTuple):
@@ -43,7 +41,7 @@ class FineTuning(NamedTuple):
 
 def product(factors: Factors) -> Float[Array, "*steps m n"]:
     """theta = W_1 W_2."""
-    return _dot(*factors)
+    return dot(*factors)
 
 
 def pretraining_loss(factors: Factors, target: Float[Array, "m n"]) -> Float[Array, ""]:
@@ -64,7 +62,7 @@ def batch_loss(
     Tr((theta - A)^T (theta - A) covariance) + pull_back ||theta - anchor||_F^2.
     """
     error = product(factors) - tuning.target
-    return jnp.sum(error * _dot(error, covariance)) + _pull_back(factors, tuning)
+    return jnp.sum(error * dot(error, covariance)) + _pull_back(factors, tuning)
 
 
 def perturbed_loss(

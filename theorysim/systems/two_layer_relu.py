@@ -12,7 +12,6 @@ Analysis of Fine-tuning with Linear Teachers", NeurIPS 2021, Section 6 ("mean").
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -23,13 +22,12 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 
 from theorysim.numerics import descent
+from theorysim.numerics.products import dot
 
 BLOCK = 4096
 """Units worked on at a time; widths above it cost one more product per gradient."""
 
 Normalisation = Literal["mean", "half_sum"]
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 class Network(NamedTuple):
@@ -127,7 +125,7 @@ def outputs(
     """f(x_i) for every row of the inputs."""
 
     def contribution(units: Network) -> Float[Array, " n"]:
-        return _dot(_relu(_dot(inputs, units.weights.T)), units.signs)
+        return dot(_relu(dot(inputs, units.weights.T)), units.signs)
 
     return _over_units(contribution, network, block) / _root_width(network)
 
@@ -193,9 +191,9 @@ def observe(
 
     def contribution(units: tuple) -> tuple:
         new, old, signs = units
-        values = _dot(task.inputs, new.T)
-        changed = (values >= 0) != (_dot(task.inputs, old.T) >= 0)
-        return _dot(_relu(values), signs), jnp.sum(changed, axis=1), jnp.min(jnp.abs(values))
+        values = dot(task.inputs, new.T)
+        changed = (values >= 0) != (dot(task.inputs, old.T) >= 0)
+        return dot(_relu(values), signs), jnp.sum(changed, axis=1), jnp.min(jnp.abs(values))
 
     def combine(one: tuple, other: tuple) -> tuple:
         return one[0] + other[0], one[1] + other[1], jnp.minimum(one[2], other[2])
@@ -224,11 +222,11 @@ def empirical_gram(
 
     def contribution(units: tuple) -> Float[Array, "p q"]:
         first, second = units
-        active = (_dot(left, first.T) >= 0).astype(left.dtype)
-        return _dot(active, (_dot(right, second.T) >= 0).astype(right.dtype).T)
+        active = (dot(left, first.T) >= 0).astype(left.dtype)
+        return dot(active, (dot(right, second.T) >= 0).astype(right.dtype).T)
 
     both = _over_units(contribution, (left_network.weights, right_network.weights), block)
-    return _dot(left, right.T) * both / left_network.signs.size
+    return dot(left, right.T) * both / left_network.signs.size
 
 
 def check_task(task: Task, largest_label: float = 1.0) -> None:

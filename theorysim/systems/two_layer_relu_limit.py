@@ -12,7 +12,6 @@ steps may be infinite and traced: `jax.vmap` over them gives paths from one deco
 Source: Liu et al. 2019, Section 6 and Appendix C; Shachaf et al. 2021, Section 6.
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -24,9 +23,8 @@ from jaxtyping import Array, Float, Num, PRNGKeyArray
 
 from theorysim.numerics import kernels
 from theorysim.numerics.contraction import contraction
+from theorysim.numerics.products import dot
 from theorysim.systems.two_layer_relu import Normalisation, curvature, squared_error
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
 
 
 class Stage(NamedTuple):
@@ -78,11 +76,11 @@ def kernel_descent(
     """
     eigenvalues, vectors = _modes(gram)
     left, progress = contraction(rate * eigenvalues, steps)
-    components = _dot(vectors.T, residual)
+    components = dot(vectors.T, residual)
     scaled = progress * components / jnp.where(eigenvalues > 0, eigenvalues, 1)
     return Trained(
-        _dot(vectors, scaled),
-        _dot(vectors, left * components),
+        dot(vectors, scaled),
+        dot(vectors, left * components),
         jnp.linalg.norm(jnp.sqrt(eigenvalues) * scaled),
     )
 
@@ -103,12 +101,12 @@ def transfer(
     samples = pretraining.labels.size
     cross, target = gram[:samples, samples:], gram[samples:, samples:]
     before = _train(gram[:samples, :samples], pretraining, pretraining.initial, normalisation)
-    ready = fine_tuning.initial + _dot(before.coefficients, cross)
+    ready = fine_tuning.initial + dot(before.coefficients, cross)
 
     def at(steps: Num[Array, ""]) -> Transfer:
         after = _train(target, fine_tuning._replace(steps=steps), ready, normalisation)
         coefficients = jnp.concatenate([before.coefficients, after.coefficients])
-        source_residual = before.residual - _dot(cross, after.coefficients)
+        source_residual = before.residual - dot(cross, after.coefficients)
         return Transfer(
             before,
             after,
@@ -145,7 +143,7 @@ def sample_initial_outputs(
     """
     eigenvalues, vectors = jnp.linalg.eigh(kernels.activation_gram(inputs, inputs))
     normal = jax.random.normal(key, eigenvalues.shape, eigenvalues.dtype)
-    return scale * _dot(vectors, jnp.sqrt(jnp.maximum(eigenvalues, 0)) * normal)
+    return scale * dot(vectors, jnp.sqrt(jnp.maximum(eigenvalues, 0)) * normal)
 
 
 def largest_learning_rate(
@@ -191,7 +189,7 @@ def _train(
 def _weight_norm(gram: Float[Array, "n n"], coefficients: Float[Array, " n"]) -> Float[Array, ""]:
     """sqrt(c^T H c), by a root of H: the quadratic form loses half of the digits near zero."""
     eigenvalues, vectors = _modes(gram)
-    return jnp.linalg.norm(jnp.sqrt(eigenvalues) * _dot(vectors.T, coefficients))
+    return jnp.linalg.norm(jnp.sqrt(eigenvalues) * dot(vectors.T, coefficients))
 
 
 def _modes(gram: Float[Array, "n n"]) -> tuple[Float[Array, " n"], Float[Array, "n n"]]:

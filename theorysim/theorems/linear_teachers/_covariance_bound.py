@@ -14,8 +14,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim.claims import Choice, Field, Instance, Integer, Real, Size, Space, Spectrum
+from theorysim.numerics.products import dot
 from theorysim.systems import linear_regression as regression
-from theorysim.theorems.linear_teachers._problem import dot
 
 MOST_SAMPLES = 8
 MOST_SURPLUS = 8

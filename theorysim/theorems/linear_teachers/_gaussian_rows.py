@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from theorysim.theorems.linear_teachers._problem import dot
+from theorysim.numerics.products import dot
 
 FEW_ROWS = 4
 

@@ -16,9 +16,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim.claims import Field, Instance, Real, UnitVector, UsageError
 from theorysim.numerics.kernels import tangent_gram
+from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu_limit as relu_limit
 from theorysim.systems.two_layer_relu import curvature
-from theorysim.theorems.linear_teachers._problem import dot
 
 NORMALISATION = "mean"
 

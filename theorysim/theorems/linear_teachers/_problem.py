@@ -27,6 +27,7 @@ from theorysim.claims import (
     UnitVector,
     UsageError,
 )
+from theorysim.numerics.products import dot
 from theorysim.systems.linear_regression import Covariance, project, row_space
 
 HIGHEST = jax.lax.Precision.HIGHEST
@@ -59,14 +60,6 @@ def distribution_fields() -> dict[str, Field]:
         "mean": Gaussian("d"),
         "off_centre": Choice(0.0, 1.0),
     }
-
-
-def dot(*factors: Float[Array, "..."]) -> Float[Array, "..."]:
-    """Matrix product at the highest precision."""
-    result = factors[0]
-    for factor in factors[1:]:
-        result = jnp.matmul(result, factor, precision=HIGHEST)
-    return result
 
 
 def data(x: Instance) -> Float[Array, "n d"]:

@@ -24,7 +24,7 @@ from theorysim.claims import (
     at_most,
 )
 from theorysim.numerics.kernels import tangent_gram
-from theorysim.theorems.linear_teachers._problem import dot
+from theorysim.numerics.products import dot
 
 
 def _rows(x: Instance):

@@ -22,8 +22,8 @@ from theorysim.claims import (
     exists_constant,
     increasing,
 )
+from theorysim.numerics.products import dot
 from theorysim.theorems.linear_teachers import _kernel_regime as regime
-from theorysim.theorems.linear_teachers._problem import dot
 
 SAMPLES, FAILURES = (8, 16, 32), (0.5, 0.25, 0.1)
 SHARES = (0.125, 0.25, 0.5, 1.0)

@@ -15,9 +15,10 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Theorem, UnitVector, equal, tends_to
+from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_network as network
 from theorysim.theorems.linear_teachers import _deep as deep
-from theorysim.theorems.linear_teachers._problem import data, dot, problem_space, source, target
+from theorysim.theorems.linear_teachers._problem import data, problem_space, source, target
 
 DEPTH = 3
 SCALES = (1e-1, 1e-2, 1e-3)

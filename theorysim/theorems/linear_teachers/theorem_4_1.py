@@ -12,12 +12,12 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import Gaussian, Instance, Reading, Real, Size, Theorem, equal
+from theorysim.numerics.products import dot
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._problem import (
     covariance_form,
     data,
     distribution_fields,
-    dot,
     inside,
     last_axis_time,
     moment_form,

@@ -22,8 +22,8 @@ from theorysim.claims import (
     Theorem,
     scales_as,
 )
+from theorysim.numerics.products import dot
 from theorysim.systems import linear_regression as regression
-from theorysim.theorems.linear_teachers._problem import dot
 
 MANY = (1e3, 1e4, 1e5, 1e6)
 FEW = (1, 2, 4, 8)

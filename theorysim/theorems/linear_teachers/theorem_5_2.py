@@ -15,13 +15,13 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Theorem, equal, scales_as
+from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.systems import deep_linear_network as network
 from theorysim.systems.linear_regression import row_space
 from theorysim.theorems.linear_teachers import _deep as deep
 from theorysim.theorems.linear_teachers._problem import (
     data,
-    dot,
     inside,
     outside,
     problem_space,
@@ -60,6 +60,7 @@ def simulate(x: Instance, key):
 def simulate_descent(x: Instance, key):
     """beta(t) of two layers along gradient descent."""
     samples, labels = data(x), dot(data(x), target(x))
+    # The printed limit enters the bound on the curvature only: any rate below it is stable.
     limit = deep_limit.limit(samples, source(x), target(x), 2)
     longest = jnp.maximum(jnp.linalg.norm(source(x)), jnp.linalg.norm(limit))
     rate = x.rate_share * network.critical_learning_rate(samples, 2, longest)

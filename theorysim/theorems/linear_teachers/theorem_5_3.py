@@ -21,13 +21,13 @@ from theorysim.claims import (
     scales_as,
     tends_to,
 )
+from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._problem import (
     covariance_form,
     data,
     distribution_fields,
-    dot,
     last_axis_time,
     moment_form,
     outside,

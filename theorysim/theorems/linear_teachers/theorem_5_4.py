@@ -25,8 +25,8 @@ from theorysim.claims import (
     exists_constant,
     with_probability,
 )
+from theorysim.numerics.products import dot
 from theorysim.theorems.linear_teachers import _gaussian_rows as gaussian
-from theorysim.theorems.linear_teachers._problem import dot
 
 # Values of the constant c, whose existence is all that the paper states. As epsilon grows, Eq. 10
 # with d - n = 1 allows no c above 1/2; Eq. 9 at epsilon = 1 and n = d - n none above 0.42.

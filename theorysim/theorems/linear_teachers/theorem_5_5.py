@@ -14,13 +14,13 @@ import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Theorem, at_least, equal
 from theorysim.numerics.flow import statement_options
+from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear
 from theorysim.systems import deep_linear_network as network
 from theorysim.theorems.linear_teachers import _deep as deep
 from theorysim.theorems.linear_teachers._problem import (
     data,
     distribution_fields,
-    dot,
     moment_form,
     problem_space,
     risk,

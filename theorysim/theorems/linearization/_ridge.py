@@ -9,7 +9,6 @@ come from automatic differentiation: exact for a quadratic.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -26,8 +25,7 @@ from theorysim.claims import (
     Space,
     Spectrum,
 )
-
-_dot = partial(jnp.matmul, precision=jax.lax.Precision.HIGHEST)
+from theorysim.numerics.products import dot
 
 
 def ridge_space(**parts: Size | Field) -> Space:
@@ -56,7 +54,7 @@ def layer_space(**parts: Size | Field) -> Space:
 
 def jacobian(x: Instance) -> Float[Array, "n n"]:
     """J of the tuned parameters."""
-    return _dot(x.basis * jnp.sqrt(x.spectrum), x.rotation.T)
+    return dot(x.basis * jnp.sqrt(x.spectrum), x.rotation.T)
 
 
 def candidate_jacobian(x: Instance) -> Float[Array, "n n"]:
@@ -68,7 +66,7 @@ def candidate_jacobian(x: Instance) -> Float[Array, "n n"]:
 
 def kernel(jacobian: Float[Array, "n p"]) -> Float[Array, "n n"]:
     """J J^T."""
-    return _dot(jacobian, jacobian.T)
+    return dot(jacobian, jacobian.T)
 
 
 def minimiser(loss: Callable[[Array], Array], size: int) -> Float[Array, " size"]:
@@ -88,6 +86,6 @@ def tuned_outputs(
     weight = 1 / gap.size if averaged else 1.0
 
     def loss(w: Array) -> Array:
-        return weight * jnp.sum((_dot(jacobian, w) - gap) ** 2) + sigma * jnp.sum(w**2)
+        return weight * jnp.sum((dot(jacobian, w) - gap) ** 2) + sigma * jnp.sum(w**2)
 
-    return _dot(jacobian, minimiser(loss, jacobian.shape[1]))
+    return dot(jacobian, minimiser(loss, jacobian.shape[1]))

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim.claims import Field, Gaussian, Instance, Size, Space
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import (
     Factors,
     assembled,
     fine_tuning_space,
     ft_spectrum,
-    product,
     pull_back,
 )
 
@@ -39,12 +39,12 @@ def anchor(x: Instance) -> Float[Array, "d d"]:
 
 def batch_loss(x: Instance, factors: Factors, inputs: Float[Array, "batch d"]) -> Float[Array, ""]:
     """Mean over the inputs of |theta x - A^ft x|^2, plus lam |theta - anchor|_F^2; not halved."""
-    theta = product(*factors)
-    residual = product(inputs, (theta - assembled(x, ft_spectrum(x))).T)
+    theta = dot(*factors)
+    residual = dot(inputs, (theta - assembled(x, ft_spectrum(x))).T)
     pull = jnp.sum((theta - anchor(x)) ** 2)
     return jnp.mean(jnp.sum(residual**2, axis=1)) + pull_back(x) * pull
 
 
 def covariance(inputs: Float[Array, "*lead batch d"]) -> Float[Array, "*lead d d"]:
     """Mean of x x^T over a batch."""
-    return product(jnp.swapaxes(inputs, -1, -2), inputs) / inputs.shape[-2]
+    return dot(jnp.swapaxes(inputs, -1, -2), inputs) / inputs.shape[-2]

@@ -26,6 +26,7 @@ from theorysim.claims import (
     Space,
     Spectrum,
 )
+from theorysim.numerics.products import dot
 from theorysim.systems import batch_covariance, linear_modes, two_layer_linear
 
 Factors: TypeAlias = tuple[Float[Array, "*steps d d"], Float[Array, "*steps d d"]]
@@ -125,17 +126,9 @@ def learned(x: Instance, spectrum: Float[Array, " d"]) -> Float[Array, " d"]:
     return jnp.where(jnp.arange(x.d) < x.n, spectrum, 0)
 
 
-def product(*matrices: Float[Array, "..."]) -> Float[Array, "..."]:
-    """Matrix product at the highest precision."""
-    result = matrices[0]
-    for matrix in matrices[1:]:
-        result = jnp.matmul(result, matrix, precision=HIGHEST)
-    return result
-
-
 def assembled(x: Instance, spectrum: Float[Array, " d"]) -> Float[Array, "d d"]:
     """U diag(spectrum) V^T."""
-    return product(x.U * spectrum, x.V.T)
+    return dot(x.U * spectrum, x.V.T)
 
 
 def factors(x: Instance, modes: Float[Array, " d"]) -> Factors:
@@ -232,11 +225,11 @@ def printed_step(
     """Eqs. 10 and 11 to the letter: Eq. 11 has the covariance on the other side of the error."""
     first, second = weights
     rate, lam = 2 * learning_rate(x), pull_back(x)
-    theta = product(first, second)
+    theta = dot(first, second)
     error, pull = theta - assembled(x, ft_spectrum(x)), lam * (theta - anchor)
     return (
-        first - rate * product(product(error, covariance) + pull, second.T),
-        second - rate * product(first.T, product(covariance, error) + pull),
+        first - rate * dot(dot(error, covariance) + pull, second.T),
+        second - rate * dot(first.T, dot(covariance, error) + pull),
     )
 
 

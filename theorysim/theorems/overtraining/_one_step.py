@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim.claims import Choice, Field, Instance, Orthogonal, Real, Size, Space
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 
 
@@ -36,8 +37,8 @@ def state(x: Instance, left: Float[Array, " d"], right: Float[Array, " d"]) -> f
     first = jnp.where(x.aligned > 0, x.U, x.outer)
     second = jnp.where(x.aligned > 0, x.V, x.outer.T)
     return (
-        root * ft.product(first * left, x.inner.T),
-        root * ft.product(x.inner * right, second.T),
+        root * dot(first * left, x.inner.T),
+        root * dot(x.inner * right, second.T),
     )
 
 
@@ -76,7 +77,7 @@ def both_well_conditioned(x: Instance) -> Float[Array, ""]:
 def direction(x: Instance) -> Float[Array, "d d"]:
     """A symmetric matrix of operator norm at most one: what a batch adds to I is epsilon of it."""
     basis = jnp.where(x.aligned > 0, x.V, x.outer)
-    return ft.product(basis * x.deviation, basis.T)
+    return dot(basis * x.deviation, basis.T)
 
 
 def near_identity(x: Instance, accuracy: Any) -> Float[Array, "d d"]:
@@ -86,7 +87,7 @@ def near_identity(x: Instance, accuracy: Any) -> Float[Array, "d d"]:
 
 def anchor(x: Instance) -> Float[Array, "d d"]:
     """The network at the ideal start, to which the regularisation pulls."""
-    return ft.product(*ft.ideal_start(x))
+    return dot(*ft.ideal_start(x))
 
 
 def descended(

@@ -12,13 +12,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim.claims import Field, Instance, Integer, Orthogonal, Real, Size, Space, Spectrum
+from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_linear
 from theorysim.theorems.overtraining._finetuning import (
     Factors,
     assembled,
     ideal_start,
     pre_spectrum,
-    product,
 )
 
 
@@ -53,7 +53,7 @@ def at_stage(x: Instance, n: Float[Array, ""] | int) -> Factors:
 
 def sampled_perturbed_loss(x: Instance, factors: Factors, alpha: Array, beta: Array) -> Array:
     """|(W_1 + alpha) (W_2 + beta) - A^pre|_F^2 for every draw of the noise (leading axes)."""
-    moved = product(factors[0] + alpha, factors[1] + beta)
+    moved = dot(factors[0] + alpha, factors[1] + beta)
     return jnp.sum((moved - target(x)) ** 2, axis=(-2, -1))
 
 
@@ -66,8 +66,8 @@ def perturbed_loss(x: Instance, factors: Factors) -> Float[Array, ""]:
 def perturbed_loss_rise(x: Instance, start: Factors, move: Factors) -> Float[Array, ""]:
     """perturbed_loss(start + move) - perturbed_loss(start), free of cancellation."""
     end = move_by(start, move)
-    product_move = product(start[0], move[1]) + product(move[0], end[1])
-    twice_error = product(*start) + product(*end) - 2 * target(x)
+    product_move = dot(start[0], move[1]) + dot(move[0], end[1])
+    twice_error = dot(*start) + dot(*end) - 2 * target(x)
     norms = sum(jnp.sum(m * (s + e)) for s, m, e in zip(start, move, end))
     return jnp.sum(product_move * twice_error) + x.d * variance(x) * norms
 

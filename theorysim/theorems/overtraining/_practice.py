@@ -12,9 +12,10 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from theorysim.claims import Field, Instance, Integer, Real, Size
+from theorysim.numerics.products import dot
 from theorysim.systems import batch_covariance
 from theorysim.theorems.overtraining._assumption_a_21 import Margin, ft_spectrum, learning_rate
-from theorysim.theorems.overtraining._finetuning import pre_spectrum, product
+from theorysim.theorems.overtraining._finetuning import pre_spectrum
 from theorysim.theorems.overtraining._stages import (
     Modes,
     Number,
@@ -51,4 +52,4 @@ def factors(x: Instance, lam: Number, key: Array) -> Pair:
 
 def run(x: Instance, lam: Number, key: Array) -> tuple[Products, Modes]:
     """theta^n(K) at every stage, and the modes of its real start."""
-    return product(*factors(x, lam, key)), real_modes(pre_spectrum(x), x.tau)
+    return dot(*factors(x, lam, key)), real_modes(pre_spectrum(x), x.tau)

@@ -13,9 +13,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim.claims import Choice, Field, Instance, Orthogonal, Size, Space, Spectrum
+from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_linear
 from theorysim.systems.balanced_flow import Decomposition
-from theorysim.theorems.overtraining._finetuning import Factors, product
+from theorysim.theorems.overtraining._finetuning import Factors
 
 # Families of singular vectors: U = V = I, U = V, or U and V independent. They are compared with
 # room between them, because rounding is measured on instances that are moved by some ulp.
@@ -43,7 +44,7 @@ def decomposition(x: Instance) -> Decomposition:
 def target(x: Instance) -> Float[Array, "d d"]:
     """A^pre."""
     left, sigma, right = decomposition(x)
-    return product(left * sigma, right.T)
+    return dot(left * sigma, right.T)
 
 
 def identity_start(x: Instance) -> Factors:

@@ -23,13 +23,13 @@ from theorysim.claims import (
     at_least,
     equal,
 )
-from theorysim.theorems.overtraining._finetuning import product
+from theorysim.numerics.products import dot
 
 DRAWS = 64  # per key
 
 
 def _loss(x: Instance):
-    return lambda weights: jnp.sum((product(weights[0], weights[1]) - x.target) ** 2)
+    return lambda weights: jnp.sum((dot(weights[0], weights[1]) - x.target) ** 2)
 
 
 def simulate(x: Instance, key):

@@ -13,6 +13,7 @@ import optax
 
 from theorysim.claims import Gaussian, Instance, Reading, Theorem, equal
 from theorysim.numerics.descent import descend_to
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._batch import (
     anchor,
     batch_loss,
@@ -24,7 +25,6 @@ from theorysim.theorems.overtraining._finetuning import (
     assembled,
     ft_spectrum,
     learning_rate,
-    product,
     pull_back,
 )
 
@@ -41,22 +41,22 @@ def _predict(second_error: Callable, share: float = 1.0) -> Callable:
         first, second = weights(x)
         rate = 2 * share * learning_rate(x)
         batch_covariance = covariance(x.inputs)
-        error = product(first, second) - assembled(x, ft_spectrum(x))
-        pull = pull_back(x) * (product(first, second) - anchor(x))
+        error = dot(first, second) - assembled(x, ft_spectrum(x))
+        pull = pull_back(x) * (dot(first, second) - anchor(x))
         return (
-            first - rate * product(product(error, batch_covariance) + pull, second.T),
-            second - rate * product(first.T, second_error(error, batch_covariance) + pull),
+            first - rate * dot(dot(error, batch_covariance) + pull, second.T),
+            second - rate * dot(first.T, second_error(error, batch_covariance) + pull),
         )
 
     return predict
 
 
 def _covariance_first(error: jax.Array, batch_covariance: jax.Array):
-    return product(batch_covariance, error)
+    return dot(batch_covariance, error)
 
 
 def _covariance_last(error: jax.Array, batch_covariance: jax.Array):
-    return product(error, batch_covariance)
+    return dot(error, batch_covariance)
 
 
 theorem = Theorem(

@@ -11,12 +11,8 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Theorem, equal
-from theorysim.theorems.overtraining._finetuning import (
-    ideal_start,
-    learned,
-    pre_spectrum,
-    product,
-)
+from theorysim.numerics.products import dot
+from theorysim.theorems.overtraining._finetuning import ideal_start, learned, pre_spectrum
 from theorysim.theorems.overtraining._perturbation import (
     perturbation_space,
     sampled_perturbed_loss,
@@ -38,7 +34,7 @@ def simulate(x: Instance, key):
         "perturbed": jnp.mean(sampled_perturbed_loss(x, ideal_start(x), alpha, beta)),
         "alpha D": _mean_square(alpha * modes),
         "D beta": _mean_square(modes[:, None] * beta),
-        "alpha beta": _mean_square(product(alpha, beta)),
+        "alpha beta": _mean_square(dot(alpha, beta)),
     }
 
 

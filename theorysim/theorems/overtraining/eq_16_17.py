@@ -14,13 +14,13 @@ import jax.numpy as jnp
 
 from theorysim.claims import Gaussian, Instance, Reading, Real, Run, Size, Theorem, equal, scales_as
 from theorysim.numerics.descent import iterate
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import (
     fine_tune,
     fine_tune_on,
     fine_tuning_space,
     ideal_start,
     printed_step,
-    product,
     run_printed,
     sample_covariances,
 )
@@ -32,7 +32,7 @@ def _anchor(x: Instance):
     """theta^n(0): the product of factors that miss the ideal ones by a little."""
     first, second = ideal_start(x)
     away = x.closeness * jnp.sqrt(x.scale)
-    return product(first + away * x.first, second + away * x.second)
+    return dot(first + away * x.first, second + away * x.second)
 
 
 def simulate(x: Instance, key):

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Run, Size, Theorem, equal
 from theorysim.numerics.descent import iterate
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import (
     fine_tune,
     fine_tuning_space,
@@ -20,14 +21,13 @@ from theorysim.theorems.overtraining._finetuning import (
     ideal_start,
     learning_rate,
     pre_spectrum,
-    product,
     pull_back,
 )
 
 
 def simulate(x: Instance, key):
     start = ideal_start(x)
-    first, second = fine_tune(x, start, product(*start), x.steps)
+    first, second = fine_tune(x, start, dot(*start), x.steps)
     return {
         "W_1": jnp.einsum("ji,kji->ki", x.U, first),
         "W_2": jnp.einsum("kij,ji->ki", second, x.V),

@@ -9,19 +9,19 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Gaussian, Instance, Reading, Size, Space, Theorem, equal
-from theorysim.theorems.overtraining._finetuning import product
+from theorysim.numerics.products import dot
 
 DRAWS = 128  # per key
 
 
 def simulate(x: Instance, key):
     inputs = jax.random.normal(key, (DRAWS, x.d))
-    outputs = product(product(inputs, x.second.T), x.first.T)
-    return jnp.mean(jnp.sum((outputs - product(inputs, x.target.T)) ** 2, axis=1))
+    outputs = dot(dot(inputs, x.second.T), x.first.T)
+    return jnp.mean(jnp.sum((outputs - dot(inputs, x.target.T)) ** 2, axis=1))
 
 
 def predict(x: Instance):
-    return jnp.sum((product(x.first, x.second) - x.target) ** 2)
+    return jnp.sum((dot(x.first, x.second) - x.target) ** 2)
 
 
 theorem = Theorem(

@@ -22,8 +22,8 @@ from theorysim.claims import (
     equal,
 )
 from theorysim.numerics.flow import gradient_flow, statement_options
+from theorysim.numerics.products import dot
 from theorysim.systems.balanced_flow import balanced_flow
-from theorysim.theorems.overtraining._finetuning import product
 from theorysim.theorems.overtraining._pretraining import (
     decomposition,
     identity_start,
@@ -62,7 +62,7 @@ def simulate(x: Instance, key):
         "field": jax.tree.map(jnp.negative, jax.grad(loss)(anywhere)),
         "anywhere": from_anywhere,
         "loss": jax.vmap(loss)(from_anywhere),
-        "product": product(*from_identity),
+        "product": dot(*from_identity),
     }
 
 
@@ -70,11 +70,11 @@ def _predict(speed: float):
     """The printed field times `speed`, and the exact product of the flow at that speed."""
 
     def predict(x: Instance):
-        error = product(x.first, x.second) - target(x)
+        error = dot(x.first, x.second) - target(x)
         exact = balanced_flow(*identity_start(x), decomposition(x), speed * _times(x)[1])
         return {
-            "W_1": -2 * speed * product(error, x.second.T),
-            "W_2": -2 * speed * product(x.first.T, error),
+            "W_1": -2 * speed * dot(error, x.second.T),
+            "W_2": -2 * speed * dot(x.first.T, error),
             "product": exact.product,
         }
 
@@ -85,8 +85,8 @@ def _grams(r: Run):
     """W_1^T W_1 and W_2 W_2^T along the flow from anywhere."""
     first, second = r.sim["anywhere"]
     return (
-        product(jnp.swapaxes(first, -1, -2), first),
-        product(second, jnp.swapaxes(second, -1, -2)),
+        dot(jnp.swapaxes(first, -1, -2), first),
+        dot(second, jnp.swapaxes(second, -1, -2)),
     )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Integer, Reading, Real, Theorem, at_most
+from theorysim.numerics.products import dot
 from theorysim.systems.two_layer_linear import Factors, fine_tune_to
 from theorysim.theorems.overtraining import _finetuning as ft
 
@@ -53,11 +54,11 @@ def _simulate(steps: Callable) -> Callable:
     def simulate(x: Instance, key):
         straight = ft.rotated(x)
         start = ft.ideal_start(straight)
-        tuning, rate = ft.tuning(straight, ft.product(*start)), ft.learning_rate(x)
+        tuning, rate = ft.tuning(straight, dot(*start)), ft.learning_rate(x)
         early = fine_tune_to(Factors(*start), tuning, rate, x.more_steps)
         late = fine_tune_to(early, tuning, rate, steps(x) - x.more_steps)
         return {
-            "features": jnp.diag(ft.product(*late)),
+            "features": jnp.diag(dot(*late)),
             "entries": _entries(x.U, early, late),
             "modes": _entries(jnp.eye(x.d, dtype=x.U.dtype), early, late),
         }
@@ -67,7 +68,7 @@ def _simulate(steps: Callable) -> Callable:
 
 def _entries(basis, early, late):
     """Diagonals of basis W_1 at both times."""
-    return jnp.stack([jnp.diag(ft.product(basis, first)) for first, _ in (early, late)])
+    return jnp.stack([jnp.diag(dot(basis, first)) for first, _ in (early, late)])
 
 
 def _mixed(major: Callable, minor: Callable) -> Callable:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Theorem, at_most, equal
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
 
@@ -34,11 +35,11 @@ def _predict(share: float):
 
     def predict(x: Instance):
         first, second = one.state(x, x.left, x.right)
-        error = ft.product(first, second) - ft.assembled(x, ft.ft_spectrum(x))
+        error = dot(first, second) - ft.assembled(x, ft.ft_spectrum(x))
         deviation = x.accuracy * one.direction(x)
         rate = share * 2 * ft.learning_rate(x)
         return {
-            "difference": rate * ft.product(error, deviation, second.T),
+            "difference": rate * dot(error, deviation, second.T),
             "norms": rate * ft.op_norm(error) * x.accuracy * ft.op_norm(second),
         }
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Theorem, at_most, equal
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
 
@@ -34,8 +35,8 @@ def _predict(pre: Callable, factor: Callable) -> Callable:
         lam = ft.pull_back(x)
         target = (lam * pre(x) + ft.assembled(x, ft.ft_spectrum(x))) / (1 + lam)
         here, there = one.two_states(x)
-        theta, other = ft.product(*here), ft.product(*there)
-        bracket = ft.product(theta - target, here[1].T) - ft.product(other - target, there[1].T)
+        theta, other = dot(*here), dot(*there)
+        bracket = dot(theta - target, here[1].T) - dot(other - target, there[1].T)
         step = 2 * factor(x) * ft.learning_rate(x) * bracket
         return {
             "difference": here[0] - there[0] - step,

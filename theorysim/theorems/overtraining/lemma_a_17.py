@@ -15,6 +15,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import Choice, Instance, Reading, Real, Size, Theorem, at_most
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 
 
@@ -34,7 +35,7 @@ def _simulate(run: Callable, numerator: float = 0.25) -> Callable:
 
     def simulate(x: Instance, key):
         start = ft.ideal_start(x)
-        anchor = ft.product(*start)
+        anchor = dot(*start)
         covariances = _covariances(x, key, _accuracy(x, numerator))
         population = ft.fine_tune(x, start, anchor, x.steps)
         return ft.furthest(population, run(x, start, anchor, covariances))

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Size, Theorem, at_most
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 
 
@@ -28,9 +29,9 @@ def _simulate(ideal_anchor: Callable, run: Callable) -> Callable:
         straight = ft.rotated(x)
         covariances = jnp.eye(x.d) + _accuracy(x) * ft.directions(key, x.d, x.steps)
         real, ideal = ft.real_start(straight), ft.ideal_start(straight)
-        anchor = ft.product(*real)
+        anchor = dot(*real)
         from_real = run(straight, real, anchor, covariances)
-        from_ideal = run(straight, ideal, ft.product(*ideal_anchor(straight)), covariances)
+        from_ideal = run(straight, ideal, dot(*ideal_anchor(straight)), covariances)
         return tuple(a - b for a, b in zip(from_real, from_ideal))
 
     return simulate

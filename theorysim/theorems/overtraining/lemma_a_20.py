@@ -14,6 +14,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Size, Theorem, with_probability
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 
 
@@ -44,9 +45,9 @@ def _simulate(batch: Callable) -> Callable:
         straight = ft.rotated(x)
         covariances = ft.sample_covariances(key, x.d, batch(x), x.steps)
         real, ideal = ft.real_start(straight), ft.ideal_start(straight)
-        anchor = ft.product(*real)
+        anchor = dot(*real)
         run = ft.fine_tune_on(straight, real, anchor, covariances)
-        population = ft.fine_tune(straight, ideal, ft.product(*ideal), x.steps)
+        population = ft.fine_tune(straight, ideal, dot(*ideal), x.steps)
         return {
             "norms": jnp.stack([ft.op_norm(w) for w in run]),
             "distances": jnp.stack([ft.op_norm(a - b) for a, b in zip(run, population)]),

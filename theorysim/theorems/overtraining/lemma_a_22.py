@@ -17,11 +17,12 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from theorysim.claims import Claim, Instance, Reading, Real, Run, Theorem, at_most
+from theorysim.numerics.products import dot
 from theorysim.systems import batch_covariance, linear_modes, two_layer_linear
 from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stages as stages
-from theorysim.theorems.overtraining._finetuning import gamma, pre_spectrum, product
+from theorysim.theorems.overtraining._finetuning import gamma, pre_spectrum
 
 # Every batch is drawn: longer runs would take minutes.
 MOST_DRAWN_STEPS = 512
@@ -118,7 +119,7 @@ def _op(matrices):
 
 
 def _difference(r: Run):
-    return _learned(product(*r.sim) - product(*r.theory))
+    return _learned(dot(*r.sim) - dot(*r.theory))
 
 
 def _distance(r: Run):

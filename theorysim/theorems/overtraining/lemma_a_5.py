@@ -11,18 +11,18 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Gaussian, Instance, Reading, Real, Run, Size, Space, Theorem, equal
-from theorysim.theorems.overtraining._finetuning import product
+from theorysim.numerics.products import dot
 
 DRAWS = 64  # per key: sixteen thousand with all keys, which leaves about a percent of noise
 
 
 def simulate(x: Instance, key):
     noise = jnp.sqrt(x.variance) * jax.random.normal(key, (DRAWS, x.d, x.d))
-    image = product(noise, x.M)
+    image = dot(noise, x.M)
     return {
         "norm": jnp.mean(jnp.sum(image**2, axis=(1, 2))),
-        "trace": jnp.mean(jnp.trace(product(image, jnp.swapaxes(image, 1, 2)), axis1=1, axis2=2)),
-        "gram": jnp.mean(product(jnp.swapaxes(noise, 1, 2), noise), axis=0),
+        "trace": jnp.mean(jnp.trace(dot(image, jnp.swapaxes(image, 1, 2)), axis1=1, axis2=2)),
+        "gram": jnp.mean(dot(jnp.swapaxes(noise, 1, 2), noise), axis=0),
     }
 
 
@@ -48,7 +48,7 @@ def _split_trace(r: Run):
 
 def _trace_of_gram(r: Run):
     """Tr(E[alpha^T alpha] M M^T)."""
-    return jnp.sum(r.mean(r.sim["gram"]) * product(r.x.M, r.x.M.T))
+    return jnp.sum(r.mean(r.sim["gram"]) * dot(r.x.M, r.x.M.T))
 
 
 def _chain(middle):

@@ -13,7 +13,8 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import Gaussian, Instance, Reading, Real, Run, Theorem, at_most, equal
-from theorysim.theorems.overtraining._finetuning import factors, ideal_start, pre_spectrum, product
+from theorysim.numerics.products import dot
+from theorysim.theorems.overtraining._finetuning import factors, ideal_start, pre_spectrum
 from theorysim.theorems.overtraining._perturbation import (
     corrected_radius,
     move_by,
@@ -38,11 +39,11 @@ def _compare(x: Instance, move, distance):
         "e": distance,
         "rise": perturbed_loss_rise(x, ideal, move),
         "norms": jnp.stack([jnp.sum(m * (w + i)) for m, w, i in zip(move, state, ideal)]),
-        "product": _norm(product(ideal[0], move[1]) + product(move[0], state[1])),
-        "products": _norm(product(*state) + product(*ideal) - 2 * target(x)),
+        "product": _norm(dot(ideal[0], move[1]) + dot(move[0], state[1])),
+        "products": _norm(dot(*state) + dot(*ideal) - 2 * target(x)),
         "loss rise": perturbed_loss_rise(x.replace(noise=0 * x.noise), ideal, move),
-        "loss": jnp.sum((product(*state) - target(x)) ** 2),
-        "printed loss": jnp.sum((product(*ideal) - target(x)) ** 2)
+        "loss": jnp.sum((dot(*state) - target(x)) ** 2),
+        "printed loss": jnp.sum((dot(*ideal) - target(x)) ** 2)
         + x.d * variance(x) * sum(jnp.sum(w**2) for w in state),
     }
 

@@ -16,12 +16,13 @@ import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Run, Size, Theorem, equal
 from theorysim.numerics.descent import iterate
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 
 
 def _simulate(anchored_at: Callable) -> Callable:
     def simulate(x: Instance, key):
-        anchor = ft.product(*anchored_at(x))
+        anchor = dot(*anchored_at(x))
         return ft.fine_tune(x, ft.ideal_start(x), anchor, x.steps)
 
     return simulate

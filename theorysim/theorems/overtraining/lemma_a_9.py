@@ -11,13 +11,14 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Size, Theorem, at_least, at_most
+from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 
 
 def simulate(x: Instance, key):
     straight = ft.rotated(x)
     start = ft.ideal_start(straight)
-    first, second = ft.fine_tune(straight, start, ft.product(*start), x.steps)
+    first, second = ft.fine_tune(straight, start, dot(*start), x.steps)
     return ft.op_norm(first), ft.op_norm(second)
 
 

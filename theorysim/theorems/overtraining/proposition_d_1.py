@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Gaussian, Instance, Reading, Real, Run, Size, Space, Theorem, equal
-from theorysim.theorems.overtraining._finetuning import product
+from theorysim.numerics.products import dot
 
 DRAWS = 128  # per key
 
@@ -24,7 +24,7 @@ def simulate(x: Instance, key):
     hessian = _hessian(x)
 
     def loss(theta, half=0.5):
-        return half * theta @ product(hessian, theta) + x.g @ theta + x.c
+        return half * theta @ dot(hessian, theta) + x.g @ theta + x.c
 
     def without_halves(theta):
         return loss(theta, half=1.0)
@@ -37,7 +37,7 @@ def simulate(x: Instance, key):
     return {
         "rise": jnp.mean(jax.vmap(loss)(moved) - loss(x.theta)),
         "printed rise": jnp.mean(printed(moved)),
-        "quadratic form": jnp.mean(jnp.sum(noise * product(noise, hessian), axis=1)),
+        "quadratic form": jnp.mean(jnp.sum(noise * dot(noise, hessian), axis=1)),
     }
 
 

@@ -30,8 +30,8 @@ from theorysim.claims import (
     tends_to,
 )
 from theorysim.numerics.flow import gradient_flow, statement_options
+from theorysim.numerics.products import dot
 from theorysim.systems.balanced_flow import balanced_flow
-from theorysim.theorems.overtraining._finetuning import product
 from theorysim.theorems.overtraining._pretraining import (
     EQUAL,
     decomposition,
@@ -91,7 +91,7 @@ def _visible(x: Instance):
 def _out_of_reach(x: Instance):
     """Margin: A^pre has full rank and a negative determinant."""
     left, _, right = decomposition(x)
-    negative = -jnp.linalg.det(product(left.T, right))
+    negative = -jnp.linalg.det(dot(left.T, right))
     return jnp.where(x.rank == x.d, negative, -1)
 
 
@@ -117,9 +117,9 @@ def simulate(x: Instance, key):
     first, second = jax.vmap(flow)(starts, spectra, times)
     left, _, right = decomposition(x)
     return {
-        "W_1": product(left.T, first[0, -x.d :]),
-        "W_2": product(right.T, jnp.swapaxes(second[0, -x.d :], -1, -2)),
-        "product": product(left.T, first[1], second[1], right),
+        "W_1": dot(left.T, first[0, -x.d :]),
+        "W_2": dot(right.T, jnp.swapaxes(second[0, -x.d :], -1, -2)),
+        "product": dot(left.T, first[1], second[1], right),
     }
 
 
@@ -139,7 +139,7 @@ def _predict(basis: Callable) -> Callable:
             "ideal": _stages(x, jnp.sqrt(sigma)),
             "basis": basis(x),
             "rate": _rate(x),
-            "product": product(left.T, exact.product, right),
+            "product": dot(left.T, exact.product, right),
         }
 
     return predict
@@ -161,7 +161,7 @@ def _distance(layer: str):
     """|W_j(t_n) - ideal|_F in the basis of the hidden space, with the best signs, per stage."""
 
     def distance(r: Run):
-        weights = product(r.sim[layer], r.theory["basis"])
+        weights = dot(r.sim[layer], r.theory["basis"])
         signs = jnp.sign(jnp.diagonal(weights, axis1=-2, axis2=-1))
         return _norm(signs[..., None] * weights - r.theory["ideal"])
 

@@ -20,6 +20,7 @@ from theorysim.claims import (
     UnitVector,
 )
 from theorysim.numerics import kernels
+from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu as relu
 from theorysim.systems import two_layer_relu_limit as limit
 
@@ -47,14 +48,6 @@ def problem_space(**parts: Size | Field) -> Space:
         "target_labels": Real(-1, 1, shape="q"),
     }
     return Space(**{**shared, **parts})
-
-
-def dot(*factors: Float[Array, "..."]) -> Float[Array, "..."]:
-    """Matrix product at the highest precision."""
-    result = factors[0]
-    for factor in factors[1:]:
-        result = jnp.matmul(result, factor, precision=HIGHEST)
-    return result
 
 
 def _unit_rows(rows: Float[Array, "n d"]) -> Float[Array, "n d"]:

@@ -12,11 +12,11 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Theorem, equal
+from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     NORMALISATION,
-    dot,
     problem_space,
     source,
     stable_rates,

@@ -12,8 +12,9 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Theorem, equal
+from theorysim.numerics.products import dot
 from theorysim.systems.two_layer_relu import squared_error
-from theorysim.theorems.transferability._problem import NORMALISATION, dot, problem_space, target
+from theorysim.theorems.transferability._problem import NORMALISATION, problem_space, target
 from theorysim.theorems.transferability._training import KAPPA, SIZES, outputs, paths, started
 
 

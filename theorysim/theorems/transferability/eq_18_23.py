@@ -11,10 +11,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Theorem, at_most, equal, with_probability
+from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     HYPOTHESES,
-    dot,
     problem_space,
     smallest,
     source,

@@ -13,7 +13,8 @@ import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Theorem, equal
 from theorysim.numerics.kernels import tangent_gram
-from theorysim.theorems.transferability._problem import dot, problem_space, source, target
+from theorysim.numerics.products import dot
+from theorysim.theorems.transferability._problem import problem_space, source, target
 from theorysim.theorems.transferability._training import active
 
 DRAWS, KEYS = 256, 64

@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Theorem, equal
+from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     HYPOTHESES,
     cross_gram,
-    dot,
     problem_space,
     solve,
     source,

@@ -14,10 +14,10 @@ import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Theorem, at_most, equal
 from theorysim.numerics.descent import iterate
+from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     HYPOTHESES,
-    dot,
     problem_space,
     smallest,
     stable_rates,

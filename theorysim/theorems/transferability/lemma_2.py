@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Size, Theorem, with_probability
+from theorysim.numerics.products import dot
 from theorysim.theorems.transferability._problem import (
     HYPOTHESES,
-    dot,
     problem_space,
     smallest,
     source,

@@ -21,13 +21,13 @@ from theorysim.claims import (
     exists_constant,
     with_probability,
 )
+from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     HYPOTHESES,
     NORMALISATION,
     cross_gram,
-    dot,
     problem_space,
     smallest,
     source,

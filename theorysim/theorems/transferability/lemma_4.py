@@ -22,10 +22,10 @@ from theorysim.claims import (
     exists_constant,
     with_probability,
 )
+from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     HYPOTHESES,
-    dot,
     problem_space,
     smallest,
     source,

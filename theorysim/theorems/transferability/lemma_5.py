@@ -12,7 +12,8 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Reading, Real, Size, Theorem, equal, exists_constant, with_probability
-from theorysim.theorems.transferability._problem import dot, problem_space, target
+from theorysim.numerics.products import dot
+from theorysim.theorems.transferability._problem import problem_space, target
 from theorysim.theorems.transferability._training import started
 
 SMALL_SCALES = (1.0, 0.1, 0.01, 1e-3)

@@ -23,11 +23,11 @@ from theorysim.claims import (
     Theorem,
     exists_constant,
 )
+from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability._problem import (
     HYPOTHESES,
     cross_gram,
-    dot,
     joint_inputs,
     problem_space,
     smallest,

@@ -11,13 +11,13 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Size, Theorem, scales_as
+from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     HYPOTHESES,
     NORMALISATION,
     cross_gram,
-    dot,
     form,
     mismatch,
     problem_space,

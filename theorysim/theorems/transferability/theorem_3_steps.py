@@ -12,11 +12,11 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Reading, Real, Theorem, at_most, equal
+from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     HIGHEST,
     HYPOTHESES,
-    dot,
     problem_space,
     stable_rates,
     target,
