@@ -181,3 +181,18 @@ def test_gradients_pass_through():
 def test_integers_are_no_parameters():
     with pytest.raises(ValueError, match="int"):
         empirical_ntk(lambda p, x: p["w"] * x, {"w": jnp.arange(3)}, normal(2, 3))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "others"),
+    [((4, 5), (3, 6)), ((), None), (((4, 5), (3, 5)), None)],
+    ids=["other widths", "no axis", "two lengths"],
+)
+def test_inputs_that_are_no_stack_are_named(inputs, others):
+    def made(shapes):
+        several = shapes and isinstance(shapes[0], tuple)
+        return [jnp.ones(s) for s in shapes] if several else jnp.ones(shapes)
+
+    model, params = dense(outputs=1)
+    with pytest.raises(ValueError, match="inputs of shapes"):
+        empirical_ntk(model, params, made(inputs), None if others is None else made(others))

@@ -306,3 +306,12 @@ def _check(params: Any, inputs: Any, others: Any) -> None:
                 f"a parameter of type {jnp.result_type(leaf)} cannot be differentiated: pass "
                 "floating-point arrays as parameters and close over the rest"
             )
+    shapes = [[jnp.shape(leaf) for leaf in jax.tree.leaves(tree)] for tree in (inputs, others)]
+    for found in shapes if others is not None else shapes[:1]:
+        if len({shape[:1] for shape in found}) != 1 or () in found:
+            raise ValueError(f"inputs of shapes {found}: expected one common leading axis")
+    ends = [[shape[1:] for shape in found] for found in shapes]
+    if others is not None and ends[0] != ends[1]:
+        raise ValueError(
+            f"inputs of shapes {shapes[0]} and {shapes[1]}: one input is alike in both"
+        )
