@@ -26,8 +26,9 @@ def execute(source: Path) -> None:
     notebook = jupytext.read(source)
     notebook.metadata.pop("jupytext", None)
     NotebookClient(notebook, timeout=900, resources={"metadata": {"path": NOTEBOOKS}}).execute()
-    for cell in notebook.cells:
+    for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("execution", None)  # the times of day
+        cell.id = f"cell-{number}"  # they are random otherwise
     jupytext.write(notebook, source.with_suffix(".ipynb"))
 
 
