@@ -311,10 +311,11 @@ def _boundedness(climb: Climb) -> tuple[Verdict, np.ndarray, float]:
 
     It must do so with its errors added, and grow even with its errors subtracted.
     """
-    low, constants, high = (
-        np.max(np.where(np.isnan(climb.quantity), -np.inf, climb.quantity + shift), axis=0)
-        for shift in (-climb.error, 0.0, climb.error)
-    )
+    known = np.where(np.isnan(climb.quantity), -np.inf, climb.quantity)
+    with np.errstate(invalid="ignore"):  # an infinite constant with an infinite error
+        low, constants, high = (
+            np.max(known + shift, axis=0) for shift in (-climb.error, 0.0, climb.error)
+        )
     verdict, growth = _bounded(climb.rungs, constants)
     if verdict is Verdict.VIOLATED and (
         np.isposinf(constants).any() or _bounded(climb.rungs, low)[0] is Verdict.VIOLATED
