@@ -9,6 +9,7 @@ import pytest
 
 from theorysim.claims import Real
 from theorysim.numerics.flow import gradient_flow
+from theorysim.numerics.products import dot
 from theorysim.systems.two_layer_linear import Factors, pretraining_loss
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
@@ -68,12 +69,12 @@ def test_the_first_factor_to_the_letter_is_the_descent_and_the_second_is_not():
 def test_runs_turn_with_the_coordinates():
     x = _instance(d=4)
     straight, covariances = ft.rotated(x), _covariances(5, 4)
-    turned = ft.product(x.V.T, covariances, x.V)
+    turned = dot(x.V.T, covariances, x.V)
     given = ft.fine_tune_on(x, ft.real_start(x), one.anchor(x), covariances)
     simple = ft.fine_tune_on(straight, ft.real_start(straight), one.anchor(straight), turned)
     size = ROUNDING * float(jnp.sqrt(ft.gamma(x)))
-    assert np.allclose(ft.product(x.U.T, given[0]), simple[0], rtol=0, atol=5 * size)
-    assert np.allclose(ft.product(given[1], x.V), simple[1], rtol=0, atol=5 * size)
+    assert np.allclose(dot(x.U.T, given[0]), simple[0], rtol=0, atol=5 * size)
+    assert np.allclose(dot(given[1], x.V), simple[1], rtol=0, atol=5 * size)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
