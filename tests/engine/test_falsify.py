@@ -329,7 +329,7 @@ def test_a_point_without_a_number_hides_no_other():
 
 
 def test_what_depends_on_the_key_is_found_and_replayed_under_the_same_key():
-    """u(key) a <= 0.9 a: at most seeds the one key of the search decides, here it violates."""
+    """u(key) <= 1/2 fails or holds with the one key of the search."""
     statement = theorem(
         at_most("u", lambda r: r.sim, lambda r: 0.5 * r.x.a),
         simulate=lambda x, key: x.a * jax.random.uniform(key),

@@ -28,7 +28,7 @@ def least(margin: Margin, x: Instance) -> Array:
     """
     entries = jnp.asarray(margin(x))
     if entries.dtype == bool:
-        raise UsageError(f"the hypothesis {_place(margin)} {TRUTH}")
+        raise UsageError(f"the margin {_place(margin)} {TRUTH}")
     return jnp.min(entries.astype(float))
 
 

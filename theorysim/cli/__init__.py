@@ -44,7 +44,7 @@ def main() -> None:
         app(prog_name="theorysim")
     except UsageError as error:
         message = str(error)
-    except Exception as error:
+    except Exception as error:  # whatever a user's own file may raise; ours goes on
         from theorysim.engine.registry import fault_in_a_file
 
         fault = fault_in_a_file(error)
@@ -304,7 +304,11 @@ def _write_counterexample(report: Any, out: Path) -> None:
 
 def _check_folder(file: Path | None) -> None:
     """Refuse a file that cannot be written before the work, not after it."""
-    if file is not None and not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
+    if file is None:
+        return
+    if file.is_dir():
+        raise UsageError(f"cannot write {file}: it is a folder")
+    if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
         raise UsageError(f"cannot write {file}: {file.parent} is no folder to write to")
 
 

@@ -77,10 +77,10 @@ class CertifyReport:
     box: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def judged(self) -> set[str]:
+    def judged(self) -> tuple[str, ...]:
         """The primary reading, where it is among them, else all readings."""
-        names = {certificate.reading for certificate in self.certificates}
-        return {self.primary} & names or names
+        names = tuple(dict.fromkeys(certificate.reading for certificate in self.certificates))
+        return (self.primary,) if self.primary in names else names
 
     @property
     def outcome(self) -> Outcome:

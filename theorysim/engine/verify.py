@@ -18,7 +18,7 @@ from theorysim.engine.judge_points import Judgement
 from theorysim.engine.measure_many import Progress, chunk_that_fits, measured
 from theorysim.engine.reporting import reported
 from theorysim.engine.results import Report
-from theorysim.engine.rungs import climbed, rows_of
+from theorysim.engine.rungs import Ladders, rows_of
 from theorysim.engine.sample import Sample, drawn_sample
 from theorysim.errors import UsageError
 
@@ -140,7 +140,7 @@ def _judged_together(
         return {r.name: {c.name: judge(c, None, None, {}) for c in r.claims} for r in readings}
     chunk = chunk_that_fits(theorem, readings, settings, len(sample.keys))
     found = measured(theorem, readings, settings, sample.instances, sample.keys, chunk, progress)
-    found_at = climbed(theorem, readings, settings, sample, seed, wanted)
+    found_at = Ladders(theorem, readings, settings, sample, seed, wanted).climbed()
     judged: dict[str, dict[str, Judgement]] = {}
     for r in readings:
         rows = sample.rows[r.name]
