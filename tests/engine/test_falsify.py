@@ -279,17 +279,17 @@ def test_only_what_is_asked_for_is_attacked():
         falsify(statement, budget=0)
 
 
-def test_the_exit_code_is_that_of_the_primary_reading():
-    statement = theorem(
+def printed_and_corrected(bound):
+    """a <= 1, which is false, and a primary reading with another bound."""
+    claims = (at_most("a", lambda r: r.sim["a"], lambda r: bound),)
+    return theorem(
         at_most("a", lambda r: r.sim["a"], lambda r: 1.0),
-        readings=(
-            Reading(
-                "corrected",
-                claims=(at_most("a", lambda r: r.sim["a"], lambda r: 2.0),),
-                primary=True,
-            ),
-        ),
+        readings=(Reading("corrected", claims=claims, primary=True),),
     )
+
+
+def test_the_exit_code_is_that_of_the_primary_reading():
+    statement = printed_and_corrected(2.0)
     report = falsify(statement, budget=BUDGET)
     assert [a.refuted for a in report.attacks] == [True, False]
     assert report.exit_code == 0
@@ -379,17 +379,7 @@ def test_no_instance_is_no_survival():
 
 
 def test_the_counterexample_that_is_kept_is_the_primary_readings():
-    statement = theorem(
-        at_most("a", lambda r: r.sim["a"], lambda r: 1.0),
-        readings=(
-            Reading(
-                "corrected",
-                claims=(at_most("a", lambda r: r.sim["a"], lambda r: 1.5),),
-                primary=True,
-            ),
-        ),
-    )
-    report = falsify(statement, budget=BUDGET)
+    report = falsify(printed_and_corrected(1.5), budget=BUDGET)
     assert [attack.refuted for attack in report.attacks] == [True, True]
     assert report.counterexample() is report.attacks[1]
     assert falsify(product_at_most(4.0), budget=100).counterexample() is None
