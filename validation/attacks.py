@@ -53,7 +53,9 @@ inequality that was reached (1: it is attained; above 1 "not confirmed": the sea
 ratio, which no measurement confirmed beyond its numerical error). Each reading had a minute or more
 on one core. Survival is no proof; where a primary reading fell, it says so. A reading should
 withstand 1,000,000 runs, or 10,000 where its simulation loops (gradient descent, a flow, a chain),
-if only for a few steps; what is short of that is listed last.
+if only for a few steps; what is short of that is listed last. Lines with a star are of an earlier
+search, which drew other keys than those under which it confirmed, or counted instances outside of
+the hypotheses as well.
 
 | theorem | planted error found after | primary reading withstood | in runs | largest ratio |
 | --- | ---: | ---: | ---: | ---: |
@@ -165,7 +167,7 @@ def _cells(id: str, line: dict[str, Any]) -> Iterable[str]:
         stood = f"REFUTED: {', '.join(line['refuted'])}"
     reached = line["ratio"]
     ratio = "" if reached is None else f"{reached:.3g}" + ", not confirmed" * (reached > 1)
-    return id, found, stood, runs, ratio
+    return id + " *" * line.get("earlier", False), found, stood, runs, ratio
 
 
 def record(ids: Collection[str], seconds: float) -> None:
