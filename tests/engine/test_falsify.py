@@ -72,6 +72,43 @@ def test_a_narrow_violation_inside_is_found_by_refinement():
     assert abs(found.instance["values"]["a"] - 1.2345) < 1e-3
 
 
+def test_equal_sides_hide_no_narrow_violation():
+    """Neither where a path starts equal at every instance, nor where both sides are zero."""
+
+    def bump(r):
+        return jnp.exp(-(((r.sim["a"] - 1.2345) / 2e-4) ** 2))
+
+    def beside(r, value):
+        return jnp.stack([r.sim["a"], value + 0 * r.sim["a"]])
+
+    path = at_most("path", lambda r: beside(r, bump(r)), lambda r: beside(r, 0.999))
+    found = attack(theorem(path))
+    assert found.refuted
+    assert abs(found.instance["values"]["a"] - 1.2345) < 2e-4
+
+    def flat(x, key):
+        others = jnp.stack([x.c, x.d, x.e, x.f])
+        return {"a": x.a, "flat": jnp.prod(others * (1 - others))}
+
+    product = at_most("product", lambda r: r.sim["flat"] * bump(r), lambda r: 0.999 * r.sim["flat"])
+    space = Space(n=Size(4), a=Real(1, 2), **{name: Real(0, 1) for name in "cdef"})
+    found = attack(theorem(product, space=space, simulate=flat))
+    assert found.refuted
+    assert abs(found.instance["values"]["a"] - 1.2345) < 2e-4
+
+
+def test_the_largest_ratio_is_kept_where_equal_sides_are_passed_over():
+    """Equal at the corner alone, where the other entry is farther away than anywhere."""
+    either = at_most(
+        "either",
+        lambda r: jnp.stack([r.sim["a"] * r.sim["b"], r.sim["a"]]),
+        lambda r: jnp.stack([4.0 + 0 * r.sim["a"], 4 * r.sim["a"] ** 2]),
+    )
+    found = attack(theorem(either, simulate=lambda x, key: {"a": x.a, "b": x.b}))
+    assert found.ratio == 1.0
+    assert found.ratio_instance["values"] == {"a": 2.0, "b": 2.0}
+
+
 def test_hypotheses_bind_the_adversary():
     allowed = theorem(
         at_most("a", lambda r: r.sim["a"], lambda r: 1.5),
@@ -171,7 +208,9 @@ def test_nan_is_no_counterexample():
     def undefined(r):
         return jnp.where(r.sim["a"] > 1.5, jnp.nan, 0.0)
 
-    assert not attack(theorem(at_most("a", undefined, lambda r: 1.0))).refuted
+    found = attack(theorem(at_most("a", undefined, lambda r: 1.0)))
+    assert not found.refuted
+    assert 0 < found.evaluations < BUDGET
 
 
 def test_sizes_are_searched_smallest_first():

@@ -60,9 +60,15 @@ class Scored:
     ratios: np.ndarray
 
     def best(self, count: int) -> Scored:
-        """The best few, best first, without repetitions of a point."""
+        """The best few, best first, then that of the largest ratio where it is none of them.
+
+        Without repetitions of a point.
+        """
         _, first = np.unique(self.points, axis=0, return_index=True)
         order = first[np.argsort(-self.scores[first], kind="stable")][:count]
+        largest = first[np.argmax(self.ratios[first])]
+        if largest not in order:
+            order = np.append(order, largest)
         return Scored(self.points[order], self.scores[order], self.ratios[order])
 
     @staticmethod
@@ -76,13 +82,17 @@ class Scored:
 
 
 def _relative(claim: Claim, lhs: Array, rhs: Array, error: Array) -> Array:
-    """Violation beyond an error, relative to the sides, in [-1, 1]; positive where violated."""
+    """Violation beyond an error, relative to the sides, in [-1, 1]; positive where violated.
+
+    Least where both sides are zero, which says nothing: such points would crowd out those where a
+    bound is nearly attained.
+    """
     excess = rhs - lhs if claim.kind in (Kind.AT_LEAST, Kind.DECREASING) else lhs - rhs
     if claim.kind is Kind.EQUAL:
         excess = jnp.abs(excess)
     scale = jnp.abs(lhs) + jnp.abs(rhs)
     relative = (excess - error) / jnp.where(scale > 0, scale, 1)
-    return jnp.where(scale > 0, jnp.maximum(relative, -1), 0)
+    return jnp.where(scale == 0, -1, jnp.maximum(relative, -1))
 
 
 def _log_ratio(claim: Claim, lhs: Array, rhs: Array) -> Array:
@@ -97,7 +107,8 @@ def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
     """What the search maximises for a claim, in [-1, 1], and the log of lhs/rhs.
 
     That is the violation; of a constant, which nothing violates at one instance, its size. Points
-    without a number are passed over, as long as there are others.
+    without a number are passed over, as long as there are others, and so are those where the sides
+    are equal: the start of a path often is, at every instance, and hides how near the others come.
     """
     lhs, rhs, (limit, standard_error, _) = sides_with_errors(claim, run)
     given = spoken(claim, run, lhs.shape)
@@ -105,7 +116,9 @@ def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
     log_ratio = _log_ratio(claim, lhs, rhs)
     known = given & ~jnp.isnan(relative) & ~jnp.isnan(log_ratio)
     ratio = jnp.max(jnp.where(known, log_ratio, -jnp.inf), initial=-jnp.inf)
-    goal = jnp.max(jnp.where(known, relative, -1), initial=-1)
+    apart = known & (relative != 0)
+    told = jnp.where(jnp.any(apart), apart, known)
+    goal = jnp.max(jnp.where(told, relative, -1), initial=-1)
     if claim.kind is Kind.EXISTS_CONSTANT:
         goal = jnp.tanh(jnp.maximum(ratio, -50) / 50)
     undefined = jnp.any(given) & ~jnp.any(known)

@@ -80,14 +80,14 @@ def search(
     for claim in open_claims() if target.dimension > HIGH_DIMENSION else ():
         if target.spent + ASCENT_STEPS * ELITE > budget:
             break
-        climbed = target.ascended(best[claim].points, claim)
+        climbed = target.ascended(best[claim].points[:ELITE], claim)
         if climbed is None:
             break
         best = with_scored(climbed)
         yield best
     while target.spent < budget and open_claims():
         count = min(GENERATION, budget - target.spent)
-        elites = [best[claim].points for claim in open_claims()]
+        elites = [best[claim].points[:ELITE] for claim in open_claims()]
         shares = np.bincount(np.arange(count) % len(elites), minlength=len(elites))
         children = [_mutated(e, rng, share) for e, share in zip(elites, shares, strict=True)]
         best = with_scored(np.concatenate(children))
