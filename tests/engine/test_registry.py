@@ -1,6 +1,7 @@
 """Ids come from file names, headers are read without running them, and faults name their line."""
 
 import dataclasses
+import os
 import sys
 import textwrap
 
@@ -237,6 +238,16 @@ def test_a_file_is_loaded_again_only_when_it_has_changed(tmp_path):
     path.write_text(STATEMENT.replace('"bound"', '"another bound"'))
     again = theorysim.theorem("local/theorem-1", [path])
     assert [claim.name for claim in again.claims] == ["another bound"]
+
+
+def test_two_states_of_a_file_within_a_second_are_told_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path = tmp_path / "theorem_1.py"
+    for nanoseconds, name in ((0, "one"), (1000, "two")):
+        path.write_text(STATEMENT.replace('"bound"', f'"{name}"'))
+        os.utime(path, ns=(10**18 + nanoseconds,) * 2)
+        loaded = theorysim.theorem("local/theorem-1", [path])
+        assert [claim.name for claim in loaded.claims] == [name]
 
 
 @pytest.mark.parametrize("name", ["missing.py", "notes.txt", "."])
