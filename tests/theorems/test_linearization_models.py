@@ -1,5 +1,7 @@
 """The models of the linearization paper: their Lipschitz constants, and the flows beside them."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import mpmath as mp
@@ -86,6 +88,22 @@ def test_outputs_are_those_of_the_model_less_those_at_the_start(family):
 
     difference = whole(delta) - whole(models.start(x))
     np.testing.assert_allclose(models.outputs(x)(delta), difference, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_changes_of_jacobian_and_kernel_are_differences_and_keep_the_digits_of_small_moves(family):
+    x = instance(family)
+    delta, move = jnp.linspace(-0.8, 1.1, 2 * x.n), jnp.linspace(0.5, -0.3, 2 * x.n)
+    for change, of in (
+        (models.jacobian_change, models.jacobian),
+        (models.gram_change, models.gram),
+    ):
+        difference = of(x, delta + move) - of(x, delta)
+        np.testing.assert_allclose(change(x, delta, move), difference, atol=10 * ROUNDING)
+        # About the middle a difference is the derivative to the second order of the move.
+        small = 1e-9 * move
+        rate = jax.jvp(partial(of, x), (delta + small / 2,), (small,))[1]
+        np.testing.assert_allclose(change(x, delta, small), rate, rtol=1e-12, atol=1e-23)
 
 
 def test_the_first_residual_is_the_given_one():

@@ -64,23 +64,27 @@ def start(x: Instance) -> Delta:
 def outputs(x: Instance) -> Callable[[Delta], Float[Array, " n"]]:
     """f(theta_0 + delta) on the training inputs, measured from f(theta_0).
 
-    Losses, gaps and derivatives do not depend on where outputs are measured from. Differences of
-    sines and of hyperbolic tangents are taken by their addition theorems: a tuned model hardly
-    moves, and the rounding of whole outputs would hide its distance from a linearised one.
+    Losses, gaps and derivatives do not depend on where outputs are measured from.
     """
+    return lambda delta: change(x, start(x), delta)
 
-    def f(delta: Delta) -> Float[Array, " n"]:
-        entries = delta[: x.n]
-        quadratic = x.slope * entries + _bend(x) * entries**2 / 2
-        half = x.frequency * entries / 2
-        sine = 2 * x.slope * jnp.cos(x.phase + half) * jnp.sin(half)
-        (v_0, w_0), (_, w) = _network(x, start(x)), _network(x, delta)
-        before, after = jnp.tanh(_inputs(x) @ w_0), jnp.tanh(_inputs(x) @ w)
-        moved = jnp.tanh(_inputs(x) @ _weights(x, delta)[1:]) * (1 - before * after)
-        network = (after @ _weights(x, delta)[0] + moved @ v_0) / sqrt(HIDDEN)
-        return _by_family(x, quadratic, sine, network)
 
-    return f
+def change(x: Instance, delta: Delta, move: Delta) -> Float[Array, " n"]:
+    """f(theta_0 + delta + move) - f(theta_0 + delta), exact to rounding however small the move.
+
+    Differences of sines and of hyperbolic tangents are taken by their addition theorems: a tuned
+    model hardly moves, and the rounding of whole outputs would hide its distance from a linearised
+    one. So are the derivatives in delta, which are changes of the Jacobian.
+    """
+    entries, steps = delta[: x.n], move[: x.n]
+    middle = entries + steps / 2
+    quadratic = x.slope * steps + _bend(x) * middle * steps
+    sine = 2 * x.slope * jnp.cos(x.phase + x.frequency * middle) * jnp.sin(x.frequency * steps / 2)
+    (v_0, w_0), (_, w) = _network(x, delta), _network(x, delta + move)
+    before, after = jnp.tanh(_inputs(x) @ w_0), jnp.tanh(_inputs(x) @ w)
+    moved = jnp.tanh(_inputs(x) @ _weights(x, move)[1:]) * (1 - before * after)
+    network = (after @ _weights(x, move)[0] + moved @ v_0) / sqrt(HIDDEN)
+    return _by_family(x, quadratic, sine, network)
 
 
 def first_residual(x: Instance) -> Float[Array, " n"]:
@@ -106,7 +110,21 @@ def jacobian(x: Instance, delta: Delta) -> Float[Array, "n p"]:
 def gram(x: Instance, delta: Delta) -> Float[Array, "n n"]:
     """The tangent kernel J J^T at theta_0 + delta."""
     j = jacobian(x, delta)
-    return jnp.matmul(j, j.T, precision=jax.lax.Precision.HIGHEST)
+    return _matmul(j, j.T)
+
+
+def jacobian_change(x: Instance, delta: Delta, move: Delta) -> Float[Array, "n p"]:
+    """J at theta_0 + delta + move less J at theta_0 + delta, exact to rounding (`change`)."""
+    return jax.jacrev(lambda delta: change(x, delta, move))(delta)
+
+
+def gram_change(x: Instance, delta: Delta, move: Delta) -> Float[Array, "n n"]:
+    """The tangent kernel at theta_0 + delta + move less the one at theta_0 + delta.
+
+    Of kernels that are rounded first the difference is lost, and alike however inputs are moved.
+    """
+    step = jacobian_change(x, delta, move)
+    return _matmul(step, jacobian(x, delta + move).T) + _matmul(jacobian(x, delta), step.T)
 
 
 def lipschitz(x: Instance, radius: Float[Array, "*times"]) -> Lipschitz:
@@ -123,6 +141,10 @@ def lipschitz(x: Instance, radius: Float[Array, "*times"]) -> Lipschitz:
     quadratic, sine = (Lipschitz(*(jnp.max(part, -1) for part in family)) for family in families)
     network = _network_bound(x, r)
     return Lipschitz(*(_by_family(x, *parts) for parts in zip(quadratic, sine, network)))
+
+
+def _matmul(left: Array, right: Array) -> Array:
+    return jnp.matmul(left, right, precision=jax.lax.Precision.HIGHEST)
 
 
 def _by_family(x: Instance, quadratic: Array, sine: Array, network: Array) -> Array:

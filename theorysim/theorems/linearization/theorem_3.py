@@ -32,8 +32,7 @@ def simulate(x: Instance, key):
 def _growth(x: Instance):
     """d Delta/dt along the flow, ||2 (k_0 - k_t)(y - y*)||, ||J u||, |<J u, y - y_lin>|."""
     f, y, start = models.outputs(x), models.targets(x), models.start(x)
-    slope, k_0 = jax.grad(models.loss(x)), models.gram(x, start)
-    jacobian = models.jacobian(x, start)
+    slope, jacobian = jax.grad(models.loss(x)), models.jacobian(x, start)
 
     def gap(delta, linear):
         return f(delta) - f(start) - jacobian @ linear
@@ -44,7 +43,7 @@ def _growth(x: Instance):
         return jax.jvp(lambda d, u: jnp.linalg.norm(gap(d, u)), (delta, linear), moves)[1]
 
     def kernel(delta, linear):
-        return jnp.linalg.norm(2 * (k_0 - models.gram(x, delta)) @ (f(delta) - y))
+        return jnp.linalg.norm(2 * models.gram_change(x, start, delta) @ (f(delta) - y))
 
     def pull(delta, linear):
         return jnp.linalg.norm(models.jacobian(x, delta) @ delta)
