@@ -52,6 +52,18 @@ def test_the_coarser_run_is_further_from_the_truth_than_the_fine_one():
     assert np.max(np.abs(coarse - fine)) > np.max(np.abs(fine - exact))
 
 
+@pytest.mark.parametrize("size", [1e-7, 1.0])
+def test_the_coarser_run_differs_where_the_tolerances_bind_nowhere(size):
+    """A short flow, and a state below the absolute tolerance: both take the longest steps."""
+    times = jnp.linspace(0, 1, 8)
+    fine, coarse = (
+        integrate(lambda y, _: -y, jnp.asarray(size), times, atol=1e-3, coarsening=c)
+        for c in (1.0, 32.0)
+    )
+    exact = size * np.exp(-np.asarray(times))
+    assert 0 < np.max(np.abs(fine - exact)) < np.max(np.abs(coarse - fine)) < 1e-6 * size
+
+
 def test_coarsening_compiles_nothing_anew():
     traces = []
 
