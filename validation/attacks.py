@@ -174,6 +174,7 @@ def _cells(id: str, line: dict[str, Any]) -> Iterable[str]:
 def record(ids: Collection[str], seconds: float) -> None:
     """Attack these theorems and write both files after each."""
     for id in ids:
+        jax.clear_caches()  # a process has room for some hundreds of compiled programs
         line = measured(registry.load(registry.find(id)), seconds)
         lines = dict(sorted({**known(), id: line}.items()))
         write_whole(RECORD, json.dumps(lines, indent=1, allow_nan=False) + "\n")

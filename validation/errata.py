@@ -14,6 +14,8 @@ import math
 import time
 from typing import Any, TypeAlias
 
+import jax
+
 from theorysim.claims import Theorem, UsageError
 from theorysim.engine import registry
 from theorysim.engine.attack_results import Attack
@@ -111,6 +113,7 @@ def record(budget: int, only: str = "", missing: bool = False) -> None:
     for id, reading in refutations():
         if only not in id or (missing and (id, reading) in there):
             continue
+        jax.clear_caches()  # a process has room for some hundreds of compiled programs
         start = time.perf_counter()
         theorem = registry.load(registry.find(id))
         hits = found_by_attack(theorem, reading, budget)

@@ -4,6 +4,11 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Claim, Reading, Real, Size, Space, Theorem, equal
+from theorysim.engine.attack_results import Attack
+from theorysim.engine.falsify import falsify
+
+BUDGET = 6000
+"""evaluations of an attack that finds what is to be found here"""
 
 
 def theorem(*claims: Claim, wrong=None, simulate=None, predict=None, space=None, **more) -> Theorem:
@@ -37,3 +42,9 @@ def noisy_mean(offset: float = 0.0, keys: int = 256) -> Theorem:
         simulate=lambda x, key: {"samples": x.a + offset + 0.1 * jax.random.normal(key)},
         keys=keys,
     )
+
+
+def attack(statement: Theorem, **options) -> Attack:
+    """The attack on the only claim of the only reading."""
+    (found,) = falsify(statement, budget=BUDGET, **options).attacks
+    return found

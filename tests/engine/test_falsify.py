@@ -8,36 +8,19 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tests.engine.statements import theorem
+from tests.engine.statements import BUDGET, attack, theorem
 from theorysim.claims import (
-    Gaussian,
-    Integer,
     Reading,
-    Real,
-    Size,
-    Space,
     UsageError,
     Verdict,
-    at_least,
     at_most,
-    equal,
     exists_constant,
     scales_as,
     with_probability,
 )
-from theorysim.engine.confirm import Confirmation
-from theorysim.engine.draw import Settings
 from theorysim.engine.falsify import falsify
 from theorysim.engine.measure import simulation_keys
-from theorysim.engine.scores import Scored
 from theorysim.engine.verify import verify
-
-BUDGET = 6000
-
-
-def attack(statement, **options):
-    (found,) = falsify(statement, budget=BUDGET, **options).attacks
-    return found
 
 
 def product_at_most(bound):
@@ -61,54 +44,6 @@ def test_a_true_bound_survives_with_its_tightness():
     assert found.evaluations == found.runs == BUDGET
 
 
-def test_a_narrow_violation_inside_is_found_by_refinement():
-    """A bump of width 1e-3 beside its top: a share of 2e-3 of the interval."""
-
-    def bump(r):
-        return jnp.exp(-(((r.sim["a"] - 1.2345) / 1e-3) ** 2))
-
-    found = attack(theorem(at_most("bump", bump, lambda r: 0.999)))
-    assert found.refuted
-    assert abs(found.instance["values"]["a"] - 1.2345) < 1e-3
-
-
-def test_equal_sides_hide_no_narrow_violation():
-    """Neither where a path starts equal at every instance, nor where both sides are zero."""
-
-    def bump(r):
-        return jnp.exp(-(((r.sim["a"] - 1.2345) / 2e-4) ** 2))
-
-    def beside(r, value):
-        return jnp.stack([r.sim["a"], value + 0 * r.sim["a"]])
-
-    path = at_most("path", lambda r: beside(r, bump(r)), lambda r: beside(r, 0.999))
-    found = attack(theorem(path))
-    assert found.refuted
-    assert abs(found.instance["values"]["a"] - 1.2345) < 2e-4
-
-    def flat(x, key):
-        others = jnp.stack([x.c, x.d, x.e, x.f])
-        return {"a": x.a, "flat": jnp.prod(others * (1 - others))}
-
-    product = at_most("product", lambda r: r.sim["flat"] * bump(r), lambda r: 0.999 * r.sim["flat"])
-    space = Space(n=Size(4), a=Real(1, 2), **{name: Real(0, 1) for name in "cdef"})
-    found = attack(theorem(product, space=space, simulate=flat))
-    assert found.refuted
-    assert abs(found.instance["values"]["a"] - 1.2345) < 2e-4
-
-
-def test_the_largest_ratio_is_kept_where_equal_sides_are_passed_over():
-    """Equal at the corner alone, where the other entry is farther away than anywhere."""
-    either = at_most(
-        "either",
-        lambda r: jnp.stack([r.sim["a"] * r.sim["b"], r.sim["a"]]),
-        lambda r: jnp.stack([4.0 + 0 * r.sim["a"], 4 * r.sim["a"] ** 2]),
-    )
-    found = attack(theorem(either, simulate=lambda x, key: {"a": x.a, "b": x.b}))
-    assert found.ratio == 1.0
-    assert found.ratio_instance["values"] == {"a": 2.0, "b": 2.0}
-
-
 def test_hypotheses_bind_the_adversary():
     allowed = theorem(
         at_most("a", lambda r: r.sim["a"], lambda r: 1.5),
@@ -122,123 +57,6 @@ def test_hypotheses_bind_the_adversary():
     found = attack(impossible)
     assert not found.refuted
     assert found.note == "no feasible point was found"
-
-
-def test_rounding_is_no_counterexample():
-    """The same sum in two orders: unequal in the last digits, equal within the error."""
-
-    def total(terms):
-        return jax.lax.scan(lambda s, t: (s + t, None), 0 * terms[0], terms)[0]
-
-    def terms(x):
-        return x.a / jnp.arange(1, 301, dtype=x.a.dtype)
-
-    statement = theorem(
-        equal("sum", lambda r: r.sim, lambda r: r.theory),
-        simulate=lambda x, key: total(terms(x)),
-        predict=lambda x: total(terms(x)[::-1]),
-        wrong=Reading("wrong", predict=lambda x: 2 * total(terms(x))),
-    )
-    assert not attack(statement).refuted
-
-
-def test_a_small_addend_that_a_sum_absorbs_is_no_counterexample():
-    """(b + w) - b <= w is true and errs by up to 1e-16, however b and w are jittered by ulps."""
-    statement = theorem(
-        at_most("w", lambda r: r.sim, lambda r: r.theory),
-        simulate=lambda x, key: (x.b + 1e-9 * x.a) - x.b,
-        predict=lambda x: 1e-9 * x.a,
-        wrong=Reading("wrong", predict=lambda x: 0.5e-9 * x.a),
-    )
-    tried = np.linspace(1, 2, 101)
-    worst = float(tried[np.argmax((1.5 + 1e-9 * tried) - 1.5 - 1e-9 * tried)])
-    replay = verify(statement, instance={"values": {"a": worst, "b": 1.5}})
-    assert replay.verdict is Verdict.VIOLATED  # the measured rounding alone misses it
-    found = attack(statement)
-    assert not found.refuted
-    assert "vanish a little beside" in found.note
-
-
-def noisy_mean(space, sample, mean, **options):
-    """The average of a sample over 64 keys equals `mean`."""
-    return theorem(
-        equal("mean", lambda r: r.mean(r.sim), lambda r: r.theory),
-        simulate=sample,
-        predict=mean,
-        wrong=Reading("wrong", predict=lambda x: 2 + mean(x)),
-        space=space,
-        keys=64,
-        **options,
-    )
-
-
-def test_noise_hides_no_violation():
-    """Two per cent too much: seen where the noise is small, not where an average misses most."""
-    statement = noisy_mean(
-        Space(a=Real(1, 2), noise=Real(1e-3, 10, log=True)),
-        lambda x, key: x.a * (1 + x.noise * jax.random.normal(key)),
-        lambda x: 1.02 * x.a,
-    )
-    found = attack(statement)
-    assert found.refuted
-    assert found.instance["values"]["noise"] < 0.1
-
-
-def test_an_average_must_miss_with_fresh_keys():
-    """Thousands of points are measured: with the unluckiest key of many a true claim falls."""
-    statement = noisy_mean(
-        Space(a=Real(1, 2)), lambda x, key: x.a * (1 + jax.random.normal(key)), lambda x: x.a
-    )
-
-    def deviation(seed):
-        noise = jax.vmap(jax.random.normal)(simulation_keys(jax.random.key(seed), 64))
-        return jnp.abs(jnp.mean(noise)) / jnp.std(noise)
-
-    with jax.enable_x64(True):
-        seed = int(jnp.argmax(jax.vmap(deviation)(jnp.arange(200_000))))
-        replay = verify(statement, instance={"values": {"a": 1.5}, "key": [0, seed]})
-        assert replay.verdict is Verdict.VIOLATED
-        reading = statement.primary()
-        suspect = Scored(np.array([[0.5]]), np.ones(1), np.zeros(1))
-        confirmation = Confirmation(statement, reading, Settings({}, {}), seed)
-        assert not confirmation.confirmed({reading.claims[0]: suspect})
-
-
-def test_nan_is_no_counterexample():
-    def undefined(r):
-        return jnp.where(r.sim["a"] > 1.5, jnp.nan, 0.0)
-
-    found = attack(theorem(at_most("a", undefined, lambda r: 1.0)))
-    assert not found.refuted
-    assert 0 < found.evaluations < BUDGET
-
-
-def test_sizes_are_searched_smallest_first():
-    statement = theorem(
-        at_least("n", lambda r: r.x.b, lambda r: 1.5 + 0 * r.sim["v"][..., 0]),
-        simulate=lambda x, key: {"v": x.v},
-        predict=lambda x: {},
-        wrong=Reading("wrong"),
-        space=Space(n=Size(64), v=Gaussian("n"), b=Real(1, 2), k=Integer(1, "n")),
-    )
-    found = attack(statement)
-    assert found.refuted
-    assert found.instance["sizes"] == {"n": 2}
-    assert found.instance["values"]["b"] == 1.0
-    assert found.instance["values"]["v"] == [0.0, 0.0]
-
-
-def test_gradient_ascent_climbs_where_chance_cannot():
-    """A sum of forty coordinates near its corner: random points lie eleven deviations below."""
-    space = Space(n=Size(40), v=Real(0, 1, shape="n"))
-    statement = theorem(
-        at_most("sum", lambda r: jnp.sum(r.sim["v"], axis=-1), lambda r: 0.995 * r.x.n),
-        simulate=lambda x, key: {"v": jnp.sin(jnp.pi / 2 * x.v)},
-        predict=lambda x: {},
-        wrong=Reading("wrong"),
-        space=space,
-    )
-    assert attack(statement, settings={"n": 40}).refuted
 
 
 def test_what_is_fixed_stays_fixed():
@@ -353,20 +171,6 @@ def test_a_constant_that_grows_along_a_ladder_is_refuted(power, refuted):
         assert found.ratio == pytest.approx(2.0)
 
 
-def test_a_point_without_a_number_hides_no_other():
-    """The claim has two points per instance; the first is nowhere defined."""
-
-    def both(r):
-        a = r.sim["a"]
-        return jnp.stack([jnp.full_like(a, jnp.nan), a], axis=-1)
-
-    found = attack(theorem(at_most("a", both, lambda r: 1.5)))
-    assert found.refuted
-    assert found.instance["values"]["a"] == 2.0
-    survivor = attack(theorem(at_most("a", both, lambda r: 2.5)))
-    assert survivor.ratio == pytest.approx(2.0 / 2.5)
-
-
 def test_what_depends_on_the_key_is_found_and_replayed_under_the_same_key():
     """u(key) <= 1/2 fails or holds with the one key of the search."""
     statement = theorem(
@@ -386,23 +190,6 @@ def test_what_depends_on_the_key_is_found_and_replayed_under_the_same_key():
     (survivor,) = falsify(statement, budget=200, seed=fine).attacks
     assert not survivor.refuted
     assert survivor.ratio == pytest.approx(share)
-
-
-def test_a_small_budget_leaves_points_for_the_interior():
-    """Six fields have 729 corners and middles; half of the budget is for other points."""
-    fields = {f"f{i}": Real(0, 1) for i in range(6)}
-
-    def inside(r):
-        values = jnp.stack([r.x.values[name] for name in fields])
-        return jnp.max(jnp.abs(values - 0.25)) + 0 * r.sim["a"]
-
-    statement = theorem(
-        at_least("off the middle", inside, lambda r: 0.24),
-        space=Space(a=Real(1, 2), **fields),
-    )
-    assert attack(statement, settings={"f5": 0.25, "f4": 0.25, "f3": 0.25}).refuted
-    spent = falsify(statement, budget=300).attacks[0].evaluations
-    assert spent <= 300
 
 
 def test_no_instance_is_no_survival():

@@ -27,13 +27,14 @@ from theorysim.errors import InstanceError
 # How many of the best points are measured, in one batch.
 BATCH = 16
 
-# A search picks the worst rounding of thousands of points, while the measured one comes from a few
+# A search picks the worst error of thousands of points, while the measured one comes from a few
 # lanes: over all true statements it lay up to 2.3 times below a difference that was found.
 SEARCH_HEADROOM = 10.0
 
 # A sum that absorbs a small addend errs alike however its inputs are jittered by ulps: the measured
-# rounding misses it. A violation must therefore be found at all feasible instances about it, with
-# fields scaled by about this much: the slack is continuous, rounding is not.
+# rounding misses it. A violation must therefore be found in noisy arithmetic, too, and at all
+# feasible instances about it, with fields scaled by about this much: the slack is continuous,
+# rounding is not.
 NEARBY = 1e-6
 
 # A simpler counterexample must keep this share of the relative violation.
@@ -50,13 +51,13 @@ class _Measured(NamedTuple):
 class _Outcome(NamedTuple):
     """Of candidates: whether each violates beyond its error, how much, and whether it may be.
 
-    `noisy` tells whether the claim takes averages.
+    `averages` tells whether the claim takes any.
     """
 
     violated: np.ndarray
     relative: np.ndarray
     feasible: np.ndarray
-    noisy: bool
+    averages: bool
 
 
 @lru_cache(maxsize=64)
@@ -135,10 +136,12 @@ class Confirmation:
             }
             for row in steps
         ]
-        nearby = self._outcome(claim, self._measured(about))
+        nearby = self._outcome(claim, self._measured([values, *about[1:]], noise=True))
         if not nearby.violated[nearby.feasible].all():
             return False
-        return not nearby.noisy or bool(self._outcome(claim, self._measured([values], 1)).violated)
+        return not nearby.averages or bool(
+            self._outcome(claim, self._measured([values], fresh=1)).violated
+        )
 
     def _scaled(self, name: str, value: np.ndarray, step: float) -> np.ndarray:
         """A field's value times 1 + step or 1 - step; the same where neither belongs to it."""
@@ -156,7 +159,7 @@ class Confirmation:
         fixed = self.settings.values
 
         def violates(candidates: Sequence[Values]) -> np.ndarray:
-            again = self._outcome(claim, self._measured(candidates))
+            again = self._outcome(claim, self._measured(candidates, noise=True))
             kept = [
                 all(np.array_equal(one[name], value) for name, value in fixed.items())
                 for one in candidates
@@ -165,10 +168,13 @@ class Confirmation:
 
         return shrunk(self.theorem.space, self.settings.sizes, values, violates)
 
-    def _measured(self, candidates: Sequence[Values], fresh: int = 0) -> _Measured:
+    def _measured(
+        self, candidates: Sequence[Values], fresh: int = 0, noise: bool = False
+    ) -> _Measured:
         """Measured in batches of one length, so that every pass runs the same compiled program.
 
-        All with the key of the search, or with another one where `fresh` is not zero.
+        All with the key of the search, or with another one where `fresh` is not zero; in noisy
+        arithmetic if asked.
         """
         readings, settings = (self.reading,), Settings(self.settings.sizes, {})
         chunk = chunk_that_fits(self.theorem, readings, settings, BATCH)
@@ -176,7 +182,9 @@ class Confirmation:
         values = {name: np.stack([one[name] for one in padded]) for name in padded[0]}
         x = Instance(values, self.settings.size_items, np.ones(len(padded)))
         keys = np.tile(self._key(fresh), (len(padded), 1))
-        found = measured(self.theorem, readings, settings, x, keys, chunk, contrast=False)
+        found = measured(
+            self.theorem, readings, settings, x, keys, chunk, contrast=False, noise=noise
+        )
         met = feasible(self.reading, x)
         return jax.tree.map(
             lambda leaf: leaf[: len(candidates)], _Measured(found[self.reading.name], met)
@@ -190,7 +198,11 @@ class Confirmation:
             room = slack(claim.kind, points.lhs, points.rhs)
             relative = np.where(points.given & (points.scale > 0), -room / points.scale, -1)
         known = np.where(np.isnan(relative), -np.inf, relative)
-        blurred = replace(m, rounding=SEARCH_HEADROOM * m.rounding)
+        blurred = replace(
+            m,
+            rounding=SEARCH_HEADROOM * m.rounding,
+            integrator=SEARCH_HEADROOM * m.integrator,
+        )
         violated = violated_rows(claim, blurred) & measured.feasible
         return _Outcome(
             violated, np.max(known, axis=1), measured.feasible, bool(np.any(m.sampling > 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 import jax
@@ -22,6 +23,7 @@ from theorysim.engine.measure import (
     replace_coarsening,
 )
 from theorysim.engine.memory import chunk_length, tree_bytes
+from theorysim.engine.noisy_arithmetic import noisy
 
 Progress = Callable[[int, int], None]
 
@@ -37,12 +39,16 @@ def _with_wrong(theorem: Theorem, readings: tuple[ResolvedReading, ...]) -> tupl
 
 @lru_cache(maxsize=256)
 def _measuring_program(
-    theorem: Theorem, chosen: tuple[tuple[str, tuple[str, ...]], ...], sizes: SizeItems
+    theorem: Theorem, chosen: tuple[tuple[str, tuple[str, ...]], ...], sizes: SizeItems, noise: bool
 ):
     """Compiled once per theorem, claims of readings and sizes (static inside the instance)."""
     del sizes
     every = {r.name: r for r in (*theorem.all_readings(), theorem.resolve(theorem.wrong))}
     readings = tuple(every[name].only(claims) for name, claims in chosen)
+    if noise:
+        readings = tuple(
+            replace(r, simulate=noisy(r.simulate), predict=noisy(r.predict)) for r in readings
+        )
 
     def program(x: Instance, key_data: Array) -> Measurements:
         key = jax.random.wrap_key_data(key_data)
@@ -85,15 +91,17 @@ def measured(
     chunk: int,
     progress: Progress | None = None,
     contrast: bool = True,
+    noise: bool = False,
 ) -> Measurements:
     """Measurements of all instances as NumPy arrays, computed in chunks of one fixed length.
 
     With `contrast`, equalities are measured under the wrong reading, too: judging whether they can
-    tell true from false asks for that, finding violations does not.
+    tell true from false asks for that, finding violations does not. With `noise`, simulation and
+    prediction run in noisy arithmetic: the rounding error is larger, and misses less.
     """
     readings = _with_wrong(theorem, readings) if contrast else readings
     chosen = tuple((r.name, tuple(claim.name for claim in r.claims)) for r in readings)
-    program = _measuring_program(theorem, chosen, settings.size_items)
+    program = _measuring_program(theorem, chosen, settings.size_items, noise)
     total = keys.shape[0]
     chunk = min(chunk, total)
     parts = []

@@ -83,7 +83,8 @@ class Pursuit:
     def _note(self) -> str:
         if not self.fleeting:
             return ""
-        return f"dropped {self.fleeting} violations that vanish a little beside or with fresh keys"
+        where = "a little beside, in noisy arithmetic or with fresh keys"
+        return f"dropped {self.fleeting} violations that vanish {where}"
 
     def _attack(self, searched: int, **outcome: Any) -> Attack:
         drawn = (self.drawn.evaluations, self.drawn.runs) if self.drawn else (0, 0)

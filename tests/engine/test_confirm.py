@@ -1,0 +1,120 @@
+"""What a search finds is a counterexample only where no numerical error explains it."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tests.engine.statements import attack, theorem
+from theorysim.claims import Reading, Real, Space, Verdict, at_most, equal
+from theorysim.engine.confirm import Confirmation
+from theorysim.engine.draw import Settings
+from theorysim.engine.measure import simulation_keys
+from theorysim.engine.scores import Scored
+from theorysim.engine.verify import verify
+from theorysim.numerics.flow import integrate
+
+
+def test_rounding_is_no_counterexample():
+    """The same sum in two orders: unequal in the last digits, equal within the error."""
+
+    def total(terms):
+        return jax.lax.scan(lambda s, t: (s + t, None), 0 * terms[0], terms)[0]
+
+    def terms(x):
+        return x.a / jnp.arange(1, 301, dtype=x.a.dtype)
+
+    statement = theorem(
+        equal("sum", lambda r: r.sim, lambda r: r.theory),
+        simulate=lambda x, key: total(terms(x)),
+        predict=lambda x: total(terms(x)[::-1]),
+        wrong=Reading("wrong", predict=lambda x: 2 * total(terms(x))),
+    )
+    assert not attack(statement).refuted
+
+
+@pytest.mark.parametrize("small", [1e-9, 1.2e-16])
+def test_a_small_addend_that_a_sum_absorbs_is_no_counterexample(small):
+    """(b + w) - b <= w is true and errs by up to 1e-16, however b and w are jittered by ulps.
+
+    It errs in the same way at all instances nearby where w is about as small as the error.
+    """
+    statement = theorem(
+        at_most("w", lambda r: r.sim, lambda r: r.theory),
+        simulate=lambda x, key: (x.b + small * x.a) - x.b,
+        predict=lambda x: small * x.a,
+        wrong=Reading("wrong", predict=lambda x: small / 2 * x.a),
+    )
+    tried = np.linspace(1, 2, 101)
+    worst = float(tried[np.argmax((1.5 + small * tried) - 1.5 - small * tried)])
+    replay = verify(statement, instance={"values": {"a": worst, "b": 1.5}})
+    assert replay.verdict is Verdict.VIOLATED  # the measured rounding alone misses it
+    found = attack(statement)
+    assert not found.refuted
+    assert "vanish" in found.note
+
+
+def test_the_worst_error_of_many_integrations_is_no_counterexample():
+    """A rotation keeps its radius; an integrated one up to an error that a search maximises."""
+
+    def radius(x, key):
+        field = lambda z, _: x.speed * jnp.array([-z[1], z[0]])  # noqa: E731
+        times = jnp.array([0.0, 1.0])
+        end = integrate(field, jnp.array([x.a, x.b]), times, rtol=1e-6, coarsening=x.coarsening)[-1]
+        return jnp.sum(end**2)
+
+    statement = theorem(
+        at_most("radius", lambda r: r.sim, lambda r: r.theory),
+        simulate=radius,
+        predict=lambda x: x.a**2 + x.b**2,
+        space=Space(a=Real(1, 2), b=Real(1, 2), speed=Real(1, 30)),
+        wrong=Reading("wrong", predict=lambda x: 0.9 * (x.a**2 + x.b**2)),
+        integrates=True,
+    )
+    assert not attack(statement).refuted
+    assert attack(statement, reading="wrong").refuted
+
+
+def noisy_mean(space, sample, mean, **options):
+    """The average of a sample over 64 keys equals `mean`."""
+    return theorem(
+        equal("mean", lambda r: r.mean(r.sim), lambda r: r.theory),
+        simulate=sample,
+        predict=mean,
+        wrong=Reading("wrong", predict=lambda x: 2 + mean(x)),
+        space=space,
+        keys=64,
+        **options,
+    )
+
+
+def test_noise_hides_no_violation():
+    """Two per cent too much: seen where the noise is small, not where an average misses most."""
+    statement = noisy_mean(
+        Space(a=Real(1, 2), noise=Real(1e-3, 10, log=True)),
+        lambda x, key: x.a * (1 + x.noise * jax.random.normal(key)),
+        lambda x: 1.02 * x.a,
+    )
+    found = attack(statement)
+    assert found.refuted
+    assert found.instance["values"]["noise"] < 0.1
+
+
+def test_an_average_must_miss_with_fresh_keys():
+    """Thousands of points are measured: with the unluckiest key of many a true claim falls."""
+    statement = noisy_mean(
+        Space(a=Real(1, 2)), lambda x, key: x.a * (1 + jax.random.normal(key)), lambda x: x.a
+    )
+
+    def deviation(seed):
+        noise = jax.vmap(jax.random.normal)(simulation_keys(jax.random.key(seed), 64))
+        return jnp.abs(jnp.mean(noise)) / jnp.std(noise)
+
+    with jax.enable_x64(True):
+        seed = int(jnp.argmax(jax.vmap(deviation)(jnp.arange(200_000))))
+        replay = verify(statement, instance={"values": {"a": 1.5}, "key": [0, seed]})
+        assert replay.verdict is Verdict.VIOLATED
+        reading = statement.primary()
+        suspect = Scored(np.array([[0.5]]), np.ones(1), np.zeros(1))
+        confirmation = Confirmation(statement, reading, Settings({}, {}), seed)
+        assert not confirmation.confirmed({reading.claims[0]: suspect})

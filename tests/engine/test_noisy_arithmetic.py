@@ -1,0 +1,93 @@
+"""Noisy arithmetic: every rounding shows, in loops too, and nothing that is exact is moved."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from theorysim.engine.noisy_arithmetic import noisy
+
+pytestmark = pytest.mark.usefixtures("x64")
+
+
+def spread(function, *inputs):
+    """Results of the function in 400 directions of its roundings, less the plain one."""
+
+    def directed(nothing, *inputs):
+        return function(*inputs)
+
+    run = jax.vmap(noisy(directed), (0, *[None] * len(inputs)))
+    return np.asarray(jax.jit(run)(jnp.linspace(1, 2, 400), *inputs)) - np.asarray(
+        function(*inputs)
+    )
+
+
+def test_one_operation_errs_by_one_unit_of_the_last_place_in_both_directions():
+    errors = spread(lambda a, b: a * b, jnp.asarray(1.1), jnp.asarray(1.3))
+    assert set(errors / np.spacing(1.43)) == {-1.0, 1.0}
+    assert abs(np.mean(np.sign(errors))) < 0.2
+
+
+def test_an_absorbed_addend_shows():
+    """Jittered by ulps b leaves (b + w) - b as it is; in noisy arithmetic it is not determined."""
+    errors = spread(lambda b, w: (b + w) - b, jnp.asarray(1.5), jnp.asarray(1.2e-16))
+    assert np.ptp(errors) >= np.spacing(1.5)
+
+
+def test_errors_of_a_sum_grow_with_the_root_of_its_terms():
+    """In a loop: independent errors of up to one unit in the last place of each partial sum."""
+    terms = jnp.linspace(0.1, 0.2, 1000)
+    total = lambda terms: jax.lax.scan(lambda s, t: (s + t, None), 0.0, terms)[0]  # noqa: E731
+    partial_sums = np.cumsum(terms)
+    expected = np.finfo(float).eps * np.sqrt(np.sum(partial_sums**2))
+    assert np.std(spread(total, terms)) == pytest.approx(expected, rel=0.3, abs=0)
+
+
+def test_loops_branches_and_calls_run_as_they_are_written():
+    def collatz(number):
+        def step(state):
+            count, value = state
+            even = value % 2 == 0
+            return count + 1, jax.lax.cond(even, lambda v: v // 2, lambda v: 3 * v + 1, value)
+
+        return jax.lax.while_loop(lambda state: state[1] != 1, step, (0, number))[0]
+
+    assert noisy(collatz)(jnp.asarray(27)) == 111
+
+    def nested(x):
+        reversed_rows = jax.lax.scan(lambda c, row: (c + row, c * row), 0.5, x, reverse=True)
+        return (
+            jax.jit(jax.nn.relu)(x - 1),
+            reversed_rows,
+            jnp.sort(x)[::-1],
+            jax.grad(jnp.dot)(x, x),
+        )
+
+    x = jnp.array([0.3, 2.7, 1.9])
+    plain, moved = nested(x), noisy(nested)(x)
+    assert jax.tree.structure(plain) == jax.tree.structure(moved)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-14), plain, moved)
+    np.testing.assert_array_equal(moved[2], plain[2])
+
+
+def test_what_is_equal_or_counts_stays_so():
+    x = jnp.array([0.3, 2.7, 1.9])
+    assert jnp.all(noisy(lambda x: jnp.exp(x) / 3 - jnp.exp(x) / 3)(x) == 0)
+    square = noisy(lambda x: jnp.outer(x, x))(x)
+    np.testing.assert_array_equal(square, square.T)
+    counts = noisy(lambda x: jnp.cumsum(jnp.ones_like(x)) * 2)(x)
+    np.testing.assert_array_equal(counts, [2, 4, 6])
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+def test_the_unit_is_that_of_the_precision(dtype):
+    x = jnp.linspace(0.1, 3, 50, dtype=dtype)
+    moved = noisy(jnp.exp)(x)
+    assert moved.dtype == dtype
+    error = jnp.abs(moved / jnp.exp(x) - 1)
+    assert 0 < jnp.min(error) and jnp.max(error) <= 2 * jnp.finfo(dtype).eps
+
+
+def test_what_is_no_number_stays_none():
+    moved = noisy(lambda x: jnp.log(x))(jnp.array([-1.0, 0.0, jnp.inf]))
+    np.testing.assert_array_equal(moved, [jnp.nan, -jnp.inf, jnp.inf])
