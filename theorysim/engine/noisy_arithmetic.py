@@ -19,6 +19,8 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from jaxtyping import Array
 
+from theorysim.engine.programs import CALLS
+
 # Primitives whose results are rounded; all others (moves, comparisons, choices) are exact.
 _ROUNDED = """
     acos acosh add add_any asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt cholesky
@@ -29,16 +31,6 @@ _ROUNDED = """
     triangular_solve tridiagonal_solve
 """
 ROUNDED = frozenset(_ROUNDED.split())
-
-# The parameter that holds the program of an operation that only calls it.
-CALLS = {
-    "jit": "jaxpr",
-    "closed_call": "call_jaxpr",
-    "core_call": "call_jaxpr",
-    "custom_jvp_call": "call_jaxpr",
-    "custom_vjp_call": "call_jaxpr",
-    "remat2": "jaxpr",
-}
 
 # Integers are exact, and what counts in floats must not be moved.
 LARGEST_COUNT = 2.0**31

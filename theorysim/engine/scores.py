@@ -6,7 +6,7 @@ far they are from feasible, undefined ones last. One simulation of a point score
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,7 +15,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jax.extend.core import ClosedJaxpr, Jaxpr
 from jaxtyping import Array, Float
 
 from theorysim.claims.claim import Claim, Kind
@@ -31,6 +30,7 @@ from theorysim.engine.measure import (
 )
 from theorysim.engine.measure_many import instance_bytes
 from theorysim.engine.memory import chunk_length
+from theorysim.engine.programs import contains
 
 Points = Float[np.ndarray, "points dimension"]
 
@@ -166,23 +166,6 @@ def _ascent_program(score: Callable) -> Callable:
         return jax.lax.scan(step, (u, optimiser.init(u)), None, length=ASCENT_STEPS)[0][0]
 
     return jax.jit(jax.vmap(climb, in_axes=(0, None, None, None)))
-
-
-def contains(jaxpr: Jaxpr, primitives: Container[str]) -> bool:
-    """Whether a program has a primitive of these names at any depth.
-
-    A "while" is a loop whose length depends on its values, a "scan" one of fixed length.
-    """
-    for equation in jaxpr.eqns:
-        inner = jax.tree.leaves(
-            list(equation.params.values()), is_leaf=lambda p: isinstance(p, Jaxpr | ClosedJaxpr)
-        )
-        bodies = [p.jaxpr if isinstance(p, ClosedJaxpr) else p for p in inner]
-        if equation.primitive.name in primitives or any(
-            contains(body, primitives) for body in bodies if isinstance(body, Jaxpr)
-        ):
-            return True
-    return False
 
 
 class Target:

@@ -25,7 +25,8 @@ from theorysim.engine.enclosures.balls import (
     negated,
     short_decimal,
 )
-from theorysim.engine.enclosures.primitives import CALLS, RULES
+from theorysim.engine.enclosures.primitives import RULES
+from theorysim.engine.programs import CALLS
 
 
 class Machine:

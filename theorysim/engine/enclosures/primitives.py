@@ -183,17 +183,6 @@ def _identity(machine: Machine, equation: Any, *arrays: Any) -> list[Any]:
     return list(arrays)
 
 
-# The parameter that holds the program of an operation that only calls it.
-CALLS = {
-    "jit": "jaxpr",
-    "pjit": "jaxpr",
-    "closed_call": "call_jaxpr",
-    "core_call": "call_jaxpr",
-    "custom_jvp_call": "call_jaxpr",
-    "custom_vjp_call": "call_jaxpr",
-    "remat2": "jaxpr",
-}
-
 RULES: dict[str, Callable] = {
     **MOVES,
     **REDUCTIONS,
