@@ -27,7 +27,7 @@ from theorysim.engine.attack_results import Attack
 from theorysim.engine.draw import parse_settings
 from theorysim.engine.falsify import STATISTICAL, falsify
 from theorysim.engine.measure import replace_coarsening
-from theorysim.engine.scores import contains
+from theorysim.engine.programs import contains
 from validation import write_whole
 
 RECORD = Path(__file__).with_suffix(".json")
@@ -53,9 +53,7 @@ inequality that was reached (1: it is attained; above 1 "not confirmed": the sea
 ratio, which no measurement confirmed beyond its numerical error). Each reading had a minute or more
 on one core. Survival is no proof; where a primary reading fell, it says so. A reading should
 withstand 1,000,000 runs, or 10,000 where its simulation loops (gradient descent, a flow, a chain),
-if only for a few steps; what is short of that is listed last. Lines with a star are of an earlier
-search, which refined points where both sides are equal, if only because both are zero, before those
-that come near a violation.
+if only for a few steps; what is short of that is listed last.
 
 | theorem | planted error found after | primary reading withstood | in runs | largest ratio |
 | --- | ---: | ---: | ---: | ---: |
@@ -168,7 +166,7 @@ def _cells(id: str, line: dict[str, Any]) -> Iterable[str]:
         stood = f"REFUTED: {', '.join(line['refuted'])}"
     reached = line["ratio"]
     ratio = "" if reached is None else f"{reached:.3g}" + ", not confirmed" * (reached > 1)
-    return id + " *" * line.get("earlier", False), found, stood, runs, ratio
+    return id, found, stood, runs, ratio
 
 
 def record(ids: Collection[str], seconds: float) -> None:
