@@ -22,6 +22,9 @@ FLOW_RTOL = 1e-6
 SOLVE_RTOL = 1e-11
 # Of sums and differences of a few numbers of order one.
 ROUNDING = 1e-14
+# The same of products of two such sums, and of numbers relative to their own size.
+PRODUCTS = 10 * ROUNDING
+DIGITS = 100 * ROUNDING
 
 pytestmark = pytest.mark.usefixtures("x64")
 
@@ -99,11 +102,13 @@ def test_changes_of_jacobian_and_kernel_are_differences_and_keep_the_digits_of_s
         (models.gram_change, models.gram),
     ):
         difference = of(x, delta + move) - of(x, delta)
-        np.testing.assert_allclose(change(x, delta, move), difference, atol=10 * ROUNDING)
+        np.testing.assert_allclose(change(x, delta, move), difference, atol=PRODUCTS)
         # About the middle a difference is the derivative to the second order of the move.
-        small = 1e-9 * move
+        share = 1e-9
+        small = share * move
         rate = jax.jvp(partial(of, x), (delta + small / 2,), (small,))[1]
-        np.testing.assert_allclose(change(x, delta, small), rate, rtol=1e-12, atol=1e-23)
+        options = {"rtol": DIGITS, "atol": share * PRODUCTS}
+        np.testing.assert_allclose(change(x, delta, small), rate, **options)
 
 
 def test_the_first_residual_is_the_given_one():

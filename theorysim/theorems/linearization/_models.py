@@ -119,12 +119,16 @@ def jacobian_change(x: Instance, delta: Delta, move: Delta) -> Float[Array, "n p
 
 
 def gram_change(x: Instance, delta: Delta, move: Delta) -> Float[Array, "n n"]:
-    """The tangent kernel at theta_0 + delta + move less the one at theta_0 + delta.
+    """The tangent kernel at theta_0 + delta + move less the one at theta_0 + delta."""
+    return kernel_change(jacobian(x, delta), jacobian_change(x, delta, move))
+
+
+def kernel_change(before: Float[Array, "n p"], step: Float[Array, "n p"]) -> Float[Array, "n n"]:
+    """(J + D) (J + D)^T - J J^T for J = `before` and D = `step`.
 
     Of kernels that are rounded first the difference is lost, and alike however inputs are moved.
     """
-    step = jacobian_change(x, delta, move)
-    return _matmul(step, jacobian(x, delta + move).T) + _matmul(jacobian(x, delta), step.T)
+    return _matmul(step, (before + step).T) + _matmul(before, step.T)
 
 
 def lipschitz(x: Instance, radius: Float[Array, "*times"]) -> Lipschitz:
