@@ -29,13 +29,13 @@ import jax.numpy as jnp
 import numpy as np
 
 import theorysim
-from theorysim.engine.sweep_axes import grid
-from theorysim.engine.sweep_progress import announced
-from theorysim.engine.sweep_provenance import provenance
-from theorysim.engine.sweep_result import MemoryResult, frame
-from theorysim.engine.sweep_run import Machine, fill, plan
-from theorysim.engine.sweep_store import StoreResult, create
-from theorysim.engine.sweep_tiles import TILE_CELLS
+from theorysim.sweeps.dataset import MemoryResult, frame
+from theorysim.sweeps.grid import grid
+from theorysim.sweeps.progress import announced
+from theorysim.sweeps.provenance import provenance
+from theorysim.sweeps.run import Machine, fill, plan
+from theorysim.sweeps.store import StoreResult, create
+from theorysim.sweeps.tiles import TILE_CELLS
 
 REPEATS = 6
 

@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 from matplotlib.figure import Figure
 
-from theorysim.engine.errata import errata
+from theorysim.engine.registry.ledger import errata
 from theorysim.numerics.kernels import tangent_gram
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.systems import deep_linear_network as network

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 from matplotlib.figure import Figure
 
 import theorysim
-from theorysim.engine.errata import errata
+from theorysim.engine.registry.ledger import errata
 from theorysim.numerics.models import from_equinox
 
 jax.config.update("jax_enable_x64", True)

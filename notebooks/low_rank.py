@@ -24,7 +24,7 @@ import jax.numpy as jnp
 from matplotlib.figure import Figure
 
 import theorysim
-from theorysim.engine.errata import errata
+from theorysim.engine.registry.ledger import errata
 from theorysim.numerics.gaussian import hermite, relu
 from theorysim.systems import rank_one, rank_one_chain, rank_one_overlap
 

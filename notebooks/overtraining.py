@@ -23,7 +23,7 @@ import jax.numpy as jnp
 from matplotlib.figure import Figure
 
 import theorysim
-from theorysim.engine.errata import errata
+from theorysim.engine.registry.ledger import errata
 from theorysim.systems import linear_modes, two_layer_linear
 from theorysim.systems.ideal_stages import stages_of
 

@@ -25,7 +25,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import theorysim
-from theorysim.engine.errata import errata
+from theorysim.engine.registry.ledger import errata
 from theorysim.numerics import kernels
 from theorysim.systems import two_layer_relu_limit as limit
 

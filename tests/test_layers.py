@@ -14,12 +14,20 @@ FILES = sorted((ROOT / "theorysim").rglob("*.py"))
 ALLOWED = {
     "environment": set(),
     "errors": set(),
+    "versions": set(),
+    "memory": {"errors"},
+    "jaxprs": {"jaxprs", "errors"},
+    "enclosures": {"enclosures", "jaxprs", "errors"},
+    "sweeps": {"sweeps", "jaxprs", "memory", "versions", "errors"},
     "numerics": {"numerics"},
     "systems": {"systems", "numerics"},
-    "claims": {"claims", "errors"},
+    "claims": {"claims", "numerics", "errors"},
     "theorems": {"theorems", "systems", "numerics", "claims"},
-    "engine": {"engine", "claims", "numerics", "errors"},
-    "report": {"report", "engine", "claims", "errors"},
+    "engine": {
+        *("engine", "claims", "enclosures", "sweeps", "jaxprs", "numerics"),
+        *("memory", "versions", "errors"),
+    },
+    "report": {"report", "engine", "sweeps", "claims", "errors"},
 }
 TOP = {"__init__", "__main__", "cli", "pytest_plugin", "testing"}
 OUTSIDE = {"validation", "tests", "benchmarks", "notebooks"}
@@ -99,15 +107,15 @@ def test_imports_run_one_way(path):
         ("theorysim.numerics.flow", "from theorysim.systems import deep_linear"),
         ("theorysim.numerics.flow", "from ..systems import deep_linear"),
         ("theorysim.systems.deep_linear", "import theorysim.claims.space"),
-        ("theorysim.claims.space", "def f():\n    from theorysim.numerics import flow"),
-        ("theorysim.theorems.one.lemma_1", "from theorysim.engine.registry import find"),
+        ("theorysim.claims.space", "def f():\n    from theorysim.systems import deep_linear"),
+        ("theorysim.theorems.one.lemma_1", "from theorysim.engine.registry.index import find"),
         ("theorysim.theorems.one.lemma_1", "from theorysim.theorems.two.lemma_1 import theorem"),
         ("theorysim.theorems.one.lemma_1", "from ..two import lemma_1"),
-        ("theorysim.engine.verify", "from theorysim.theorems.one import lemma_1"),
-        ("theorysim.engine.verify", "from theorysim import cli"),
+        ("theorysim.engine.verify.verify", "from theorysim.theorems.one import lemma_1"),
+        ("theorysim.engine.verify.verify", "from theorysim import cli"),
         ("theorysim.cli", "import validation.oracles"),
         ("theorysim.cli", "try:\n    import rich.console\nexcept ImportError:\n    pass"),
-        ("theorysim.engine.verify", "class A:\n    from hypothesis import given"),
+        ("theorysim.engine.verify.verify", "class A:\n    from hypothesis import given"),
     ],
 )
 def test_planted_imports_are_caught(module, source):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from theorysim.cli.sweep import parse_grid
-from theorysim.engine.sweep_store import open_store
 from theorysim.errors import UsageError
+from theorysim.sweeps.store import open_store
 
 ROOT = Path(__file__).parents[1]
 

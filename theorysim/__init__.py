@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from theorysim.engine.certify import certify as certify
-    from theorysim.engine.falsify import falsify as falsify
-    from theorysim.engine.registry import Entry as Entry
-    from theorysim.engine.registry import entries as theorems
-    from theorysim.engine.registry import theorem as theorem
-    from theorysim.engine.results import Report as Report
-    from theorysim.engine.sweep import sweep as sweep
-    from theorysim.engine.verify import verify as verify
+    from theorysim.engine.certify.certify import certify as certify
+    from theorysim.engine.falsify.falsify import falsify as falsify
+    from theorysim.engine.registry.index import Entry as Entry
+    from theorysim.engine.registry.index import entries as theorems
+    from theorysim.engine.registry.index import theorem as theorem
+    from theorysim.engine.sweep.sweep import sweep as sweep
+    from theorysim.engine.verify.report import Report as Report
+    from theorysim.engine.verify.verify import verify as verify
     from theorysim.numerics.tangent_kernels import empirical_ntk as empirical_ntk
     from theorysim.systems.fine_tuning import fine_tune as fine_tune
     from theorysim.systems.layer_selection import rank_layers as rank_layers
@@ -36,27 +36,27 @@ else:
         """The package of the theorems; calling it lists them, as `registry.entries` does."""
 
         def __call__(self, *args, **kwargs):
-            from theorysim.engine.registry import entries
+            from theorysim.engine.registry.index import entries
 
             return entries(*args, **kwargs)
 
     theorems.__class__ = _Theorems
 
 _HOMES = {
-    "Entry": "theorysim.engine.registry",
-    "Report": "theorysim.engine.results",
-    "certify": "theorysim.engine.certify",
+    "Entry": "theorysim.engine.registry.index",
+    "Report": "theorysim.engine.verify.report",
+    "certify": "theorysim.engine.certify.certify",
     "empirical_ntk": "theorysim.numerics.tangent_kernels",
-    "falsify": "theorysim.engine.falsify",
+    "falsify": "theorysim.engine.falsify.falsify",
     "fine_tune": "theorysim.systems.fine_tuning",
     "linearize": "theorysim.systems.linearized",
     "rank_layers": "theorysim.systems.layer_selection",
-    "sweep": "theorysim.engine.sweep",
+    "sweep": "theorysim.engine.sweep.sweep",
     "task_similarity": "theorysim.systems.task_transfer",
-    "theorem": "theorysim.engine.registry",
+    "theorem": "theorysim.engine.registry.index",
     "train_linearized": "theorysim.systems.linearized",
     "transfer_report": "theorysim.systems.task_transfer",
-    "verify": "theorysim.engine.verify",
+    "verify": "theorysim.engine.verify.verify",
 }
 
 __all__ = [

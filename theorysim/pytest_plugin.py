@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from theorysim.engine.results import Report
+    from theorysim.engine.verify.report import Report
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -31,6 +31,6 @@ def theorem_report(request: pytest.FixtureRequest) -> Report:
     marker = request.node.get_closest_marker("theorem")
     if marker is None or not marker.args:
         raise pytest.UsageError('theorem_report needs @pytest.mark.theorem("paper/statement")')
-    from theorysim.engine.verify import verify
+    from theorysim.engine.verify.verify import verify
 
     return verify(*marker.args, **marker.kwargs)

@@ -41,8 +41,8 @@ from theorysim.claims.space import Space
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
-from theorysim.engine.results import Report
-from theorysim.engine.verify import rejects_wrong, verify
+from theorysim.engine.verify.report import Report
+from theorysim.engine.verify.verify import rejects_wrong, verify
 from theorysim.errors import UsageError
 
 Data = dict[str, Any]

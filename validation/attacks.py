@@ -23,11 +23,11 @@ import jax
 from theorysim.claims import Kind, Theorem
 from theorysim.claims.theorem import ResolvedReading
 from theorysim.engine import registry
-from theorysim.engine.attack_results import Attack
-from theorysim.engine.draw import parse_settings
-from theorysim.engine.falsify import STATISTICAL, falsify
-from theorysim.engine.measure import replace_coarsening
-from theorysim.engine.programs import contains
+from theorysim.engine.falsify.falsify import STATISTICAL, falsify
+from theorysim.engine.falsify.report import Attack
+from theorysim.engine.measure.draw import parse_settings
+from theorysim.engine.measure.errors import replace_coarsening
+from theorysim.jaxprs.structure import contains
 from validation import write_whole
 
 RECORD = Path(__file__).with_suffix(".json")

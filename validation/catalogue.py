@@ -26,7 +26,7 @@ def catalogue() -> dict[str, dict[str, str]]:
 def record(only: str = "") -> None:
     """Verify what is asked for and write the catalogue; statements that are gone leave it."""
     from theorysim.engine import registry
-    from theorysim.engine.verify import verify
+    from theorysim.engine.verify.verify import verify
 
     known = catalogue() if CATALOGUE.exists() else {}
     found = {}

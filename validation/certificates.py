@@ -26,8 +26,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from theorysim.engine.certify import certify_box
-from theorysim.engine.enclosures.subdivide import BoxOutcome
+from theorysim.enclosures.subdivide import BoxOutcome
+from theorysim.engine.certify.certify import certify_box
 from theorysim.systems.linear_modes import Tuning, step
 
 RECORD = Path(__file__).with_suffix(".json")

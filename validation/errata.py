@@ -18,10 +18,10 @@ import jax
 
 from theorysim.claims import Theorem, UsageError
 from theorysim.engine import registry
-from theorysim.engine.attack_results import Attack
-from theorysim.engine.certify import certify
-from theorysim.engine.errata import LEDGER
-from theorysim.engine.falsify import falsify
+from theorysim.engine.certify.certify import certify
+from theorysim.engine.falsify.falsify import falsify
+from theorysim.engine.falsify.report import Attack
+from theorysim.engine.registry.ledger import LEDGER
 from validation import write_whole
 from validation.catalogue import catalogue
 

@@ -32,7 +32,7 @@ from theorysim.claims import (
     tends_to,
     with_probability,
 )
-from theorysim.engine.verify import verify
+from theorysim.engine.verify.verify import verify
 from theorysim.numerics.descent import iterate
 from theorysim.numerics.flow import integrate
 

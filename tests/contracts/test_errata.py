@@ -3,8 +3,8 @@
 import pytest
 
 from theorysim.claims import Verdict
-from theorysim.engine.errata import errata
-from theorysim.engine.verify import verify
+from theorysim.engine.registry.ledger import errata
+from theorysim.engine.verify.verify import verify
 from validation.catalogue import catalogue
 
 ENTRIES = errata()

@@ -13,10 +13,10 @@ import pytest
 
 from theorysim.claims import Theorem, Verdict
 from theorysim.engine import registry
-from theorysim.engine.draw import Settings
-from theorysim.engine.measure import measure
-from theorysim.engine.measure_many import measured
-from theorysim.engine.verify import rejects_wrong, verify
+from theorysim.engine.measure.batch import measured
+from theorysim.engine.measure.draw import Settings
+from theorysim.engine.measure.errors import measure
+from theorysim.engine.verify.verify import rejects_wrong, verify
 from validation.catalogue import catalogue
 
 ENTRIES = {entry.id: entry for entry in registry.entries()}

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import Claim, Reading, Real, Size, Space, Theorem, equal
-from theorysim.engine.attack_results import Attack
-from theorysim.engine.falsify import falsify
+from theorysim.engine.falsify.falsify import falsify
+from theorysim.engine.falsify.report import Attack
 
 BUDGET = 6000
 """evaluations of an attack that finds what is to be found here"""

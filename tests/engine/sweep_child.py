@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import theorysim
-from theorysim.engine import sweep_store
-from theorysim.engine.sweep_processes import ProcessLost
+from theorysim.sweeps import store as sweep_store
+from theorysim.sweeps.processes import ProcessLost
 
 AXES = {"rate": np.linspace(0.1, 1.0, 12), "angle": np.linspace(0.0, 3.0, 10)}
 SETTINGS = {"sizes": {"width": [2, 3]}, "seeds": 2, "independent_keys": True}

@@ -5,7 +5,7 @@ import pytest
 
 from tests.engine.statements import theorem
 from theorysim.claims import Verdict, exists_constant, scales_as, tends_to
-from theorysim.engine.verify import verify
+from theorysim.engine.verify.verify import verify
 
 
 @pytest.mark.parametrize(

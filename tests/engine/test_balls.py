@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from theorysim.engine.enclosures.arrays import UnknownPrimitive, filled
-from theorysim.engine.enclosures.balls import BALLS, Undecided, exact_number, literal
-from theorysim.engine.enclosures.interpreter import Machine
-from theorysim.engine.enclosures.ranges import ONE, RANGES, Interval
-from theorysim.engine.enclosures.slopes import Sloped, slopes_arithmetic
+from theorysim.enclosures.arrays import UnknownPrimitive, filled
+from theorysim.enclosures.balls import BALLS, Undecided, exact_number, literal
+from theorysim.enclosures.interpreter import Machine
+from theorysim.enclosures.ranges import ONE, RANGES, Interval
+from theorysim.enclosures.slopes import Sloped, slopes_arithmetic
 
 pytestmark = pytest.mark.usefixtures("x64")
 

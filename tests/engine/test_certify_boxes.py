@@ -25,8 +25,8 @@ from theorysim.claims import (
     at_most,
     decreasing,
 )
-from theorysim.engine.certify import certify, certify_box
-from theorysim.engine.enclosures.points import Outcome
+from theorysim.enclosures.points import Outcome
+from theorysim.engine.certify.certify import certify, certify_box
 from theorysim.systems.linear_modes import Tuning, step
 from validation.certificates import lemmas
 

@@ -7,11 +7,11 @@ import pytest
 
 from tests.engine.statements import attack, theorem
 from theorysim.claims import Reading, Real, Space, Verdict, at_most, equal
-from theorysim.engine.confirm import Confirmation
-from theorysim.engine.draw import Settings
-from theorysim.engine.measure import simulation_keys
-from theorysim.engine.scores import Scored
-from theorysim.engine.verify import verify
+from theorysim.engine.falsify.confirm import Confirmation
+from theorysim.engine.falsify.objective import Scored
+from theorysim.engine.measure.draw import Settings
+from theorysim.engine.measure.errors import simulation_keys
+from theorysim.engine.verify.verify import verify
 from theorysim.numerics.flow import integrate
 
 # Of an integrator whose errors are far above rounding.

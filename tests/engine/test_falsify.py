@@ -18,9 +18,9 @@ from theorysim.claims import (
     scales_as,
     with_probability,
 )
-from theorysim.engine.falsify import falsify
-from theorysim.engine.measure import simulation_keys
-from theorysim.engine.verify import verify
+from theorysim.engine.falsify.falsify import falsify
+from theorysim.engine.measure.errors import simulation_keys
+from theorysim.engine.verify.verify import verify
 
 
 def product_at_most(bound):
@@ -88,7 +88,7 @@ def test_nothing_climbs_for_a_claim_without_a_ladder(monkeypatch):
         asked.append(tuple(options["claims"]))
         return verify(*arguments, **options)
 
-    monkeypatch.setattr("theorysim.engine.redraw.verify", counted)
+    monkeypatch.setattr("theorysim.engine.falsify.resample.verify", counted)
     runs = {a.claim: a.runs for a in falsify(statement, budget=3 * 3 * 4 * 128).attacks}
     assert asked == 9 * [("event",)] + 3 * [("growth",)]
     assert runs == {"event": 9 * 4 * 128, "growth": 3 * 3 * 4 * 128}
@@ -110,7 +110,7 @@ def test_a_false_alarm_among_many_draws_is_no_refutation(monkeypatch):
         claim = replace(reading.claims[0], verdict=Verdict.VIOLATED)
         return replace(report, readings=(replace(reading, claims=(claim,)),))
 
-    monkeypatch.setattr("theorysim.engine.redraw.verify", alarmed)
+    monkeypatch.setattr("theorysim.engine.falsify.resample.verify", alarmed)
     assert not attack(theorem(power)).refuted
     assert len(calls) > 1
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from theorysim.engine.fingerprint import fingerprint
+from theorysim.jaxprs.fingerprint import fingerprint
 
 SHAPE = jax.ShapeDtypeStruct((3,), np.float32)
 

@@ -16,7 +16,7 @@ from theorysim.claims import (
     increasing,
     with_probability,
 )
-from theorysim.engine.verify import rejects_wrong, verify
+from theorysim.engine.verify.verify import rejects_wrong, verify
 from theorysim.errors import UsageError
 
 EPS = np.finfo(np.float64).eps

@@ -15,9 +15,9 @@ from theorysim.claims import (
     scales_as,
     tends_to,
 )
-from theorysim.engine.judge import judge
-from theorysim.engine.measure import Measurement
-from theorysim.engine.verify import verify
+from theorysim.engine.measure.errors import Measurement
+from theorysim.engine.verify.pointwise import judge
+from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 
 RUNGS = (1.0, 2.0, 4.0, 8.0)

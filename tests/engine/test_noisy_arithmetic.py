@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from theorysim.engine.noisy_arithmetic import noisy
+from theorysim.jaxprs.monte_carlo_arithmetic import noisy
 
 # A handful of operations, each of which errs by an ulp or two.
 FEW_ROUNDINGS = 64 * float(np.finfo(float).eps)

@@ -5,7 +5,7 @@ import pytest
 
 from tests.engine.statements import theorem
 from theorysim.claims import at_most, equal, with_probability
-from theorysim.engine.verify import verify
+from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 
 

@@ -9,8 +9,9 @@ import pytest
 
 import theorysim
 from theorysim.claims import Citation, Theorem
-from theorysim.engine import registry, source
-from theorysim.engine.registry import AmbiguousTheorem, RegistryError, UnknownTheorem
+from theorysim.engine.registry import headers as source
+from theorysim.engine.registry import index as registry
+from theorysim.engine.registry.index import AmbiguousTheorem, RegistryError, UnknownTheorem
 
 STATEMENT = '''
 """A number is at most twice itself.

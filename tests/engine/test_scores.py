@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from theorysim.engine.scores import contains
+from theorysim.engine.falsify.objective import contains
 
 
 def of_fixed_length(x):

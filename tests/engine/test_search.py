@@ -5,7 +5,7 @@ import pytest
 
 from tests.engine.statements import BUDGET, attack, theorem
 from theorysim.claims import Gaussian, Integer, Reading, Real, Size, Space, at_least, at_most
-from theorysim.engine.falsify import falsify
+from theorysim.engine.falsify.falsify import falsify
 
 
 def test_a_narrow_violation_inside_is_found_by_refinement():

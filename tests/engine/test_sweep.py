@@ -11,7 +11,7 @@ import pytest
 
 import theorysim
 from theorysim.claims import Gaussian, Reading, Real, Size, Space, Theorem, at_most
-from theorysim.engine.sweep_theorem import output_names
+from theorysim.engine.sweep.theorems import output_names
 from theorysim.errors import SizeError, UsageError
 
 LAM = np.linspace(-1.0, 2.0, 5)

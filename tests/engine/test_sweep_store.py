@@ -14,8 +14,8 @@ import xarray
 
 import theorysim
 from tests.engine import sweep_child
-from theorysim.engine.sweep_store import StoreError, open_store, sole_writer
 from theorysim.errors import UsageError
+from theorysim.sweeps.store import StoreError, open_store, sole_writer
 
 ROOT = Path(__file__).parents[2]
 TILES = 12

@@ -22,8 +22,8 @@ from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
     from theorysim.claims.theorem import Theorem
-    from theorysim.engine.registry import Entry
-    from theorysim.engine.source import Paper
+    from theorysim.engine.registry.headers import Paper
+    from theorysim.engine.registry.index import Entry
 
 BAD_USAGE = 2
 
@@ -45,7 +45,7 @@ def main() -> None:
     except UsageError as error:
         message = str(error)
     except Exception as error:  # whatever a user's own file may raise; ours goes on
-        from theorysim.engine.registry import fault_in_a_file
+        from theorysim.engine.registry.index import fault_in_a_file
 
         fault = fault_in_a_file(error)
         if fault is None:
@@ -138,7 +138,7 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     """Show what a theorem says and what is checked of it."""
     prepare()
     from theorysim.engine import registry
-    from theorysim.engine.source import docstring
+    from theorysim.engine.registry.headers import docstring
 
     entry = registry.find(id, theorems)
     theorem = registry.load(entry)
@@ -221,7 +221,7 @@ def verify(
     fixed = _settings(settings)
     _check_folder(plot)
     entry = registry.find(id, theorems)
-    from theorysim.engine.verify import verify
+    from theorysim.engine.verify.verify import verify
 
     with progress_bar() as progress:
         report = verify(
@@ -269,8 +269,8 @@ def falsify(
     fixed = _settings(settings)
     _check_folder(out)
     entry = registry.find(id, theorems)
-    from theorysim.engine.falsify import DEFAULT_BUDGET
-    from theorysim.engine.falsify import falsify as attack
+    from theorysim.engine.falsify.falsify import DEFAULT_BUDGET
+    from theorysim.engine.falsify.falsify import falsify as attack
 
     with progress_bar("claims") as progress:
         report = attack(
@@ -325,7 +325,7 @@ def errata(
 ) -> None:
     """Print every printed reading that was refuted, with its counterexample and correction."""
     from theorysim.engine import registry
-    from theorysim.engine.errata import errata as ledger
+    from theorysim.engine.registry.ledger import errata as ledger
 
     lines = ledger()
     if id is not None:

@@ -43,8 +43,8 @@ def certify(
     from theorysim.engine import registry
 
     entry = registry.find(id, theorems)
-    from theorysim.engine.certify import certify as certified
-    from theorysim.engine.enclosures.subdivide import MAX_BOXES
+    from theorysim.enclosures.subdivide import MAX_BOXES
+    from theorysim.engine.certify.certify import certify as certified
 
     with progress_bar("boxes") as progress:
         report = certified(

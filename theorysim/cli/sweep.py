@@ -99,7 +99,7 @@ def sweep(
 
 
 def _stored_request(path: Path) -> dict[str, Any]:
-    from theorysim.engine.sweep_store import attributes
+    from theorysim.sweeps.store import attributes
 
     request = attributes(path).get("request")
     if request is None:
@@ -123,8 +123,8 @@ def _join(coordinator: str | None, processes: int | None, process: int | None) -
 
 def _run(request: dict[str, Any], out: Path | None) -> xarray.Dataset:
     from theorysim.engine import registry
-    from theorysim.engine.sweep import sweep as run
-    from theorysim.engine.sweep_theorem import claim_sides, split_grid
+    from theorysim.engine.sweep.sweep import sweep as run
+    from theorysim.engine.sweep.theorems import claim_sides, split_grid
 
     theorem = registry.theorem(request["id"], request["theorems"])
     settings = dict(_named("--set", text) for text in request["settings"])
@@ -185,8 +185,8 @@ def _values(text: str) -> list[float]:
 def _print_summary(dataset: xarray.Dataset, out: Path | None) -> None:
     import numpy as np
 
-    from theorysim.engine.sweep_outputs import DIVERGED
-    from theorysim.engine.sweep_theorem import SATISFIED, SLACK
+    from theorysim.engine.sweep.theorems import SATISFIED, SLACK
+    from theorysim.sweeps.outputs import DIVERGED
 
     cells = dataset[DIVERGED]
     lengths = " x ".join(f"{name} {length}" for name, length in cells.sizes.items())

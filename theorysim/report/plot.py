@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theorysim.engine.results import ClaimReport, Report
+from theorysim.engine.verify.report import ClaimReport, Report
 from theorysim.errors import UsageError
 from theorysim.report.table import number
 

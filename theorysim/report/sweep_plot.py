@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theorysim.engine.sweep_axes import SEED
-from theorysim.engine.sweep_outputs import DIVERGED
-from theorysim.engine.sweep_theorem import SLACK
+from theorysim.engine.sweep.theorems import SLACK
 from theorysim.errors import UsageError
 from theorysim.report.plot import save
+from theorysim.sweeps.grid import SEED
+from theorysim.sweeps.outputs import DIVERGED
 
 if TYPE_CHECKING:
     import xarray

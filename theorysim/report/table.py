@@ -11,10 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from theorysim.engine.results import ClaimReport, ReadingReport, Report
+from theorysim.engine.verify.report import ClaimReport, ReadingReport, Report
 
 if TYPE_CHECKING:
-    from theorysim.engine.attack_results import FalsifyReport
+    from theorysim.engine.falsify.report import FalsifyReport
 
 # Kinds whose ratio of both sides is at most 1 where they hold.
 BOUNDS = ("at_most", "at_least", "increasing", "decreasing")

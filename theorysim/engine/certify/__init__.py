@@ -1,0 +1,1 @@
+"""Certifying: claims decided by enclosures, at one instance or over a box."""

@@ -1,0 +1,304 @@
+"""Certifying claims with enclosures: at one instance, or over a box of the space.
+
+What is certified is the claim read over the real numbers: no rounding of floating point takes part
+(docs/certify.md states which numbers the floats of a formula and of an instance stand for).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from theorysim.claims.claim import Claim, Kind
+from theorysim.claims.space import Instance
+from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.enclosures.arrays import filled
+from theorysim.enclosures.balls import UNDEFINED
+from theorysim.enclosures.boxes import Problem
+from theorysim.enclosures.interpreter import Machine
+from theorysim.enclosures.points import (
+    MAX_PRECISION,
+    PRECISION,
+    Decision,
+    Formula,
+    Outcome,
+    decide,
+    traced,
+)
+from theorysim.enclosures.subdivide import MAX_BOXES, BoxOutcome, Progress, settle
+from theorysim.enclosures.subdivide import certify_box as certify_box
+from theorysim.engine import registry
+from theorysim.engine.certify.report import Certificate, CertifyReport
+from theorysim.engine.certify.spaces import (
+    Piece,
+    check_order,
+    described,
+    enclosed,
+    order_margins,
+    pieces,
+    spelled,
+)
+from theorysim.engine.measure.errors import runs, simulation_keys
+from theorysim.engine.measure.instance_files import read_instance
+from theorysim.engine.verify.verify import readings_named
+from theorysim.errors import UsageError
+
+# With fewer bits even literals lose digits.
+LEAST_PRECISION = 32
+
+# Formulas that are made for floating point drop terms below its rounding, some dozen of them.
+FORMULA_ROUNDING = 64 * float(np.finfo(np.float64).eps)
+TINY = (
+    "by {:.1e} of both sides only: it may come from terms that the formula drops because they are "
+    "below the rounding of floating point"
+)
+
+RELATIONS = {
+    Kind.EQUAL: "equal",
+    Kind.AT_MOST: "at_most",
+    Kind.INCREASING: "at_most",
+    Kind.AT_LEAST: "at_least",
+    Kind.DECREASING: "at_least",
+}
+
+
+def certify(
+    theorem: Theorem | str,
+    *,
+    claim: str | None = None,
+    reading: str | None = None,
+    instance: Mapping[str, Any] | str | Path | None = None,
+    box: Mapping[str, Any] | None = None,
+    precision: int = PRECISION,
+    max_precision: int = MAX_PRECISION,
+    max_boxes: int = MAX_BOXES,
+    progress: Progress | None = None,
+) -> CertifyReport:
+    """Certify claims at one instance, or over a box of the space, with enclosures.
+
+    Args:
+        theorem: a theorem or its id.
+        claim, reading: certify only these. A named claim that cannot be certified is an error;
+            otherwise its certificate says so.
+        instance: JSON data or a file with it, such as the counterexample of `falsify`; the
+            precision is doubled until the sign of every slack is certain.
+        box: {field: (low, high) or a number}; the space's own box for fields that it leaves out.
+            Integers and choices are enumerated, sizes take their defaults unless they are named.
+        precision, max_precision: bits to start with (boxes keep them) and to end with.
+        max_boxes: budget per claim.
+        progress: called with (looked at, budget) boxes.
+
+    Raises:
+        UsageError: for an unknown id, name or value, and for a named claim that makes use of what
+            has no enclosure, with the remedy.
+    """
+    if isinstance(theorem, str):
+        theorem = registry.theorem(theorem)
+    if instance is not None and box is not None:
+        raise UsageError("an instance is one point: leave out the box")
+    if not LEAST_PRECISION <= precision <= max_precision:
+        raise UsageError(
+            f"precision {precision} to {max_precision}: expected at least {LEAST_PRECISION} bits, "
+            "and no fewer to end with than to start with"
+        )
+    if max_boxes < 1:
+        raise UsageError(f"max_boxes {max_boxes}: expected at least 1")
+    with jax.enable_x64(True):
+        chosen = readings_named(theorem, reading)
+        targets = [(r, c) for r in chosen for c in r.claims if claim in (None, c.name)]
+        if not targets:
+            names = sorted({c.name for r in chosen for c in r.claims})
+            raise UsageError(f"{theorem.id} has no claim {claim!r}; it has {names}")
+        parts = [] if instance is not None else pieces(theorem.space, box or {})
+        if instance is not None:
+            job: Any = _AtInstance(theorem, _read(theorem, instance), precision, max_precision)
+        else:
+            job = _OnBox(theorem, parts, precision, max_precision, max_boxes, progress)
+        certificates = tuple(_certificate(job, r, c, claim is not None) for r, c in targets)
+    mode = "box" if instance is None else "instance"
+    primary = theorem.primary().name
+    return CertifyReport(theorem.id, theorem.title, mode, primary, certificates, described(parts))
+
+
+def _certificate(job: Any, reading: ResolvedReading, claim: Claim, named: bool) -> Certificate:
+    empty = Certificate(
+        reading.name, claim.name, str(claim.kind), claim.statement, Outcome.UNSUPPORTED
+    )
+    try:
+        return job(reading, claim, empty)
+    except UsageError as error:
+        if named:
+            raise
+        return dataclasses.replace(empty, note=str(error))
+
+
+def _formula(
+    theorem: Theorem, reading: ResolvedReading, claim: Claim, sizes: Mapping[str, int]
+) -> Formula:
+    """The claim as a program of the fields' values, the coarsening and the key.
+
+    Raises:
+        UsageError: for a claim that no enclosure decides.
+    """
+    subject = f"claim {claim.name!r} of {theorem.id}, reading {reading.name!r}"
+    if claim.kind not in RELATIONS:
+        raise UsageError(f"{subject} is decided by many runs together ({claim.kind}): verify it")
+    sources: set[str] = set()
+
+    def sides(x: Instance, keys: Any) -> tuple:
+        run = runs((reading,), x, keys)[reading.name]
+        given = None if claim.given is None else claim.given(run)
+        both = claim.lhs(run), claim.rhs(run)
+        sources.update(run.sources)
+        return *both, given
+
+    relation = RELATIONS[claim.kind], claim.strict, subject
+    formula = _traced(theorem, reading, sides, sizes, *relation)
+    if sources:
+        raise UsageError(f"{subject} is known up to {' and '.join(sorted(sources))}: verify it")
+    if formula.needs[-2]:
+        raise UsageError(f"{subject} integrates an ODE, whose error no enclosure bounds: verify it")
+    return formula
+
+
+def _hypotheses(theorem: Theorem, reading: ResolvedReading, sizes: Mapping[str, int]) -> Formula:
+    """A relation that holds wherever the hypotheses are met."""
+    subject = f"the hypotheses of {theorem.id}, reading {reading.name!r}"
+    return _traced(theorem, reading, lambda x, keys: (0, 0, None), sizes, "equal", False, subject)
+
+
+def _traced(
+    theorem: Theorem,
+    reading: ResolvedReading,
+    sides: Callable[[Instance, Any], tuple],
+    sizes: Mapping[str, int],
+    relation: str,
+    strict: bool,
+    subject: str,
+) -> Formula:
+    """`sides(x, keys) -> (lhs, rhs, given or None)` under the hypotheses of a reading."""
+    names, size_items = list(theorem.space.fields), tuple(sizes.items())
+
+    def points(*inputs: Any) -> tuple:
+        *values, coarsening, key = inputs
+        x = Instance(dict(zip(names, values)), size_items, coarsening)
+        margins = [margin(x) for margin in reading.hypotheses.values()]
+        found = sides(x, simulation_keys(jax.random.wrap_key_data(key), theorem.keys))
+        return *found, margins + order_margins(theorem.space, x)
+
+    like = jax.eval_shape(lambda key: theorem.space.sample(key, sizes), jax.random.key(0))
+    examples = [*(like.values[name] for name in names), np.float64(1), np.zeros(2, np.uint32)]
+    return traced(points, examples, relation, strict, subject)
+
+
+def _read(theorem: Theorem, instance: Mapping[str, Any] | str | Path) -> tuple[Instance, Any]:
+    """The instance and the data of its key."""
+    x, key = read_instance(theorem, instance)
+    check_order(theorem.space, x)
+    return x, np.zeros(2, np.uint32) if key is None else key
+
+
+@dataclass(frozen=True)
+class _AtInstance:
+    theorem: Theorem
+    instance: tuple[Instance, Any]
+    precision: int
+    max_precision: int
+    excluded: dict[str, bool] = field(default_factory=dict)
+
+    def __call__(self, reading: ResolvedReading, claim: Claim, empty: Certificate) -> Certificate:
+        x, key = self.instance
+        sizes = dict(x.sizes)
+        data = {"theorem": self.theorem.id, **self.theorem.space.to_json(x), "key": key.tolist()}
+        if reading.name not in self.excluded:
+            margins = self._decision(_hypotheses(self.theorem, reading, sizes))
+            self.excluded[reading.name] = margins.outcome is Outcome.OUTSIDE
+        if self.excluded[reading.name]:
+            return _decided(empty, Decision(Outcome.OUTSIDE), data)
+        return _decided(empty, self._decision(_formula(self.theorem, reading, claim, sizes)), data)
+
+    def _decision(self, formula: Formula) -> Decision:
+        x, key = self.instance
+        fields = self.theorem.space.fields
+
+        def inputs(machine: Machine) -> list[Any]:
+            values = [enclosed(machine, fields[name], x.values[name]) for name in fields]
+            return [*values, filled([UNDEFINED], ()), key]
+
+        return decide(formula, inputs, self.precision, self.max_precision)
+
+
+def _decided(
+    certificate: Certificate, decision: Decision, instance: Mapping[str, Any]
+) -> Certificate:
+    numbers = {name: spelled(value) for name, value in instance["values"].items()}
+    made = {name: value for name, value in vars(decision).items() if name != "relative"}
+    tiny = decision.outcome is Outcome.VIOLATED and decision.relative < FORMULA_ROUNDING
+    return dataclasses.replace(
+        certificate,
+        **made,
+        instance=dict(instance),
+        numbers=numbers,
+        note=TINY.format(decision.relative) if tiny else "",
+    )
+
+
+@dataclass(frozen=True)
+class _OnBox:
+    theorem: Theorem
+    pieces: list[Piece]
+    precision: int
+    max_precision: int
+    max_boxes: int
+    progress: Progress | None
+
+    def __call__(self, reading: ResolvedReading, claim: Claim, empty: Certificate) -> Certificate:
+        formulas: dict[tuple, Formula] = {}
+        kept: dict[str, Piece] = {}
+        for piece in self.pieces:
+            sizes = tuple(piece.sizes.items())
+            if sizes not in formulas:
+                formulas[sizes] = _formula(self.theorem, reading, claim, piece.sizes)
+            kept.setdefault(_what_matters(formulas[sizes], piece), piece)
+        pieces = list(kept.values())
+        problems = [_problem(formulas[tuple(piece.sizes.items())], piece) for piece in pieces]
+        found = settle(problems, self.precision, self.max_precision, self.max_boxes, self.progress)
+        return self._reported(empty, found, pieces)
+
+    def _reported(self, empty: Certificate, found: BoxOutcome, pieces: list[Piece]) -> Certificate:
+        if found.place is not None and found.decision is not None:
+            number, point = found.place
+            data = {"theorem": self.theorem.id, **pieces[number].instance(point)}
+            empty = _decided(empty, found.decision, data)
+        return dataclasses.replace(
+            empty,
+            outcome=found.outcome,
+            boxes=found.boxes,
+            dropped=found.dropped,
+            depth=found.depth,
+            left=found.left,
+            resisting=found.resisting,
+        )
+
+
+def _what_matters(formula: Formula, piece: Piece) -> str:
+    """Pieces that differ in what does not enter the formula need only one look."""
+    names = zip(piece.space.fields, formula.needs)
+    entering = [
+        (name, piece.fixed[name]) for name, needed in names if needed and name in piece.fixed
+    ]
+    return repr((piece.sizes, [(name, np.asarray(value).tolist()) for name, value in entering]))
+
+
+def _problem(formula: Formula, piece: Piece) -> Problem:
+    def arrange(machine: Machine, numbers: list[Any]) -> list[Any]:
+        undefined = filled([machine.arithmetic.lift(UNDEFINED)], ())
+        return [*piece.arrays(machine, numbers), undefined, np.zeros(2, np.uint32)]
+
+    return Problem(formula, piece.coordinates, arrange, piece.names())

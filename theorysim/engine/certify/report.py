@@ -1,0 +1,124 @@
+"""What certifying a theorem's claims returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from theorysim.enclosures.points import Outcome
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is certain of one claim.
+
+    Attributes:
+        lhs, rhs, slack: decimal enclosures of both sides at entry `place` of `instance`.
+        precision: the bits that it took; `undecided` of the `entries` remain open.
+        instance: the instance certified, or the violating one; it can be replayed.
+        numbers: the same with every number spelled exactly, a decimal or the bits of a float.
+        boxes, dropped, depth, left, resisting: of a box, as in `BoxOutcome`.
+    """
+
+    reading: str
+    claim: str
+    kind: str
+    statement: str
+    outcome: Outcome
+    lhs: str = ""
+    rhs: str = ""
+    slack: str = ""
+    place: tuple[int, ...] = ()
+    precision: int = 0
+    undecided: int = 0
+    entries: int = 0
+    instance: Mapping[str, Any] | None = None
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    boxes: int = 0
+    dropped: int = 0
+    depth: int = 0
+    left: float = 0.0
+    resisting: Mapping[str, tuple[float, float]] | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        head = f"{self.reading}, {self.claim}: {self.outcome}"
+        if self.outcome is Outcome.UNSUPPORTED:
+            return f"{head}: {self.note}"
+        if self.boxes:
+            head += f" ({self.boxes} boxes, bisected at most {self.depth} times)"
+        if self.resisting is not None:
+            ends = (f"{name} in [{a!r}, {b!r}]" for name, (a, b) in self.resisting.items())
+            head += f"; {self.left:.2g} of the box is left: {', '.join(ends)}"
+        if not self.slack:
+            return head
+        if self.boxes:
+            head += f"\n    at {_listed(self.numbers)}"
+        where = f" at entry {list(self.place)}" if self.place else ""
+        sides = f"{self.lhs} against {self.rhs}{where}, slack {self.slack}"
+        note = f"\n    {self.note}" if self.note else ""
+        return f"{head}\n    {sides} ({self.precision} bits){note}"
+
+
+def _listed(numbers: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in numbers.items())
+
+
+@dataclass(frozen=True)
+class CertifyReport:
+    """The outcome of `certify`; `mode` is "instance" or "box", `box` the ranges of the latter."""
+
+    theorem: str
+    title: str
+    mode: str
+    primary: str
+    certificates: tuple[Certificate, ...]
+    box: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The primary reading, where it is among them, else all readings."""
+        names = tuple(dict.fromkeys(certificate.reading for certificate in self.certificates))
+        return (self.primary,) if self.primary in names else names
+
+    @property
+    def outcome(self) -> Outcome:
+        """Of the primary reading (or of the only one): one violation decides."""
+        found = {c.outcome for c in self.certificates if c.reading in self.judged}
+        order = (Outcome.VIOLATED, Outcome.UNDECIDED, Outcome.UNSUPPORTED, Outcome.OUTSIDE)
+        return next((outcome for outcome in order if outcome in found), Outcome.CERTIFIED)
+
+    @property
+    def exit_code(self) -> int:
+        """0 certified, 3 certified violated, 4 anything else."""
+        return {Outcome.CERTIFIED: 0, Outcome.VIOLATED: 3}.get(self.outcome, 4)
+
+    def certificate(self, reading: str, claim: str) -> Certificate:
+        """The certificate of that claim."""
+        return next(c for c in self.certificates if (c.reading, c.claim) == (reading, claim))
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as JSON data; enclosures are texts such as "[0.1 +/- 2.3e-20]"."""
+        return {
+            "theorem": self.theorem,
+            "title": self.title,
+            "mode": self.mode,
+            "primary": self.primary,
+            "outcome": str(self.outcome),
+            "box": dict(self.box),
+            "certificates": [
+                {**vars(c), "outcome": str(c.outcome), "place": list(c.place)}
+                for c in self.certificates
+            ],
+        }
+
+    def __str__(self) -> str:
+        at_instance = self.mode == "instance"
+        where = "at this instance" if at_instance else "on the box"
+        lines = [f"{self.theorem}, {' and '.join(self.judged)}: {self.outcome} {where}"]
+        if at_instance:
+            lines.append(f"  at {_listed(self.certificates[0].numbers)}")
+        else:
+            lines.append(f"  {_listed(self.box)}")
+        return "\n".join(lines + [f"  {certificate}" for certificate in self.certificates])

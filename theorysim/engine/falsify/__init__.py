@@ -1,0 +1,1 @@
+"""Falsifying: search for violations, confirm them, make them small."""

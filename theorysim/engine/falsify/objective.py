@@ -1,0 +1,220 @@
+"""Scoring points of a space's unit cube: by how much they violate each claim of a reading.
+
+Scores order points: feasible ones by relative violation, infeasible ones below all of them by how
+far they are from feasible, undefined ones last. One simulation of a point scores it for all claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float
+
+from theorysim.claims.claim import Claim, Kind
+from theorysim.claims.run import Run
+from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.engine.measure.batch import instance_bytes
+from theorysim.engine.measure.draw import Settings, SizeItems
+from theorysim.engine.measure.errors import (
+    replace_coarsening,
+    runs,
+    sides_with_errors,
+    simulation_keys,
+    spoken,
+)
+from theorysim.jaxprs.structure import contains
+from theorysim.memory import chunk_length
+
+Points = Float[np.ndarray, "points dimension"]
+
+# Points that are simulated side by side, memory permitting; fewer where runs differ in length, as
+# all wait for the longest one.
+CHUNK = 512
+CHUNK_OF_LOOPS = 32
+
+ASCENT_STEPS = 64
+ASCENT_RATE = 0.03
+
+# Standard errors by which an average must miss before a point is suspected: otherwise the noisiest
+# points come first.
+NOISE = 3.5
+
+# Below every score of a feasible point, which lies in [-1, 1].
+INFEASIBLE = -4.0
+UNDEFINED = -8.0
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Points of the cube, with their scores (relative violation) and log lhs/rhs for one claim."""
+
+    points: Points
+    scores: np.ndarray
+    ratios: np.ndarray
+
+    def best(self, count: int) -> Scored:
+        """The best few, best first, then that of the largest ratio where it is none of them.
+
+        Without repetitions of a point.
+        """
+        _, first = np.unique(self.points, axis=0, return_index=True)
+        order = first[np.argsort(-self.scores[first], kind="stable")][:count]
+        largest = first[np.argmax(self.ratios[first])]
+        if largest not in order:
+            order = np.append(order, largest)
+        return Scored(self.points[order], self.scores[order], self.ratios[order])
+
+    @staticmethod
+    def joined(*parts: Scored) -> Scored:
+        """All points of several parts."""
+        fields = [
+            np.concatenate(f)
+            for f in zip(*((p.points, p.scores, p.ratios) for p in parts), strict=True)
+        ]
+        return Scored(*fields)
+
+
+def _relative(claim: Claim, lhs: Array, rhs: Array, error: Array) -> Array:
+    """Violation beyond an error, relative to the sides, in [-1, 1]; positive where violated.
+
+    Least where both sides are zero, which says nothing: such points would crowd out those where a
+    bound is nearly attained.
+    """
+    excess = rhs - lhs if claim.kind in (Kind.AT_LEAST, Kind.DECREASING) else lhs - rhs
+    if claim.kind is Kind.EQUAL:
+        excess = jnp.abs(excess)
+    scale = jnp.abs(lhs) + jnp.abs(rhs)
+    relative = (excess - error) / jnp.where(scale > 0, scale, 1)
+    return jnp.where(scale == 0, -1, jnp.maximum(relative, -1))
+
+
+def _log_ratio(claim: Claim, lhs: Array, rhs: Array) -> Array:
+    if claim.kind in (Kind.AT_LEAST, Kind.DECREASING):
+        lhs, rhs = rhs, lhs
+    positive = (lhs > 0) & (rhs > 0)
+    safe = jnp.where(positive, lhs, 1) / jnp.where(positive, rhs, 1)
+    return jnp.where(positive, jnp.log(safe), -jnp.inf)
+
+
+def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
+    """What the search maximises for a claim, in [-1, 1], and the log of lhs/rhs.
+
+    That is the violation; of a constant, which nothing violates at one instance, its size. Points
+    without a number are passed over, as long as there are others, and so are those where the sides
+    are equal: the start of a path often is, at every instance, and hides how near the others come.
+    """
+    lhs, rhs, (limit, standard_error, _) = sides_with_errors(claim, run)
+    given = spoken(claim, run, lhs.shape)
+    relative = _relative(claim, lhs, rhs, limit + NOISE * standard_error)
+    log_ratio = _log_ratio(claim, lhs, rhs)
+    known = given & ~jnp.isnan(relative) & ~jnp.isnan(log_ratio)
+    ratio = jnp.max(jnp.where(known, log_ratio, -jnp.inf), initial=-jnp.inf)
+    apart = known & (relative != 0)
+    told = jnp.where(jnp.any(apart), apart, known)
+    goal = jnp.max(jnp.where(told, relative, -1), initial=-1)
+    if claim.kind is Kind.EXISTS_CONSTANT:
+        goal = jnp.tanh(jnp.maximum(ratio, -50) / 50)
+    undefined = jnp.any(given) & ~jnp.any(known)
+    return jnp.where(undefined, jnp.nan, goal), ratio
+
+
+@lru_cache(maxsize=256)
+def _scoring_program(
+    theorem: Theorem, reading: ResolvedReading, claims: tuple[Claim, ...], sizes: SizeItems
+):
+    """The score of many points, of one, and how many are worth simulating side by side."""
+    size_map = dict(sizes)
+
+    def score(u: Any, fixed: dict, key_data: Any) -> tuple[Array, Array]:
+        x = theorem.space.decode(u, size_map).replace(**fixed)
+        margin = reading.margin(x)
+        x = replace_coarsening(x, 1.0 if theorem.integrates else jnp.nan)
+        keys = simulation_keys(jax.random.wrap_key_data(key_data), theorem.keys)
+        run = runs((reading,), x, keys)[reading.name]
+        goals, ratios = map(jnp.stack, zip(*(_goal(claim, run) for claim in claims), strict=True))
+        outside = jnp.where(jnp.isnan(margin), UNDEFINED, INFEASIBLE + jnp.tanh(margin))
+        scores = jnp.where(margin >= 0, goals, outside)
+        scores = jnp.where(jnp.isnan(scores), UNDEFINED, scores)
+        return scores, jnp.where(margin >= 0, ratios, -jnp.inf)
+
+    origin = jnp.zeros(theorem.space.dimension(size_map))
+    whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0))).jaxpr
+    side_by_side = CHUNK_OF_LOOPS if contains(whole, ("while",)) else CHUNK
+    return jax.jit(jax.vmap(score, in_axes=(0, None, None))), score, side_by_side
+
+
+@lru_cache(maxsize=256)
+def _ascent_program(score: Callable) -> Callable:
+    """Gradient ascent of points in the score of one claim, within the cube."""
+    optimiser = optax.adam(ASCENT_RATE)
+
+    def climb(u: Array, claim: Array, *arguments: Any) -> Array:
+        def step(state: tuple, _: None) -> tuple:
+            u, memory = state
+            slope = jax.grad(lambda u: -score(u, *arguments)[0][claim])(u)
+            slope = jnp.nan_to_num(slope, posinf=0.0, neginf=0.0)
+            updates, memory = optimiser.update(slope, memory)
+            return (jnp.clip(u + jnp.asarray(updates), 0, 1), memory), None
+
+        return jax.lax.scan(step, (u, optimiser.init(u)), None, length=ASCENT_STEPS)[0][0]
+
+    return jax.jit(jax.vmap(climb, in_axes=(0, None, None, None)))
+
+
+class Target:
+    """Claims of one reading at fixed sizes: what is scored, and how many points were.
+
+    `evaluations` counts the points at which the hypotheses hold and some claim gave a number,
+    `spent` all of them and the steps of gradient ascent.
+    """
+
+    def __init__(
+        self,
+        theorem: Theorem,
+        reading: ResolvedReading,
+        claims: Sequence[Claim],
+        settings: Settings,
+        seed: int,
+    ):
+        self.dimension = theorem.space.dimension(settings.sizes)
+        self.evaluations = 0
+        self.spent = 0
+        items = settings.size_items
+        program = _scoring_program(theorem, reading, tuple(claims), items)
+        self._batch, self._single, side_by_side = program
+        key = np.asarray(jax.random.key_data(jax.random.key(seed)))
+        self._arguments = dict(settings.values), key
+        what = f"{theorem.id} with " + ", ".join(f"{k} = {v}" for k, v in items)
+        need = instance_bytes(theorem, (reading,), settings.sizes)
+        self._chunk = chunk_length(need, side_by_side, what)
+        self._climb = _ascent_program(self._single)
+
+    def scored(self, points: Points) -> list[Scored]:
+        """Any number of points scored for each claim, in chunks of one compiled length."""
+        scores, ratios = [], []
+        for start in range(0, len(points), self._chunk):
+            rows = np.minimum(np.arange(start, start + self._chunk), len(points) - 1)
+            score, ratio = self._batch(points[rows], *self._arguments)
+            kept = slice(0, len(points) - start)
+            scores.append(np.asarray(score)[kept])
+            ratios.append(np.asarray(ratio)[kept])
+            self.evaluations += int(np.sum(np.max(scores[-1], axis=1) > INFEASIBLE / 2))
+        self.spent += len(points)
+        by_claim = zip(np.concatenate(scores).T, np.concatenate(ratios).T, strict=True)
+        return [Scored(points, score, ratio) for score, ratio in by_claim]
+
+    def ascended(self, points: Points, claim: int) -> Points | None:
+        """Points after gradient ascent in the score of one claim; None without a gradient."""
+        try:
+            climbed = self._climb(points, claim, *self._arguments)
+        except ValueError:  # a loop of traced length has no reverse derivative
+            return None
+        self.spent += ASCENT_STEPS * len(points)
+        return np.asarray(climbed)

@@ -1,0 +1,94 @@
+"""What attacks on a theorem's claims found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from theorysim.engine.verify.report import ClaimReport
+
+
+@dataclass(frozen=True)
+class Attack:
+    """The outcome of attacking one claim.
+
+    `evaluations` counts instances that meet the hypotheses (on each rung, where a claim climbs a
+    ladder), `runs` their simulations: several per instance where a claim averages over keys.
+    `lhs`, `rhs`, `slack`, `error` belong to `instance`, the (shrunk, confirmed) counterexample;
+    without one they are NaN. `ratio` is the largest lhs/rhs (rhs/lhs for lower bounds) reached,
+    at `ratio_instance`: the tightness over the space, no proof.
+    """
+
+    reading: str
+    claim: str
+    kind: str
+    evaluations: int
+    runs: int
+    refuted: bool
+    lhs: float = math.nan
+    rhs: float = math.nan
+    slack: float = math.nan
+    error: float = math.nan
+    instance: Mapping[str, Any] | None = None
+    ratio: float = math.nan
+    ratio_instance: Mapping[str, Any] | None = None
+    note: str = ""
+
+
+def decisive_numbers(found: ClaimReport) -> dict[str, float]:
+    """Sides, slack and error of the instance that refuted a claim."""
+    return {name: getattr(found, name) for name in ("lhs", "rhs", "slack", "error")}
+
+
+@dataclass(frozen=True)
+class FalsifyReport:
+    """All attacks on a theorem."""
+
+    theorem: str
+    title: str
+    seed: int
+    budget: int
+    attacks: tuple[Attack, ...]
+    primary: str
+
+    @property
+    def exit_code(self) -> int:
+        """Of the primary reading (or the only one): 3 refuted, 4 nothing evaluated, else 0."""
+        names = {attack.reading for attack in self.attacks}
+        judged = {self.primary} & names or names
+        attacks = [attack for attack in self.attacks if attack.reading in judged]
+        if any(attack.refuted for attack in attacks):
+            return 3
+        return 0 if any(attack.evaluations for attack in attacks) else 4
+
+    def counterexample(self) -> Attack | None:
+        """The first refuted claim that has an instance, the primary reading's before others."""
+        hits = [attack for attack in self.attacks if attack.instance is not None]
+        hits.sort(key=lambda attack: attack.reading != self.primary)
+        return hits[0] if hits else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as JSON data; numbers that are not finite become null."""
+        return {
+            "theorem": self.theorem,
+            "title": self.title,
+            "seed": self.seed,
+            "budget": self.budget,
+            "primary": self.primary,
+            "attacks": [
+                {
+                    name: None if isinstance(v, float) and not math.isfinite(v) else v
+                    for name, v in vars(attack).items()
+                }
+                for attack in self.attacks
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.theorem}: {self.budget} points per reading"]
+        for a in self.attacks:
+            outcome = "refuted" if a.refuted else f"not refuted, largest ratio {a.ratio:.4g}"
+            lines.append(f"  {a.reading}, {a.claim}: {outcome}")
+        return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Drawing instances and evaluating claims on them, with their numerical errors."""

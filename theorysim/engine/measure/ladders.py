@@ -1,0 +1,102 @@
+"""Climbing ladders: a reading's claims measured at every rung of a size or a field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import jax
+import numpy as np
+
+from theorysim.claims.space import Instance
+from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.engine.measure.batch import chunk_that_fits, measured
+from theorysim.engine.measure.draw import Settings, feasible, parse_settings
+from theorysim.engine.measure.errors import Measurement
+from theorysim.engine.measure.sample import Sample, drawn_sample
+from theorysim.errors import UsageError
+
+# A variable, a size or a field, and its value there.
+Rung: TypeAlias = tuple[str, float]
+
+
+def rows_of(measurement: Measurement, rows: np.ndarray) -> Measurement:
+    """The measurement of some instances."""
+    return jax.tree.map(lambda leaf: leaf[rows], measurement)
+
+
+@dataclass(frozen=True)
+class Ladders:
+    """The ladders that claims of some readings climb, from the instances of a sample."""
+
+    theorem: Theorem
+    readings: tuple[ResolvedReading, ...]
+    settings: Settings
+    sample: Sample
+    seed: int
+    wanted: int
+
+    def climbed(self) -> dict[Rung, dict[str, dict[str, Measurement]]]:
+        """Measurements on every rung, for the instances of each reading there.
+
+        Raises:
+            UsageError: where no instance of a reading that climbs meets its hypotheses on a rung.
+        """
+        own = {r.name: _rungs_of(r) for r in self.readings if len(self.sample.rows[r.name])}
+        rungs = sorted(set[Rung]().union(*own.values()))
+        fields = self._rows_on_all_rungs(own)
+        found = {}
+        for rung in rungs:
+            at, stage = self._stage(rung, fields)
+            for name in (name for name in own if rung in own[name]):
+                if not len(stage.rows[name]):
+                    raise UsageError(
+                        f"{self.theorem.id}, {name}: no instance satisfies the hypotheses at "
+                        f"{rung[0]} = {rung[1]:g}"
+                    )
+            found[rung] = self._on_a_rung(at, stage)
+        return found
+
+    def _rows_on_all_rungs(self, own: Mapping[str, set[Rung]]) -> dict[str, dict[str, np.ndarray]]:
+        """Per field and reading, the instances that meet the hypotheses on its whole ladder."""
+        found: dict[str, dict[str, np.ndarray]] = {}
+        for reading in self.readings:
+            for rung in own.get(reading.name, ()):
+                if rung[0] in self.theorem.space.fields:
+                    rows = found.setdefault(rung[0], dict(self.sample.rows))
+                    met = feasible(reading, self._with_field(rung))
+                    rows[reading.name] = rows[reading.name][met[rows[reading.name]]]
+        return found
+
+    def _with_field(self, rung: Rung) -> Instance:
+        variable, value = rung
+        checked = self.theorem.space.fields[variable].check(variable, value, self.settings.sizes)
+        filled = np.broadcast_to(checked, (len(self.sample.keys), *checked.shape))
+        return self.sample.instances.replace(**{variable: filled})
+
+    def _stage(
+        self, rung: Rung, fields: Mapping[str, dict[str, np.ndarray]]
+    ) -> tuple[Settings, Sample]:
+        """The instances on one rung: drawn anew at another size, or with a field replaced."""
+        variable, value = rung
+        if variable in fields:
+            changed = {"instances": self._with_field(rung), "rows": fields[variable]}
+            return self.settings, replace(self.sample, **changed)
+        size = int(value) if int(value) == value else value
+        fixed = {**self.settings.sizes, **self.settings.values, variable: size}
+        at = parse_settings(self.theorem, fixed)
+        return at, drawn_sample(self.theorem, self.readings, at, self.seed, self.wanted)
+
+    def _on_a_rung(self, at: Settings, stage: Sample) -> dict[str, dict[str, Measurement]]:
+        chunk = chunk_that_fits(self.theorem, self.readings, at, len(stage.keys))
+        found = measured(self.theorem, self.readings, at, stage.instances, stage.keys, chunk)
+        return {
+            r.name: {c.name: rows_of(found[r.name][c.name], stage.rows[r.name]) for c in r.claims}
+            for r in self.readings
+        }
+
+
+def _rungs_of(reading: ResolvedReading) -> set[Rung]:
+    ladders = (ladder for claim in reading.claims for ladder in claim.ladders.items())
+    return {(variable, rung) for variable, rungs in ladders for rung in rungs}

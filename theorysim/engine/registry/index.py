@@ -1,0 +1,309 @@
+"""Finding theorems: ids come from file paths, and nothing is imported before it is asked for.
+
+Statements live in `theorysim/theorems/<paper>/<statement>.py`, in packages that are announced
+through the entry-point group `theorysim.theorems`, and in single files that a user names. Listing
+them reads their headers without running them, so that it needs no JAX.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from theorysim.engine.registry.headers import (
+    Header,
+    Paper,
+    ReadingName,
+    RegistryError,
+    read_header,
+    read_paper,
+)
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from theorysim.claims.theorem import Theorem
+
+GROUP = "theorysim.theorems"
+OWN = Path(__file__).parents[2] / "theorems"
+LOCAL = "local"
+LOCAL_MODULE = "_theorysim_local_"  # modules of single files are called so
+EQUATIONS = ("eq", "equation")
+KINDS = {"eq": "equation", "def": "definition"}
+SUGGESTIONS = 4
+
+Files = Iterable[str | Path]
+
+
+class UnknownTheorem(RegistryError):
+    """No statement has this id; the nearest ids are suggested."""
+
+
+class AmbiguousTheorem(RegistryError):
+    """Several papers have a statement of this name; the candidates are listed."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A statement as the registry knows it.
+
+    Attributes:
+        id: paper and name, such as "overtraining/theorem-4.7".
+        paper: the slug of the paper.
+        kind: theorem, lemma, equation, ...
+        title: first line of the docstring.
+        aliases: other names of the statement, without the paper.
+        readings: the readings, the printed one first.
+        path: the file.
+        module: the module's name; "" for a single file.
+        problem: why the file cannot be read, naming the line; "" where it can.
+    """
+
+    id: str
+    paper: str
+    kind: str
+    title: str
+    aliases: tuple[str, ...]
+    readings: tuple[ReadingName, ...]
+    path: Path
+    module: str
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """The id without the paper."""
+        return self.id.removeprefix(f"{self.paper}/")
+
+    def names(self) -> tuple[str, ...]:
+        """Every name, with its paper, that the statement answers to."""
+        return (self.id, *(f"{self.paper}/{alias.lower()}" for alias in self.aliases))
+
+
+def statement_name(stem: str) -> str:
+    """The name that a file name stands for: `theorem_4_2_rates` is theorem-4.2-rates.
+
+    Numbers (digits or single letters) join with a dot, those of equations and everything else
+    with a dash: `lemma_a_28` is lemma-a.28, `eq_16_17` is eq-16-17.
+    """
+    tokens = stem.lower().split("_")
+    dot = "-" if tokens[0] in EQUATIONS else "."
+    both_numbers = (_is_number(a) and _is_number(b) for a, b in pairwise(tokens))
+    joints = [dot if both else "-" for both in both_numbers]
+    return tokens[0] + "".join(joint + token for joint, token in zip(joints, tokens[1:]))
+
+
+def entries(extra: Files = ()) -> tuple[Entry, ...]:
+    """All statements, in natural order of paper and name.
+
+    A file that cannot be read is listed with its `problem` and hides no other.
+
+    Args:
+        extra: single files; their statements get the ids `local/<name>`.
+
+    Raises:
+        RegistryError: for a file or package that is not there and for an id given twice.
+    """
+    found = [*_in_package(OWN, "theorysim.theorems", ""), *_in_packs(), *_in_files(extra)]
+    _refuse_duplicates(found)
+    return tuple(sorted(found, key=_natural_order))
+
+
+def find(query: str, extra: Files = ()) -> Entry:
+    """The statement of that id, or of that name or alias where only one paper has it.
+
+    Raises:
+        UnknownTheorem: with the nearest ids.
+        AmbiguousTheorem: with the candidates.
+    """
+    every = entries(extra)
+    wanted = "-".join(query.lower().split())
+    matches = [entry for entry in every if wanted in _answers_to(entry)]
+    if not matches:
+        raise UnknownTheorem(f"no theorem {query!r}; {_suggestion(wanted, every)}")
+    if len(matches) > 1:
+        candidates = ", ".join(entry.id for entry in matches)
+        raise AmbiguousTheorem(f"{query!r} stands in several papers; choose one of {candidates}")
+    return matches[0]
+
+
+def load(entry: Entry) -> Theorem:
+    """The theorem of an entry, with its id and title; imports its module.
+
+    Raises:
+        RegistryError: naming file and line, where the module is broken and none of ours.
+    """
+    if entry.problem:
+        raise RegistryError(entry.problem)
+    return _load(entry, entry.path.stat().st_mtime_ns)
+
+
+def theorem(query: str, extra: Files = ()) -> Theorem:
+    """The theorem of an id, a name or an alias.
+
+    Raises:
+        UnknownTheorem: with the nearest ids.
+        AmbiguousTheorem: with the candidates.
+    """
+    return load(find(query, extra))
+
+
+def citation(entry: Entry) -> Paper | None:
+    """The paper of an entry, if `_paper.py` beside it tells."""
+    path = entry.path.with_name("_paper.py")
+    return read_paper(path) if entry.module and path.is_file() else None
+
+
+def _is_number(token: str) -> bool:
+    return token.isdigit() or len(token) == 1
+
+
+def _natural_order(entry: Entry) -> tuple:
+    tokens = re.split(r"[-.]", entry.name)
+    return entry.paper, [(0, int(t), "") if t.isdigit() else (1, 0, t) for t in tokens]
+
+
+def _answers_to(entry: Entry) -> set[str]:
+    names = entry.names()
+    return {*names, *(name.removeprefix(f"{entry.paper}/") for name in names)}
+
+
+def _suggestion(wanted: str, every: tuple[Entry, ...]) -> str:
+    ids = {name: entry.id for entry in every for name in _answers_to(entry)}
+    near = difflib.get_close_matches(wanted, ids, SUGGESTIONS)
+    if not near:
+        return "`theorysim list` shows all ids"
+    return "did you mean " + ", ".join(dict.fromkeys(ids[name] for name in near)) + "?"
+
+
+def _refuse_duplicates(found: list[Entry]) -> None:
+    owners: dict[str, Entry] = {}
+    for entry in found:
+        for name in set(entry.names()):
+            other = owners.setdefault(name, entry)
+            if other is not entry:
+                raise RegistryError(
+                    f"{name} is given twice, by {other.path} and {entry.path}: rename one of them"
+                )
+
+
+def _in_package(folder: Path, package: str, paper: str) -> Iterator[Entry]:
+    """Statements of a package: those in its folder belong to `paper`, others to their folder's."""
+    for path in _modules(folder):
+        yield _entry(path, paper, f"{package}.{path.stem}")
+    for inner in sorted(folder.iterdir()):
+        if inner.is_dir() and not inner.name.startswith(("_", ".")):
+            for path in _modules(inner):
+                slug = inner.name.replace("_", "-")
+                yield _entry(path, slug, f"{package}.{inner.name}.{path.stem}")
+
+
+def _modules(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.glob("*.py")) if not path.name.startswith("_")]
+
+
+def _in_packs() -> Iterator[Entry]:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=GROUP):
+        yield from _in_package(_package_folder(point), point.value, point.name)
+
+
+def _package_folder(point: EntryPoint) -> Path:
+    """The folder of an announced package, found without importing it or its parents."""
+    top, *inner = point.value.split(".")
+    spec = importlib.util.find_spec(top)
+    places = (spec.submodule_search_locations or ()) if spec is not None else ()
+    for folder in (Path(place, *inner) for place in places):
+        if folder.is_dir():
+            return folder
+    owner = point.dist.name if point.dist is not None else "a distribution"
+    raise RegistryError(
+        f"{owner} announces theorems in {point.value!r}, which is no package: "
+        f"mend its entry point in the group {GROUP}, or uninstall it"
+    )
+
+
+def _in_files(extra: Files) -> Iterator[Entry]:
+    for path in map(Path, extra):
+        if not path.is_file() or path.suffix != ".py":
+            raise RegistryError(f"{path} is no Python file: expected a file with one theorem")
+        yield _entry(path.resolve(), LOCAL, "")
+
+
+def _entry(path: Path, paper: str, module: str) -> Entry:
+    name = statement_name(path.stem)
+    word = re.split(r"[-.]", name)[0]
+    header, problem = Header("", (), ()), ""
+    try:
+        header = read_header(path)
+    except RegistryError as error:
+        problem = str(error)
+    return Entry(
+        id=f"{paper}/{name}",
+        paper=paper,
+        kind=KINDS.get(word, word),
+        title=header.title,
+        aliases=header.aliases,
+        readings=header.readings,
+        path=path,
+        module=module,
+        problem=problem,
+    )
+
+
+@cache
+def _load(entry: Entry, modified: int) -> Theorem:
+    """One object per state of the file, because compiled programs are kept per theorem."""
+    del modified
+    from theorysim.claims.theorem import Theorem
+
+    try:
+        module = importlib.import_module(entry.module) if entry.module else _run_file(entry.path)
+    except Exception as error:
+        if entry.path.is_relative_to(OWN):
+            raise
+        raise RegistryError(_blame(error, entry.path)) from error
+    if not isinstance(module.theorem, Theorem):
+        raise RegistryError(f"{entry.path}: `theorem` is no Theorem, but {module.theorem!r}")
+    return module.theorem.named(entry.id, entry.title)
+
+
+def _run_file(path: Path) -> ModuleType:
+    """The module, run from its source: cached bytecode tells states within a second not apart."""
+    name = LOCAL_MODULE + path.stem
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None:
+        raise ImportError(f"no loader for {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up while it runs
+    exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
+    return module
+
+
+def fault_in_a_file(error: BaseException) -> str | None:
+    """File, line and first line of an error that passed through a user's own file; else None."""
+    files = {m.__file__ for name, m in list(sys.modules.items()) if name.startswith(LOCAL_MODULE)}
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
+    if not frames:
+        return None
+    message = str(error).partition("\n")[0]
+    return f"{frames[-1].filename}:{frames[-1].lineno}: {type(error).__name__}: {message}"
+
+
+def _blame(error: Exception, path: Path) -> str:
+    """The error with the innermost line of the statement's own folder."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
+    own = [f for f in frames if Path(f.filename).is_relative_to(path.parent)]
+    place = f"{own[-1].filename}:{own[-1].lineno}" if own else f"{path}:1"
+    return f"{place}: {type(error).__name__}: {error}"

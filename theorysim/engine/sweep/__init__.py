@@ -1,0 +1,1 @@
+"""Sweeping the claims of theorems."""

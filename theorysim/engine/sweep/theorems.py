@@ -1,0 +1,168 @@
+"""The claims of a theorem as a function that can be swept."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from theorysim.claims.claim import Claim, Kind
+from theorysim.claims.run import Run
+from theorysim.claims.space import Instance
+from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.engine import registry
+from theorysim.engine.measure.draw import parse_settings
+from theorysim.engine.measure.errors import replace_coarsening, runs, sides, simulation_keys, spoken
+from theorysim.engine.verify.points import slack
+from theorysim.engine.verify.verify import readings_named
+from theorysim.errors import UsageError
+from theorysim.sweeps.outputs import DIVERGED
+
+SLACK = ".slack"
+SATISFIED = "satisfied"
+
+# Kinds that compare neither side at a point: what they say is about a ladder.
+NO_SLACK = (Kind.SCALES_AS, Kind.TENDS_TO, Kind.EXISTS_CONSTANT)
+
+
+def claim_sides(
+    theorem: Theorem | str,
+    *,
+    reading: str | None = None,
+    claim: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Callable[..., dict[str, Array]]:
+    """Both sides and the slack of the claims, as a function of `key`, fields and sizes.
+
+    Fields that are not given are drawn from the key, as `verify` draws an instance; sizes that
+    are not given take their defaults. The function returns `<claim>.lhs`, `<claim>.rhs`,
+    `<claim>.slack` (negative where the claim is violated; NaN where the instance does not meet the
+    hypotheses or the claim does not speak of the point), `satisfied` (whether the instance meets
+    all hypotheses) and `diverged` (whether a side is not finite where its claim speaks).
+
+    Args:
+        theorem: a theorem or its id.
+        reading: the primary reading by default.
+        claim: only the claim of this name.
+        settings: sizes and field values to fix.
+
+    Raises:
+        UsageError: for an unknown id or name, with the names there are.
+    """
+    if isinstance(theorem, str):
+        theorem = registry.theorem(theorem)
+    chosen = theorem.primary() if reading is None else readings_named(theorem, reading)[0]
+    claims = _named(theorem, chosen, claim)
+    fixed = parse_settings(theorem, settings or {})
+
+    def claim_values(key: Array, **given: Any) -> dict[str, Array]:
+        sizes = {**fixed.sizes, **{name: given[name] for name in given if name in fixed.sizes}}
+        values = {name: value for name, value in given.items() if name not in sizes}
+        unknown = set(values) - set(theorem.space.fields)
+        if unknown:
+            raise UsageError(_unknown(theorem, min(unknown)))
+        twice = set(given) & set(settings or {})
+        if twice:
+            raise UsageError(f"{min(twice)!r} is fixed and swept: leave out one")
+        sizes = theorem.space.default_sizes(**sizes)
+        x = theorem.space.sample(jax.random.fold_in(key, 0), sizes)
+        return _values(theorem, chosen, claims, x.replace(**fixed.values, **values), key)
+
+    claim_values.__qualname__ = f"{theorem.id}: {chosen.name}"
+    claim_values.in_float64 = True  # pyright: ignore[reportFunctionMemberAccess]
+    return claim_values
+
+
+def _named(theorem: Theorem, reading: ResolvedReading, claim: str | None) -> tuple[Claim, ...]:
+    claims = {c.name: c for c in reading.claims}
+    if claim is not None and claim not in claims:
+        raise UsageError(
+            f"reading {reading.name!r} of {theorem.id} has no claim {claim!r}; it has "
+            f"{list(claims)}"
+        )
+    return tuple(claims.values()) if claim is None else (claims[claim],)
+
+
+def _values(
+    theorem: Theorem, reading: ResolvedReading, claims: tuple[Claim, ...], x: Instance, key: Array
+) -> dict[str, Array]:
+    # A theorem that integrates without declaring it gets NaN, as when it is verified.
+    x = replace_coarsening(x, 1.0 if theorem.integrates else jnp.nan)
+    run = runs((reading,), x, simulation_keys(key, theorem.keys))[reading.name]
+    found, diverged = {}, jnp.zeros((), bool)
+    satisfied = reading.margin(x) >= 0
+    for claim, name in zip(claims, output_names(claims)):
+        values, failed = _claim_values(claim, name, run, satisfied)
+        found, diverged = {**found, **values}, diverged | failed
+    return {**found, SATISFIED: satisfied, DIVERGED: diverged}
+
+
+def _claim_values(
+    claim: Claim, name: str, run: Run, satisfied: Array
+) -> tuple[dict[str, Array], Array]:
+    """The outputs of a claim, and whether a side is not finite where the claim speaks."""
+    lhs, rhs = sides(claim, run)
+    given = spoken(claim, run, lhs.shape)
+    found = {f"{name}.lhs": lhs, f"{name}.rhs": rhs}
+    if claim.kind not in NO_SLACK:
+        found[name + SLACK] = jnp.where(given & satisfied, slack(claim.kind, lhs, rhs), jnp.nan)
+    return found, jnp.any(given & ~(jnp.isfinite(lhs) & jnp.isfinite(rhs)))
+
+
+def output_names(claims: Sequence[Claim]) -> list[str]:
+    """Claims' names as letters, digits, dots and underscores, which a store's paths can bear.
+
+    Names that differ in other characters only are numbered.
+    """
+    names: list[str] = []
+    for claim in claims:
+        plain = re.sub(r"[^\w.]+", "_", claim.name).strip("_")
+        numbered = (f"{plain}_{count}" for count in itertools.count(2))
+        names.append(next(n for n in itertools.chain([plain], numbered) if n not in names))
+    return names
+
+
+def split_grid(
+    theorem: Theorem, given: Mapping[str, Sequence[float]]
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The axes and the sizes among values of a theorem's fields and sizes, checked.
+
+    Raises:
+        UsageError: for an unknown name or a value out of range, with what would be accepted.
+    """
+    space = theorem.space
+    axes, sizes = {}, {}
+    for name, values in given.items():
+        if name in space.sizes:
+            chosen: list[dict[str, Any]] = [{name: value} for value in values]
+            sizes[name] = np.array([space.default_sizes(**size)[name] for size in chosen])
+        elif name in space.fields:
+            default = space.default_sizes()
+            axes[name] = np.stack([space.fields[name].check(name, v, default) for v in values])
+        else:
+            raise UsageError(_unknown(theorem, name))
+    return axes, sizes
+
+
+def checked_axes(theorem: Theorem, axes: Mapping[str, Any]) -> None:
+    """Refuse axes, zipped ones too, that are no values of the theorem's fields.
+
+    Raises:
+        UsageError: for a size, an unknown name or a value out of range.
+    """
+    for name, values in axes.items():
+        columns = values if isinstance(values, Mapping) else {name: values}
+        sizes = split_grid(theorem, columns)[1]
+        if sizes:
+            raise UsageError(f"{min(sizes)!r} is a size of {theorem.id}: give it in sizes")
+
+
+def _unknown(theorem: Theorem, name: str) -> str:
+    sizes, fields = ", ".join(theorem.space.sizes) or "none", ", ".join(theorem.space.fields)
+    return f"{name!r} is no size or field of {theorem.id}; sizes: {sizes}; fields: {fields}"

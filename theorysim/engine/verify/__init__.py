@@ -1,0 +1,1 @@
+"""Verifying: draw instances, measure the claims on them, judge, report."""

@@ -1,0 +1,1 @@
+"""Programs of JAX as data: their structure, their fingerprint, their arithmetic disturbed."""

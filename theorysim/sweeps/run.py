@@ -1,0 +1,135 @@
+"""Running a sweep: the plan, the choice of tiles, and the loop that keeps the devices busy."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend import core
+
+from theorysim.errors import UsageError
+from theorysim.memory import CHUNK_SHARE, chunk_length, machine_bytes, tree_bytes
+from theorysim.sweeps.compile import Program, compile_tiles, fitted, local_mesh
+from theorysim.sweeps.dataset import Blocks, Result
+from theorysim.sweeps.grid import Grid
+from theorysim.sweeps.outputs import Cell, Variable, cell_function, example_arguments
+from theorysim.sweeps.outputs import variables as output_variables
+from theorysim.sweeps.progress import Progress
+from theorysim.sweeps.tiles import Tiling, default_cells, tiling
+
+# Calls that run on the devices while the host keeps the results of an earlier one.
+CALLS_AHEAD = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What is to be computed: a cell function per combination of sizes, and what they return."""
+
+    grid: Grid
+    cells: tuple[Cell, ...]
+    jaxprs: tuple[core.ClosedJaxpr, ...]
+    variables: tuple[Variable, ...]
+    cell_bytes: int
+
+
+def plan(f: Callable[..., Any], grid: Grid, dims: Mapping[str, Sequence[str]]) -> Plan:
+    """Traces the function once per combination of sizes."""
+    cells = tuple(
+        cell_function(f, grid, index, sizes) for index, sizes in enumerate(grid.combinations())
+    )
+    traced = [jax.make_jaxpr(cell, return_shape=True)(*example_arguments(grid)) for cell in cells]
+    jaxprs, shapes = zip(*traced)
+    cell_bytes = max(tree_bytes(shape) for shape in shapes)
+    return Plan(grid, cells, jaxprs, output_variables(shapes, grid, dims), cell_bytes)
+
+
+class Machine:
+    """The devices of this process and the programs compiled for them."""
+
+    def __init__(self, plan: Plan, report: Progress):
+        self.plan = plan
+        self.report = report
+        self.done = 0
+        self.mesh = local_mesh()
+        self.compiled = cache(self._compile)
+
+    def _compile(self, index: int, tiles: Tiling) -> tuple[Program, int]:
+        sizes = ", ".join(f"{k} = {v}" for k, v in self.plan.grid.combinations()[index].items())
+        self.tell(f"compiling {sizes}".strip())
+        return compile_tiles(self.plan.cells[index], self.plan.grid, tiles, self.mesh)
+
+    def tell(self, text: str, more: int = 0) -> None:
+        """Report that so many more cells are done."""
+        self.done += more
+        self.report(self.done, math.prod((*self.plan.grid.size_shape, *self.plan.grid.shape)), text)
+
+    def tiles(self, cells: int | None, budget: int | None) -> Tiling:
+        """Tiles of so many cells, or of as many as are fast and fit into the budget."""
+        shape = self.plan.grid.shape
+        if cells is not None:
+            if cells < 1:
+                raise UsageError(f"a tile of {cells} cells: expected at least 1")
+            return tiling(shape, cells)
+        budget = int(machine_bytes() * CHUNK_SHARE) if budget is None else budget
+        most = chunk_length(self.plan.cell_bytes, default_cells(shape), "the sweep")
+        combinations = range(len(self.plan.cells))
+        return fitted(
+            shape, most, budget, lambda t: max(self.compiled(i, t)[1] for i in combinations)
+        )
+
+
+def fill(machine: Machine, result: Result, process: int = 0, processes: int = 1) -> None:
+    """Compute what the result lacks of this process's share: every `processes`-th tile."""
+    for index in range(len(machine.plan.cells)):
+        share = range(process, len(result.tiles), processes)
+        missing = [tile for tile in share if not result.is_done(index, tile)]
+        machine.done += sum(_cells(result.tiles, tile) for tile in {*share} - {*missing})
+        for tile, blocks in _computed(machine, index, result.tiles, missing):
+            result.write(index, tile, blocks)
+            machine.tell("sweep", more=_cells(result.tiles, tile))
+
+
+def _cells(tiles: Tiling, tile: int) -> int:
+    return math.prod(part.stop for part in tiles.inside(tile))
+
+
+def _computed(
+    machine: Machine, index: int, tiles: Tiling, missing: Sequence[int]
+) -> Iterator[tuple[int, Blocks]]:
+    """The blocks of the missing tiles, in order, while the devices work on the next ones."""
+    running: deque[tuple[Sequence[int], Mapping[str, jax.Array]]] = deque()
+    devices = machine.mesh.size
+    for start in range(0, len(missing), devices):
+        group = missing[start : start + devices]
+        # Devices without a tile of their own repeat the last one.
+        origins = [tiles.origin(tile) for tile in group] + [tiles.origin(group[-1])] * (
+            devices - len(group)
+        )
+        program = machine.compiled(index, tiles)[0]
+        running.append((group, program(np.array(origins).reshape(devices, len(tiles.shape)))))
+        if len(running) > CALLS_AHEAD:
+            yield from _blocks(tiles, *running.popleft())
+    while running:
+        yield from _blocks(tiles, *running.popleft())
+
+
+def _blocks(
+    tiles: Tiling, group: Sequence[int], found: Mapping[str, jax.Array]
+) -> Iterator[tuple[int, Blocks]]:
+    """Each tile's cells in the shape of the tile, cut to the grid."""
+    on_host = {name: np.asarray(values) for name, values in found.items()}
+    for place, tile in enumerate(group):
+        cells = slice(place * tiles.cells, (place + 1) * tiles.cells)
+        yield (
+            tile,
+            {
+                name: values[cells].reshape(tiles.block + values.shape[1:])[tiles.inside(tile)]
+                for name, values in on_host.items()
+            },
+        )
