@@ -20,7 +20,7 @@ import numpy as np
 
 from theorysim.claims import (
     Claim,
-    Reading,
+    Mutant,
     Real,
     Size,
     Space,
@@ -50,7 +50,7 @@ def statement(
         simulate=simulate,
         predict=predict,
         claims=claims,
-        wrong=Reading("wrong", predict=wrong),
+        mutants=(Mutant("wrong", predict=wrong),),
         **more,
     )
 
@@ -146,7 +146,7 @@ def exponent() -> Theorem:
     def quantity(r):
         return r.mean(jnp.exp(0.3 * r.sim)) * r.x.b ** (2 + r.x.planted)
 
-    claim = scales_as("power", quantity, over="b", rungs=rungs, exponent=2.0)
+    claim = scales_as("power", quantity, over={"b": rungs}, exponent=2.0)
     noise = lambda x, key: jax.random.normal(key)  # noqa: E731
     nothing = lambda x: x.a  # noqa: E731
     return statement(claim, simulate=noise, predict=nothing, wrong=nothing, keys=64, instances=16)
@@ -156,7 +156,12 @@ def vanishing() -> Theorem:
     """A distance 1/b + planted that is said to vanish as b grows."""
     rungs = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
     return statement(
-        tends_to("limit", lambda r: r.sim, lambda r: r.theory, over="b", rungs=rungs),
+        tends_to(
+            "limit",
+            lambda r: r.sim,
+            lambda r: r.theory,
+            over={"b": rungs},
+        ),
         simulate=lambda x, key: x.a * (1 + x.planted + 1 / x.b),
         predict=lambda x: x.a,
         wrong=lambda x: 2 * x.a,

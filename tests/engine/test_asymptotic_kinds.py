@@ -28,7 +28,7 @@ def test_exponents_over_sizes_and_values(printed, relation, expected, over):
         return r.theory["a"] * jnp.asarray(getattr(r.x, over), float) ** 2
 
     statement = theorem(
-        scales_as("power", quantity, over=over, rungs=rungs, exponent=printed, relation=relation)
+        scales_as("power", quantity, over={over: rungs}, exponent=printed, relation=relation)
     )
     assert verify(statement).verdict is expected
 
@@ -39,8 +39,7 @@ def test_a_power_without_scatter_is_known_to_rounding_only():
         scales_as(
             "power",
             lambda r: (r.theory["a"] / jnp.sqrt(r.x.b)) ** 3,
-            over="b",
-            rungs=(1.0, 1.25, 1.5, 2.0),
+            over={"b": (1.0, 1.25, 1.5, 2.0)},
             exponent=-1.5,
         )
     )
@@ -56,8 +55,7 @@ def test_a_wide_interval_below_the_printed_power_holds():
         claim = scales_as(
             "power",
             scattered,
-            over="b",
-            rungs=(1.0, 1.25, 1.5, 2.0),
+            over={"b": (1.0, 1.25, 1.5, 2.0)},
             exponent=exponent,
             relation="at_most",
         )
@@ -86,8 +84,7 @@ def test_a_limit_over_a_ladder_is_told_from_a_floor(distance, expected):
             "limit",
             lambda r: r.theory["a"] * (1 + distance(jnp.asarray(r.x.n, float))),
             lambda r: r.theory["a"],
-            over="n",
-            rungs=(4, 8, 16, 32, 64),
+            over={"n": (4, 8, 16, 32, 64)},
         )
     )
     assert verify(statement).verdict is expected
@@ -99,8 +96,7 @@ def test_a_growing_distance_refutes_a_limit():
             "limit",
             lambda r: r.theory["a"] * (1 + r.x.n),
             lambda r: r.theory["a"],
-            over="n",
-            rungs=(4, 8, 16),
+            over={"n": (4, 8, 16)},
         )
     )
     assert verify(statement).verdict is Verdict.VIOLATED

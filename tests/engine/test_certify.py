@@ -15,8 +15,8 @@ from tests.engine.statements import theorem
 from theorysim.claims import (
     Instance,
     InstanceError,
+    Mutant,
     Orthogonal,
-    Reading,
     Real,
     Run,
     Size,
@@ -141,7 +141,7 @@ def test_a_false_equality_is_refuted():
 def test_strictness_and_own_conditions():
     strict = at_most("strict", lambda r: r.x.a, lambda r: 1.0, strict=True)
     loose = at_most("loose", lambda r: r.x.a, lambda r: 1.0)
-    given = at_most("given", lambda r: r.x.a, lambda r: 1.0, given=lambda r: 0.5 - r.x.a)
+    given = at_most("given", lambda r: r.x.a, lambda r: 1.0, where=lambda r: 0.5 - r.x.a)
     report = certify(square_claims(strict, loose, given), instance=at(a=1.0))
     outcomes = {c.claim: c.outcome for c in report.certificates}
     assert outcomes == {
@@ -169,7 +169,7 @@ def test_a_violation_needs_certain_hypotheses():
 
 
 def test_a_condition_of_the_claim_may_split_a_box():
-    claim = at_most("a", lambda r: r.x.a, lambda r: 0.4, given=lambda r: 0.5 - r.x.a)
+    claim = at_most("a", lambda r: r.x.a, lambda r: 0.4, where=lambda r: 0.5 - r.x.a)
     report = certify(square_claims(claim))
     assert report.exit_code == 3
     assert 0.4 < float(report.certificates[0].numbers["a"]) <= 0.5
@@ -219,7 +219,7 @@ def test_gaps_that_rounding_misses_are_refused():
         space=space,
         simulate=lambda x, key: x.s,
         claims=(at_least("order", lambda r: r.x.s[0], lambda r: r.x.s[1]),),
-        wrong=Reading("none", claims=()),
+        mutants=(Mutant("none", claims=()),),
         id="tests/spectrum",
     )
     assert certify(statement, instance=at(s=[0.33, 0.3])).outcome is Outcome.CERTIFIED
@@ -234,7 +234,7 @@ def test_claims_that_no_enclosure_decides_say_so():
     statement = theorem(
         at_most("sampled", lambda r: r.mean(r.sim["a"]), lambda r: 9.0),
         at_most("limit", lambda r: r.limit(jnp.stack([r.x.a] * 9)), lambda r: 9.0),
-        scales_as("power", lambda r: r.x.a, over="n", rungs=(4, 8, 16), exponent=0),
+        scales_as("power", lambda r: r.x.a, over={"n": (4, 8, 16)}, exponent=0),
         at_most("unknown", lambda r: jnp.linalg.eigh(jnp.eye(2) * r.x.a)[0], lambda r: 9.0),
         at_most("known", lambda r: r.x.a, lambda r: 9.0),
     )

@@ -13,7 +13,7 @@ from tests.engine.statements import theorem
 from theorysim.claims import (
     Choice,
     Integer,
-    Reading,
+    Mutant,
     Real,
     Size,
     Space,
@@ -201,12 +201,12 @@ def discrete() -> Theorem:
         claims=(
             at_most("bounded", lambda r: r.x.c * r.x.a**r.x.k * r.x.s, lambda r: 0.5),
             at_most(
-                "small", lambda r: r.x.a**r.x.k, lambda r: r.x.c + 0.4, given=lambda r: r.x.k - 1
+                "small", lambda r: r.x.a**r.x.k, lambda r: r.x.c + 0.4, where=lambda r: r.x.k - 1
             ),
             at_least("ordered", lambda r: r.x.s[0] - r.x.s[-1], lambda r: -0.02),
             decreasing("path", lambda r: r.x.s + 0.02 * jnp.arange(r.x.n)[::-1]),
         ),
-        wrong=Reading("none", claims=()),
+        mutants=(Mutant("none", claims=()),),
         id="tests/discrete",
     )
 

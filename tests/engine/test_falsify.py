@@ -10,6 +10,7 @@ import pytest
 
 from tests.engine.statements import BUDGET, attack, theorem
 from theorysim.claims import (
+    Corrected,
     Reading,
     UsageError,
     Verdict,
@@ -70,7 +71,7 @@ def test_statistical_claims_are_drawn_anew():
     simulate = {"simulate": lambda x, key: {"u": jax.random.uniform(key)}, "keys": 128}
     assert attack(theorem(often, **simulate)).refuted
     power = scales_as(
-        "power", lambda r: r.x.b**2 + 0 * r.theory["a"], over="b", rungs=(1, 1.5, 2), exponent=1.0
+        "power", lambda r: r.x.b**2 + 0 * r.theory["a"], over={"b": (1, 1.5, 2)}, exponent=1.0
     )
     assert attack(theorem(power)).refuted
 
@@ -78,7 +79,7 @@ def test_statistical_claims_are_drawn_anew():
 def test_nothing_climbs_for_a_claim_without_a_ladder(monkeypatch):
     """Each is drawn as often as its own instances fit into the budget."""
     often = with_probability("event", lambda r: r.sim["u"], lambda r: 0.5, at_least=lambda r: 0.4)
-    growth = scales_as("growth", lambda r: r.x.b, over="b", rungs=(1, 1.5, 2), exponent=1.0)
+    growth = scales_as("growth", lambda r: r.x.b, over={"b": (1, 1.5, 2)}, exponent=1.0)
     statement = theorem(
         often, growth, simulate=lambda x, key: {"u": jax.random.uniform(key)}, keys=128, instances=4
     )
@@ -97,7 +98,7 @@ def test_nothing_climbs_for_a_claim_without_a_ladder(monkeypatch):
 def test_a_false_alarm_among_many_draws_is_no_refutation(monkeypatch):
     """The first verdict is made a violation; it does not come back."""
     power = scales_as(
-        "power", lambda r: r.x.b * r.theory["a"], over="b", rungs=(1, 1.5, 2), exponent=1.0
+        "power", lambda r: r.x.b * r.theory["a"], over={"b": (1, 1.5, 2)}, exponent=1.0
     )
     calls = []
 
@@ -141,7 +142,7 @@ def printed_and_corrected(bound):
     claims = (at_most("a", lambda r: r.sim["a"], lambda r: bound),)
     return theorem(
         at_most("a", lambda r: r.sim["a"], lambda r: 1.0),
-        readings=(Reading("corrected", claims=claims, primary=True),),
+        readings=(Reading("corrected", Corrected(""), claims=claims, primary=True),),
     )
 
 

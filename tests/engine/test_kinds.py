@@ -7,6 +7,7 @@ import pytest
 
 from tests.engine.statements import decay, noisy_mean, theorem
 from theorysim.claims import (
+    Printed,
     Reading,
     Verdict,
     at_least,
@@ -47,7 +48,7 @@ def test_an_equality_reached_by_another_order_of_summation_is_not_refuted():
         terms = x.a / jnp.arange(1, 2001, dtype=x.a.dtype)
         return {"a": jax.lax.scan(lambda s, t: (s + t, None), 0 * x.a, terms[::-1])[0]}
 
-    wrong = Reading("wrong", predict=lambda x: {"a": x.a * 8.18})
+    wrong = Reading("wrong", Printed("", ""), predict=lambda x: {"a": x.a * 8.18})
     statement = theorem(
         equal("sum", lambda r: r.sim["a"], lambda r: r.theory["a"]),
         simulate=simulate,
@@ -121,11 +122,11 @@ def test_a_condition_of_a_claim_masks_points():
     bad_tail = lambda r: r.sim["a"][:, None] * jnp.asarray([0.0, 1, 2, 1])  # noqa: E731
     mask = lambda r: jnp.asarray([1.0, 1, -1])  # noqa: E731
     assert verdict_of(theorem(increasing("path", bad_tail))) is Verdict.VIOLATED
-    assert verdict_of(theorem(increasing("path", bad_tail, given=mask))) is Verdict.HOLDS
+    assert verdict_of(theorem(increasing("path", bad_tail, where=mask))) is Verdict.HOLDS
 
 
 def test_a_claim_whose_condition_is_never_met_is_vacuous():
-    statement = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 3.0, given=lambda r: -1.0))
+    statement = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 3.0, where=lambda r: -1.0))
     assert verdict_of(statement) is Verdict.VACUOUS
 
 
@@ -288,6 +289,7 @@ def test_an_equality_is_not_told_from_wrong_by_errors_smaller_than_its_own():
         simulate=lambda x, key: {"path": x.a * (1 - 0.95 ** jnp.arange(20.0))},
         wrong=Reading(
             "wrong",
+            Printed("", ""),
             simulate=lambda x, key: {"path": jnp.full(20, x.a)},
             predict=lambda x: {"a": 1.5 * x.a},
         ),

@@ -3,9 +3,11 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from theorysim.engine.verify.pointwise import judge
 
 from tests.engine.statements import theorem
 from theorysim.claims import (
+    Printed,
     Reading,
     Real,
     Size,
@@ -16,7 +18,6 @@ from theorysim.claims import (
     tends_to,
 )
 from theorysim.engine.measure.errors import Measurement
-from theorysim.engine.verify.pointwise import judge
 from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 
@@ -28,8 +29,13 @@ def one(_):
     return 1.0
 
 
-LIMIT = tends_to("limit", one, one, over="b", rungs=RUNGS)
-POWER = scales_as("power", one, over="b", rungs=RUNGS, exponent=1, relation="at_most")
+LIMIT = tends_to(
+    "limit",
+    one,
+    one,
+    over={"b": RUNGS},
+)
+POWER = scales_as("power", one, over={"b": RUNGS}, exponent=1, relation="at_most")
 CONSTANT = exists_constant("constant", one, one, over={"b": RUNGS})
 
 
@@ -173,6 +179,7 @@ def test_readings_climb_rungs_of_their_own():
         readings=(
             Reading(
                 "few",
+                Printed("", ""),
                 claims=bounded_over_b({}, (1, 1.5, 2)).claims,
                 hypotheses={"b <= 2": lambda x: 2 - x.b},
                 primary=True,

@@ -22,7 +22,7 @@ def test_a_comparison_is_no_margin():
     claim = equal("a", lambda r: r.sim["a"], lambda r: r.theory["a"])
     with pytest.raises(UsageError, match="true or false"):
         verify(theorem(claim, hypotheses={"a > 5": lambda x: x.a > 5}))
-    asked = equal("a", claim.lhs, claim.rhs, given=lambda r: r.x.a > 5)
+    asked = equal("a", claim.lhs, claim.rhs, where=lambda r: r.x.a > 5)
     with pytest.raises(UsageError, match="true or false"):
         verify(theorem(asked))
 

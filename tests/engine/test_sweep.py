@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import theorysim
-from theorysim.claims import Gaussian, Reading, Real, Size, Space, Theorem, at_most
+from theorysim.claims import Gaussian, Mutant, Real, Size, Space, Theorem, at_most
 from theorysim.engine.sweep.theorems import output_names
 from theorysim.errors import SizeError, UsageError
 
@@ -201,7 +201,7 @@ def mean_square(lower=0.5):
         simulate=lambda x, key: x.factor * x.v,
         predict=lambda x: x.factor**2 * jnp.max(x.v**2),
         claims=(at_most("mean", lambda r: jnp.mean(r.sim[0] ** 2), lambda r: r.theory),),
-        wrong=Reading("half", predict=lambda x: x.factor**2 * jnp.max(x.v**2) / 2),
+        mutants=(Mutant("half", predict=lambda x: x.factor**2 * jnp.max(x.v**2) / 2),),
     )
 
 

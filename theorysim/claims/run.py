@@ -12,11 +12,12 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Shaped
 
 from theorysim.claims.space import Instance
+from theorysim.errors import UsageError
 
 # Fewer batches made confidence intervals miss their level (8 batches: 35 % errors at nominal 10 %).
 BATCHES = 64
@@ -49,24 +50,33 @@ class Disturbance:
 
 @dataclass(frozen=True)
 class Run:
-    """What a claim looks at: the instance `x`, `theory` = predict(x), `sim` = simulate(x, keys).
+    """What a claim looks at: the instance `x`, `theory` = predict(x), `sim` = simulate(x, key).
 
-    Arrays of `sim` lead with the axis of keys.
+    With several keys the arrays of `sim` lead with the axis of keys.
     """
 
     x: Instance
     theory: Any
     sim: Any
+    keys: int = 1
     disturbance: Disturbance = Disturbance()
     sources: set[str] = field(default_factory=set, compare=False)
-    paths: list[Array] = field(default_factory=list, compare=False)
 
     def disturbed(self, **disturbance: Any) -> Run:
         """The same run with an error source disturbed."""
-        return dataclasses.replace(self, disturbance=Disturbance(**disturbance), paths=[])
+        return dataclasses.replace(self, disturbance=Disturbance(**disturbance))
 
     def mean(self, samples: Shaped[Array, "keys *rest"]) -> Shaped[Array, "*rest"]:
-        """Average over the leading axis of keys; declares the Monte-Carlo error."""
+        """Average over the leading axis of keys; declares the Monte-Carlo error.
+
+        Raises:
+            UsageError: where the simulation has one key only, or the axis is not that of the keys.
+        """
+        if self.keys == 1 or samples.shape[:1] != (self.keys,):
+            raise UsageError(
+                f"r.mean averages over the leading axis of {self.keys} keys, but samples of shape "
+                f"{samples.shape} arrived: set Theorem(keys={BATCHES}) or another multiple of it"
+            )
         self.sources.add("sampling")
         left_out = self.disturbance.left_out
         if left_out is None:
@@ -84,8 +94,8 @@ class Run:
         where the contraction is the largest ratio of consecutive steps above the level of rounding,
         of the later half where it has some, plus one ulp of the largest value. A path whose steps
         do not shrink has no such estimate: the error is NaN, which never passes. Every entry may be
-        off by its distance either way: they move with random signs, those of one path alike
-        wherever it is used.
+        off by its distance either way: they move with random signs, which depend on the entry's
+        place and value: equal paths move alike, however often a formula takes their limit.
         """
         self.sources.add("limit")
         if self.disturbance.moved is None:
@@ -100,13 +110,29 @@ class Run:
         distance = LIMIT_SAFETY * step[..., -1] * contraction / (1 - contraction)
         distance = distance + jnp.squeeze(noise, -1) / NOISE_ULPS
         distance = jnp.where(contraction < 1, distance, jnp.nan)
-        return path[..., -1] + self._signs(path)[self.disturbance.moved] * distance
+        return path[..., -1] + _signs(path[..., -1], self.disturbance.moved) * distance
 
-    def _signs(self, path: Shaped[Array, "*lead times"]) -> Shaped[Array, "lanes *lead"]:
-        """The signs with which the end of this path is moved, in every lane."""
-        if not any(other is path for other in self.paths):
-            self.paths.append(path)
-        number = next(n for n, other in enumerate(self.paths) if other is path)
-        shape = (LIMIT_PATTERNS, *path.shape[:-1])
-        signs = np.random.default_rng(number).choice((-1.0, 1.0), size=shape)
-        return jnp.asarray(np.concatenate([signs, -signs]), path.dtype)
+
+def _signs(ends: Shaped[Array, "*lead"], lane: Array) -> Shaped[Array, "*lead"]:
+    """The signs with which the ends of a path are moved in a lane.
+
+    The second half of the lanes has the opposite signs of the first. They are bits of a hash of
+    the entry's place, its value, and the pattern: no two formulas of the same path disagree.
+    """
+    word = jnp.uint64 if ends.dtype.itemsize == 8 else jnp.uint32
+    bits = jax.lax.bitcast_convert_type(ends, word).astype(jnp.uint32)
+    if ends.dtype.itemsize == 8:
+        upper = jax.lax.bitcast_convert_type(ends, word) >> jnp.asarray(32, word)
+        bits = bits ^ upper.astype(jnp.uint32)
+    place = jnp.arange(ends.size, dtype=jnp.uint32).reshape(ends.shape)
+    pattern = (lane % LIMIT_PATTERNS).astype(jnp.uint32)
+    mixed = _mixed(_mixed(bits + place) + pattern)
+    sign = jnp.where(mixed & jnp.uint32(1), 1, -1)
+    return jnp.where(lane < LIMIT_PATTERNS, sign, -sign).astype(ends.dtype)
+
+
+def _mixed(word: Shaped[Array, "*lead"]) -> Shaped[Array, "*lead"]:
+    """A bijection of 32-bit words that spreads every bit (the finaliser of MurmurHash3)."""
+    word = (word ^ (word >> jnp.uint32(16))) * jnp.uint32(0x85EBCA6B)
+    word = (word ^ (word >> jnp.uint32(13))) * jnp.uint32(0xC2B2AE35)
+    return word ^ (word >> jnp.uint32(16))

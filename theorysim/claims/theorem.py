@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cached_property
 
-import jax.numpy as jnp
-from jaxtyping import Array
+from theorysim.claims.hypotheses import Assumption, Margin
+from theorysim.claims.kinds.base import Claim
+from theorysim.claims.reading import (
+    Mutant,
+    Predict,
+    Reading,
+    ResolvedReading,
+    Simulate,
+    mutated,
+    nothing,
+)
+from theorysim.claims.source import Printed, Source
+from theorysim.claims.space import Space
 
-from theorysim.claims.claim import TRUTH, Claim
-from theorysim.claims.space import Instance, Space
-from theorysim.errors import UsageError
-
-Margin = Callable[[Instance], Any]
-Predict = Callable[[Instance], Any]
-Simulate = Callable[[Instance, Array], Any]
-
-
-def least(margin: Margin, x: Instance) -> Array:
-    """The smallest entry of a margin or a demand.
-
-    Raises:
-        UsageError: for one that is true or false: both would count as met.
-    """
-    entries = jnp.asarray(margin(x))
-    if entries.dtype == bool:
-        raise UsageError(f"the margin {_place(margin)} {TRUTH}")
-    return jnp.min(entries.astype(float))
-
-
-def _place(function: Callable) -> str:
-    code = getattr(function, "__code__", None)
-    return f"of {code.co_filename}:{code.co_firstlineno}" if code else repr(function)
-
-
-def nothing(x: Instance) -> tuple[()]:
-    """The prediction of a statement that predicts nothing beyond its claims."""
-    return ()
+# The source of a statement whose file does not say where it is printed.
+UNPLACED = Printed("", "")
 
 
 @dataclass(frozen=True)
@@ -53,54 +36,6 @@ class Citation:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """One way in which a statement is printed, corrected or got wrong.
-
-    What is None is inherited from the theorem. `claims` replaces all claims; `demands` are numbers
-    that the hypotheses ask for (a batch size, a logarithm of one), reported beside the verdict.
-    """
-
-    name: str
-    predict: Predict | None = None
-    simulate: Simulate | None = None
-    claims: tuple[Claim, ...] | None = None
-    hypotheses: Mapping[str, Margin] | None = None
-    demands: Mapping[str, Margin] | None = None
-    primary: bool = False
-    note: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class ResolvedReading:
-    """A reading with nothing left to inherit."""
-
-    name: str
-    predict: Predict
-    simulate: Simulate
-    claims: tuple[Claim, ...]
-    hypotheses: Mapping[str, Margin]
-    demands: Mapping[str, Margin]
-    primary: bool
-    note: str
-
-    def margin(self, x: Instance) -> Array:
-        """The smallest margin of the hypotheses: below 0 where one is not met, NaN if undefined."""
-        margins = [least(margin, x) for margin in self.hypotheses.values()]
-        return jnp.min(jnp.stack(margins)) if margins else jnp.ones(())
-
-    def only(self, claims: Collection[str]) -> ResolvedReading:
-        """The reading with no other claims than those of these names."""
-        kept = tuple(claim for claim in self.claims if claim.name in claims)
-        return self if kept == self.claims else _with_claims(self, kept)
-
-
-@lru_cache(maxsize=256)
-def _with_claims(reading: ResolvedReading, claims: tuple[Claim, ...]) -> ResolvedReading:
-    """The same object for the same claims: compiled programs are remembered by their readings."""
-    return dataclasses.replace(reading, claims=claims)
-
-
-@dataclass(frozen=True, eq=False)
 class Theorem:
     """A statement of a paper that can be verified, falsified and swept.
 
@@ -108,86 +43,150 @@ class Theorem:
         space: the instances.
         simulate: `simulate(x, key)`, the real thing: steps the paper's loss. Pure, jit- and
             vmap-able; it never uses the theory.
-        predict: `predict(x)`, the theory; it never calls the simulation.
         claims: what is printed (the reading named `printed`).
-        hypotheses: named signed margins, >= 0 where satisfied.
-        demands: named numbers that the hypotheses ask for.
+        predict: `predict(x)`, the theory; it never calls the simulation.
+        assumes: assumptions that it shares with other statements.
+        hypotheses: named signed margins, >= 0 where satisfied, > 0 where `strict`.
+        requirements: named numbers that the hypotheses ask for.
+        source: where its own reading is printed.
+        note: on its own reading.
         readings: further readings.
-        wrong: a plausible false reading that the check must reject within `teeth` instances.
+        mutants: small false variants; every claim of the primary reading, and of every printed
+            reading that holds, must refute one of them.
+        survivors: why a claim refutes none, by the claim's name.
         printed: name of the theorem's own reading.
-        keys: how many independent simulations each instance gets; claims with `r.mean` need a
-            multiple of 64.
+        keys: how many independent simulations each instance gets. With one, `r.sim` is what
+            `simulate` returns; with more, its arrays lead with the axis of keys, and claims with
+            `r.mean` need a multiple of 64.
         instances: how many instances `verify` checks unless told otherwise.
-        integrates: predict or simulate integrate an ODE with `coarsening=x.coarsening`, whose
-            error a second, coarser run measures.
+        mutant_instances: how many instances a mutant is tried on.
+        integrates: predict or simulate integrate an ODE with `tolerance_scale=x.tolerance_scale`,
+            whose error a second, coarser run measures.
         aliases: other numbers of the same statement, such as the appendix's.
+
+    Raises:
+        ValueError: for no claims, two of one name, no or several primary readings, a ladder over
+            an unknown variable, and mutants or survivors of what is not there.
     """
 
     space: Space
     simulate: Simulate
     claims: tuple[Claim, ...]
-    wrong: Reading
     predict: Predict = nothing
+    assumes: tuple[Assumption, ...] = ()
     hypotheses: Mapping[str, Margin] = field(default_factory=dict)
-    demands: Mapping[str, Margin] = field(default_factory=dict)
+    requirements: Mapping[str, Margin] = field(default_factory=dict)
+    source: Source = UNPLACED
+    note: str = ""
     readings: tuple[Reading, ...] = ()
+    mutants: tuple[Mutant, ...] = ()
+    survivors: Mapping[str, str] = field(default_factory=dict)
     printed: str = "as printed"
     keys: int = 1
     instances: int = 64
-    teeth: int = 64
+    mutant_instances: int = 64
     integrates: bool = False
     aliases: tuple[str, ...] = ()
     id: str = ""
     title: str = ""
 
     def __post_init__(self):
-        names = [reading.name for reading in self.all_readings()]
-        if len(set(names)) < len(names):
-            raise ValueError(f"two readings of one name: {names}")
-        if sum(reading.primary for reading in self.all_readings()) != 1:
+        for name in ("keys", "instances", "mutant_instances"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} = {getattr(self, name)}: expected at least 1")
+        _refuse_repeated([self.printed, *(reading.name for reading in self.readings)], "readings")
+        readings = self.all_readings()
+        if sum(reading.primary for reading in readings) != 1:
             raise ValueError(
                 "exactly one reading is primary (the printed one unless one is marked)"
             )
-        for reading in (*self.all_readings(), self.resolve(self.wrong)):
-            claims = [claim.name for claim in reading.claims]
-            if len(set(claims)) < len(claims):
-                raise ValueError(f"two claims of one name in reading {reading.name!r}: {claims}")
+        for reading in readings:
+            if not reading.claims:
+                raise ValueError(f"reading {reading.name!r} has no claims: it says nothing")
+            _refuse_repeated([claim.name for claim in reading.claims], f"claims of {reading.name}")
             self._check_ladders(reading)
+            self._check_keys(reading)
+        self._check_mutants(readings)
 
     def _check_ladders(self, reading: ResolvedReading) -> None:
         known = {*self.space.sizes, *self.space.fields}
         for claim in reading.claims:
-            unknown = set(claim.ladders) - known
+            unknown = set(claim.over) - known
             if unknown:
                 raise ValueError(
                     f"{claim.name}: a ladder over {min(unknown)!r}, which is no size or field of "
                     f"the space; it has {sorted(known)}"
                 )
 
+    def _check_keys(self, reading: ResolvedReading) -> None:
+        for claim in reading.claims:
+            if claim.averages_keys and self.keys == 1:
+                raise ValueError(f"{claim.name}: a probability over one key; set keys=512, say")
+
+    def _check_mutants(self, readings: tuple[ResolvedReading, ...]) -> None:
+        _refuse_repeated([mutant.name for mutant in self.mutants], "mutants")
+        for mutant in self.mutants:
+            unknown = set(mutant.of) - {reading.name for reading in readings}
+            if unknown:
+                raise ValueError(f"mutant {mutant.name!r} of {min(unknown)!r}, which is no reading")
+            claims = {c.name for reading in self.mutates(mutant) for c in reading.claims}
+            lost = {claim.name for claim in mutant.claims or ()} - claims
+            if lost:
+                raise ValueError(
+                    f"mutant {mutant.name!r} changes {min(lost)!r}, which is no claim of the "
+                    f"readings that it varies; they have {sorted(claims)}"
+                )
+        every = {claim.name for reading in readings for claim in reading.claims}
+        if set(self.survivors) - every:
+            raise ValueError(f"survivors: {min(set(self.survivors) - every)!r} is no claim")
+
     @cached_property
-    def _resolved(self) -> dict[Reading, ResolvedReading]:
+    def _resolved(self) -> dict[str, ResolvedReading]:
         """Resolved once: compiled programs are remembered by their readings."""
         primary = not any(reading.primary for reading in self.readings)
-        printed = Reading(self.printed, primary=primary)
-        resolved = {}
-        for reading in (printed, *self.readings, self.wrong):
-            own = {f.name: getattr(reading, f.name) for f in dataclasses.fields(ResolvedReading)}
-            filled = {k: getattr(self, k) if v is None else v for k, v in own.items()}
-            resolved[reading] = ResolvedReading(**filled)
-        return resolved
+        own = Reading(self.printed, self.source, primary=primary, note=self.note)
+        return {reading.name: self._resolve(reading) for reading in (own, *self.readings)}
 
-    def resolve(self, reading: Reading) -> ResolvedReading:
-        """One of its readings with what that leaves open inherited from the theorem."""
-        return self._resolved[reading]
+    def _resolve(self, reading: Reading) -> ResolvedReading:
+        names = [part.name for part in dataclasses.fields(ResolvedReading)]
+        values = {name: getattr(reading, name) for name in names}
+        filled = {name: getattr(self, name) if v is None else v for name, v in values.items()}
+        for part in ("hypotheses", "requirements"):
+            shared = {k: v for a in filled["assumes"] for k, v in getattr(a, part).items()}
+            filled[part] = {**shared, **filled[part]}
+        return ResolvedReading(**filled)
 
     def all_readings(self) -> tuple[ResolvedReading, ...]:
-        """The printed reading first, then the others; `wrong` is not among them."""
-        return tuple(self._resolved.values())[:-1]
+        """The printed reading first, then the others."""
+        return tuple(self._resolved.values())
+
+    def reading(self, name: str) -> ResolvedReading:
+        """The reading of that name; KeyError where there is none."""
+        return self._resolved[name]
 
     def primary(self) -> ResolvedReading:
         """The reading whose verdict is the theorem's."""
         return next(reading for reading in self.all_readings() if reading.primary)
 
+    def mutates(self, mutant: Mutant) -> tuple[ResolvedReading, ...]:
+        """The readings that a mutant varies."""
+        if not mutant.of:
+            return (self.primary(),)
+        return tuple(self.reading(name) for name in mutant.of)
+
+    def mutants_of(self, reading: ResolvedReading) -> dict[Mutant, ResolvedReading]:
+        """The mutants of a reading, each with the reading as it makes it."""
+        own = self.reading(reading.name)
+        found = {m: mutated(own, m) for m in self.mutants if own in self.mutates(m)}
+        names = {claim.name for claim in reading.claims}
+        return {mutant: variant.only(names) for mutant, variant in found.items()}
+
     def named(self, id: str, title: str) -> Theorem:
         """The theorem with its id and title."""
         return dataclasses.replace(self, id=id, title=title)
+
+
+def _refuse_repeated(names: list[str], what: str) -> None:
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two {what} of one name, {repeated!r}: {names}")

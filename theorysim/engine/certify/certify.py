@@ -15,9 +15,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from theorysim.claims.claim import Claim, Kind
+from theorysim.claims.kinds import Claim
+from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.space import Instance
-from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.claims.theorem import Theorem
 from theorysim.enclosures.arrays import filled
 from theorysim.enclosures.balls import UNDEFINED
 from theorysim.enclosures.boxes import Problem
@@ -46,7 +47,7 @@ from theorysim.engine.certify.spaces import (
 )
 from theorysim.engine.measure.errors import runs, simulation_keys
 from theorysim.engine.measure.instance_files import read_instance
-from theorysim.engine.verify.verify import readings_named
+from theorysim.engine.measure.setup import select_readings
 from theorysim.errors import UsageError
 
 # With fewer bits even literals lose digits.
@@ -58,14 +59,6 @@ TINY = (
     "by {:.1e} of both sides only: it may come from terms that the formula drops because they are "
     "below the rounding of floating point"
 )
-
-RELATIONS = {
-    Kind.EQUAL: "equal",
-    Kind.AT_MOST: "at_most",
-    Kind.INCREASING: "at_most",
-    Kind.AT_LEAST: "at_least",
-    Kind.DECREASING: "at_least",
-}
 
 
 def certify(
@@ -110,7 +103,7 @@ def certify(
     if max_boxes < 1:
         raise UsageError(f"max_boxes {max_boxes}: expected at least 1")
     with jax.enable_x64(True):
-        chosen = readings_named(theorem, reading)
+        chosen = select_readings(theorem, reading)
         targets = [(r, c) for r in chosen for c in r.claims if claim in (None, c.name)]
         if not targets:
             names = sorted({c.name for r in chosen for c in r.claims})
@@ -147,18 +140,18 @@ def _formula(
         UsageError: for a claim that no enclosure decides.
     """
     subject = f"claim {claim.name!r} of {theorem.id}, reading {reading.name!r}"
-    if claim.kind not in RELATIONS:
+    if claim.relation is None:
         raise UsageError(f"{subject} is decided by many runs together ({claim.kind}): verify it")
     sources: set[str] = set()
 
     def sides(x: Instance, keys: Any) -> tuple:
         run = runs((reading,), x, keys)[reading.name]
-        given = None if claim.given is None else claim.given(run)
+        given = None if claim.where is None else claim.where(run)
         both = claim.lhs(run), claim.rhs(run)
         sources.update(run.sources)
         return *both, given
 
-    relation = RELATIONS[claim.kind], claim.strict, subject
+    relation = claim.relation, claim.strict, subject
     formula = _traced(theorem, reading, sides, sizes, *relation)
     if sources:
         raise UsageError(f"{subject} is known up to {' and '.join(sorted(sources))}: verify it")

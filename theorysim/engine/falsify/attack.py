@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from theorysim.claims.claim import Claim, Kind
-from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.claims.kinds import Claim, Pointwise
 from theorysim.engine.falsify.confirm import Confirmation
-from theorysim.engine.falsify.objective import INFEASIBLE, Scored, Target
+from theorysim.engine.falsify.objective import INFEASIBLE, Objective, Scored
 from theorysim.engine.falsify.report import Attack, decisive_numbers
 from theorysim.engine.falsify.resample import of_claim
 from theorysim.engine.falsify.search import search
-from theorysim.engine.measure.draw import Settings
+from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.engine.verify.verify import verify
 
 # Share of the budget for the smallest sizes, before the theorem's own.
@@ -24,26 +23,25 @@ SMALL_SHARE = 0.5
 
 
 @dataclass(eq=False)
-class Pursuit:
-    """The search for a violation of one claim, after it was `drawn` anew where it has a ladder.
+class ClaimSearch:
+    """The search for a violation of one claim, after it was `resampled` where that decides it.
 
-    `evaluations` are those of the search at earlier sizes, `fleeting` the violations that did not
-    persist; `best` holds the points of the largest ratio so far.
+    `evaluations` are those of the search at earlier sizes, `unconfirmed` the violations that did
+    not persist; `best` holds the points of the largest ratio so far.
     """
 
-    theorem: Theorem
-    reading: ResolvedReading
+    setup: Setup
     claim: Claim
-    drawn: Attack | None = None
+    resampled: Attack | None = None
     evaluations: int = 0
-    fleeting: int = 0
+    unconfirmed: int = 0
     best: tuple[Scored, Confirmation] | None = None
     refuted: Attack | None = None
 
     @property
-    def confirmable(self) -> bool:
-        """Whether one instance can violate the claim; a constant is only made large."""
-        return self.claim.kind is not Kind.EXISTS_CONSTANT
+    def _reading(self) -> str:
+        (reading,) = self.setup.readings
+        return reading.name
 
     def follow(self, found: Scored, confirmation: Confirmation) -> None:
         """Remember the largest ratio."""
@@ -51,9 +49,9 @@ class Pursuit:
             self.best = found, confirmation
 
     def hit(self, instance: dict[str, Any], evaluations: int) -> None:
-        """Replay a confirmed counterexample, which ends the pursuit."""
-        only = {"reading": self.reading.name, "claims": [self.claim.name]}
-        replay = verify(self.theorem, **only, instance=instance)
+        """Replay a confirmed counterexample, which ends the search."""
+        only = {"reading": self._reading, "claims": [self.claim.name]}
+        replay = verify(self.setup.theorem, **only, instance=instance)
         found = of_claim(replay, self.claim)
         self.refuted = self._attack(
             self.evaluations + evaluations,
@@ -71,7 +69,8 @@ class Pursuit:
         row = int(np.argmax(found.ratios))
         (values,) = confirmation.instances(found.points[row : row + 1])
         feasible = np.max(found.scores) > INFEASIBLE / 2
-        ratio = float(np.exp(found.ratios[row])) if np.isfinite(found.ratios[row]) else math.nan
+        tells = np.isfinite(found.ratios[row]) and not math.isnan(self.claim.ratio_limit)
+        ratio = float(np.exp(found.ratios[row])) if tells else math.nan
         return self._attack(
             self.evaluations,
             refuted=False,
@@ -81,77 +80,73 @@ class Pursuit:
         )
 
     def _note(self) -> str:
-        if not self.fleeting:
+        if not self.unconfirmed:
             return ""
         where = "a little beside, in noisy arithmetic or with fresh keys"
-        return f"dropped {self.fleeting} violations that vanish {where}"
+        return f"dropped {self.unconfirmed} violations that vanish {where}"
 
     def _attack(self, searched: int, **outcome: Any) -> Attack:
-        drawn = (self.drawn.evaluations, self.drawn.runs) if self.drawn else (0, 0)
+        before = self.resampled
         return Attack(
-            self.reading.name,
+            self._reading,
             self.claim.name,
-            str(self.claim.kind),
-            evaluations=drawn[0] + searched,
-            runs=drawn[1] + searched * self.theorem.keys,
+            self.claim.kind,
+            evaluations=(before.evaluations if before else 0) + searched,
+            runs=(before.runs if before else 0) + searched * self.setup.theorem.keys,
+            ratio_limit=self.claim.ratio_limit,
             **outcome,
         )
 
 
-def pursue(
-    pursuits: Sequence[Pursuit],
-    settings: Settings,
-    given: Mapping[str, Any],
-    budget: int,
-    seed: int,
+def search_claims(
+    setup: Setup, searches: Sequence[ClaimSearch], given: Mapping[str, Any], budget: int
 ) -> None:
-    """Attack the claims of one reading until each is refuted or the budget is spent."""
-    if not pursuits:
+    """Search for the claims of one reading until each is refuted or the budget is spent."""
+    if not searches:
         return
-    theorem, reading = pursuits[0].theorem, pursuits[0].reading
-    for sizes, share in _size_ladder(theorem, settings, given):
-        at = Settings(sizes, settings.values)
-        running = [pursuit for pursuit in pursuits if pursuit.refuted is None]
+    for sizes, share in _size_ladder(setup, given):
+        at = setup.at(Settings(sizes, setup.settings.values))
+        running = [search for search in searches if search.refuted is None]
         if not running:
             return
-        target = Target(theorem, reading, [pursuit.claim for pursuit in running], at, seed)
-        confirmation = Confirmation(theorem, reading, at, seed)
-        _pursue_at(target, confirmation, running, max(1, int(budget * share)), seed)
+        objective = Objective(at, [search.claim for search in running])
+        confirmation = Confirmation(at)
+        _search_at(objective, confirmation, running, max(1, int(budget * share)), setup.seed)
 
 
-def _pursue_at(
-    target: Target,
+def _search_at(
+    objective: Objective,
     confirmation: Confirmation,
-    pursuits: Sequence[Pursuit],
+    searches: Sequence[ClaimSearch],
     budget: int,
     seed: int,
 ) -> None:
     """One search at fixed sizes; whatever it finds is measured at once."""
 
     def running() -> list[int]:
-        return [row for row, pursuit in enumerate(pursuits) if pursuit.refuted is None]
+        return [row for row, one in enumerate(searches) if one.refuted is None]
 
-    for found in search(target, budget, seed, running):
-        elites = {pursuits[row]: found[row] for row in running()}
-        suspects = {p.claim: elite for p, elite in elites.items() if p.confirmable}
+    for found in search(objective, budget, seed, running):
+        elites = {searches[row]: found[row] for row in running()}
+        suspects = {
+            one.claim: elite for one, elite in elites.items() if isinstance(one.claim, Pointwise)
+        }
         hits = confirmation.confirmed(suspects)
-        for pursuit, elite in elites.items():
-            pursuit.follow(elite, confirmation)
-            if pursuit.claim in hits:
-                pursuit.hit(confirmation.as_json(hits[pursuit.claim]), target.evaluations)
-    for pursuit in pursuits:
-        pursuit.evaluations += target.evaluations
-        pursuit.fleeting += confirmation.fleeting[pursuit.claim]
+        for one, elite in elites.items():
+            one.follow(elite, confirmation)
+            if one.claim in hits:
+                one.hit(confirmation.as_json(hits[one.claim]), objective.evaluations)
+    for one in searches:
+        one.evaluations += objective.evaluations
+        one.unconfirmed += confirmation.unconfirmed[one.claim]
 
 
-def _size_ladder(
-    theorem: Theorem, settings: Settings, given: Mapping[str, Any]
-) -> Iterator[tuple[dict[str, int], float]]:
+def _size_ladder(setup: Setup, given: Mapping[str, Any]) -> Iterator[tuple[dict[str, int], float]]:
     """Sizes to search with their share of the budget: the smallest first, then the own ones."""
-    own = dict(settings.sizes)
+    own = dict(setup.settings.sizes)
     small = {
         name: own[name] if name in given else min(own[name], max(size.low, 2))
-        for name, size in theorem.space.sizes.items()
+        for name, size in setup.theorem.space.sizes.items()
     }
     if small != own:
         yield small, SMALL_SHARE

@@ -12,16 +12,15 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from theorysim.claims.claim import Claim
+from theorysim.claims.evidence import Measurement, tabulate
+from theorysim.claims.kinds import Pointwise
 from theorysim.claims.space import Instance
-from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.claims.theorem import Theorem
 from theorysim.engine.falsify.objective import Points, Scored
-from theorysim.engine.falsify.shrink import Values, shrunk
-from theorysim.engine.measure.batch import chunk_that_fits, measured
-from theorysim.engine.measure.draw import Settings, SizeItems, feasible
-from theorysim.engine.measure.errors import Measurement
-from theorysim.engine.verify.points import slack, tabulate
-from theorysim.engine.verify.pointwise import violated_rows
+from theorysim.engine.falsify.shrink import Values, shrink
+from theorysim.engine.measure.batch import chunk_that_fits, measure_all
+from theorysim.engine.measure.draw import feasible
+from theorysim.engine.measure.setup import Settings, Setup, SizeItems
 from theorysim.errors import InstanceError
 
 # How many of the best points are measured, in one batch.
@@ -69,17 +68,14 @@ def _decoding_program(theorem: Theorem, sizes: SizeItems) -> Callable:
 class Confirmation:
     """Measures candidates for claims of one reading at fixed sizes; no point of the cube twice.
 
-    `fleeting` counts, for each claim, the violations that did not persist.
+    `unconfirmed` counts, for each claim, the violations that did not persist.
     """
 
-    theorem: Theorem
-    reading: ResolvedReading
-    settings: Settings
-    seed: int
+    setup: Setup
     tried: set[bytes] = field(default_factory=set)
-    fleeting: Counter[Claim] = field(default_factory=Counter)
+    unconfirmed: Counter[Pointwise] = field(default_factory=Counter)
 
-    def confirmed(self, found: Mapping[Claim, Scored]) -> dict[Claim, Values]:
+    def confirmed(self, found: Mapping[Pointwise, Scored]) -> dict[Pointwise, Values]:
         """For each claim that is violated beyond its error: the shrunk form of its worst point."""
         points = self._untried(list(found.values()))
         if not points:
@@ -95,7 +91,7 @@ class Confirmation:
                     simple = self._shrunk(claim, candidates[row], floor)
                     hits[claim] = simple if self._persists(claim, simple) else candidates[row]
                     break
-                self.fleeting[claim] += 1
+                self.unconfirmed[claim] += 1
         return hits
 
     def _untried(self, found: Sequence[Scored]) -> list[np.ndarray]:
@@ -109,29 +105,31 @@ class Confirmation:
 
     def instances(self, points: Points) -> list[Values]:
         """Field values of at most BATCH points of the cube."""
-        decode = _decoding_program(self.theorem, self.settings.size_items)
+        decode = _decoding_program(self.setup.theorem, self.setup.settings.size_items)
         padded = points[np.minimum(np.arange(BATCH), len(points) - 1)]  # one compiled length
         stacked = {name: np.asarray(value) for name, value in decode(padded).items()}
         values = [{k: np.asarray(v[row]) for k, v in stacked.items()} for row in range(len(points))]
-        return [{**one, **self.settings.values} for one in values]
+        return [{**one, **self.setup.settings.values} for one in values]
 
     def as_json(self, values: Values) -> dict[str, Any]:
         """The instance in a form that can be replayed."""
-        data = self.theorem.space.to_json(Instance(dict(values), self.settings.size_items))
-        return {"theorem": self.theorem.id, **data, "key": self._key().tolist()}
+        data = self.setup.theorem.space.to_json(
+            Instance(dict(values), self.setup.settings.size_items)
+        )
+        return {"theorem": self.setup.theorem.id, **data, "key": self._key().tolist()}
 
     def _key(self, fresh: int = 0) -> np.ndarray:
-        key = jax.random.key(self.seed)
+        key = jax.random.key(self.setup.seed)
         return np.asarray(jax.random.key_data(jax.random.fold_in(key, fresh) if fresh else key))
 
-    def _persists(self, claim: Claim, values: Values) -> bool:
+    def _persists(self, claim: Pointwise, values: Values) -> bool:
         """Whether all feasible instances about it violate, too, in plain and in noisy arithmetic.
 
         An average must miss with fresh keys as well: a search measures thousands of points.
         """
         about = [values, *self._about(values)]
-        for noise in (False, True):  # the second takes many times longer
-            found = self._outcome(claim, self._measured(about, noise=noise))
+        for monte_carlo in (False, True):  # the second takes many times longer
+            found = self._outcome(claim, self._measured(about, monte_carlo=monte_carlo))
             if not found.violated[found.feasible].all():
                 return False
         if not found.averages:
@@ -140,7 +138,9 @@ class Confirmation:
 
     def _about(self, values: Values) -> list[Values]:
         """Instances nearby that fill a batch."""
-        steps = NEARBY * np.random.default_rng(self.seed).normal(size=(BATCH - 1, len(values)))
+        steps = NEARBY * np.random.default_rng(self.setup.seed).normal(
+            size=(BATCH - 1, len(values))
+        )
         return [
             {
                 name: self._scaled(name, value, step)
@@ -151,18 +151,20 @@ class Confirmation:
 
     def _scaled(self, name: str, value: np.ndarray, step: float) -> np.ndarray:
         """A field's value times 1 + step or 1 - step; the same where neither belongs to it."""
-        if name in self.settings.values or value.dtype.kind != "f":
+        if name in self.setup.settings.values or value.dtype.kind != "f":
             return value
         for factor in (1 + step, 1 - step):
             try:
-                self.theorem.space.fields[name].check(name, factor * value, self.settings.sizes)
+                self.setup.theorem.space.fields[name].check(
+                    name, factor * value, self.setup.settings.sizes
+                )
             except InstanceError:
                 continue
             return factor * value
         return value
 
-    def _shrunk(self, claim: Claim, values: Values, floor: float) -> Values:
-        fixed = self.settings.values
+    def _shrunk(self, claim: Pointwise, values: Values, floor: float) -> Values:
+        fixed = self.setup.settings.values
 
         def violates(candidates: Sequence[Values]) -> np.ndarray:
             again = self._outcome(claim, self._measured(candidates))
@@ -172,44 +174,43 @@ class Confirmation:
             ]
             return again.violated & (again.relative >= floor) & np.array(kept)
 
-        return shrunk(self.theorem.space, self.settings.sizes, values, violates)
+        return shrink(self.setup.theorem.space, self.setup.settings.sizes, values, violates)
 
     def _measured(
-        self, candidates: Sequence[Values], fresh: int = 0, noise: bool = False
+        self, candidates: Sequence[Values], fresh: int = 0, monte_carlo: bool = False
     ) -> _Measured:
         """Measured in batches of one length, so that every pass runs the same compiled program.
 
         All with the key of the search, or with another one where `fresh` is not zero; in noisy
         arithmetic if asked.
         """
-        readings, settings = (self.reading,), Settings(self.settings.sizes, {})
-        chunk = chunk_that_fits(self.theorem, readings, settings, BATCH)
+        free = self.setup.at(Settings(self.setup.settings.sizes, {}))
+        (reading,) = self.setup.readings
+        chunk = chunk_that_fits(free, BATCH)
         padded = [*candidates, *[candidates[-1]] * (-len(candidates) % chunk)]
         values = {name: np.stack([one[name] for one in padded]) for name in padded[0]}
-        x = Instance(values, self.settings.size_items, np.ones(len(padded)))
+        x = Instance(values, self.setup.settings.size_items, np.ones(len(padded)))
         keys = np.tile(self._key(fresh), (len(padded), 1))
-        found = measured(
-            self.theorem, readings, settings, x, keys, chunk, contrast=False, noise=noise
-        )
-        met = feasible(self.reading, x)
+        found = measure_all(free, x, keys, monte_carlo=monte_carlo)
+        met = feasible(reading, x)
         return jax.tree.map(
-            lambda leaf: leaf[: len(candidates)], _Measured(found[self.reading.name], met)
+            lambda leaf: leaf[: len(candidates)], _Measured(found[reading.name], met)
         )
 
     @staticmethod
-    def _outcome(claim: Claim, measured: _Measured) -> _Outcome:
+    def _outcome(claim: Pointwise, measured: _Measured) -> _Outcome:
         m = measured.by_claim[claim.name]
         points = tabulate(m)
         with np.errstate(invalid="ignore", divide="ignore"):
-            room = slack(claim.kind, points.lhs, points.rhs)
-            relative = np.where(points.given & (points.scale > 0), -room / points.scale, -1)
+            room = claim.slack(points.lhs, points.rhs)
+            relative = np.where(points.applies & (points.scale > 0), -room / points.scale, -1)
         known = np.where(np.isnan(relative), -np.inf, relative)
         blurred = replace(
             m,
             rounding=SEARCH_HEADROOM * m.rounding,
             integrator=SEARCH_HEADROOM * m.integrator,
         )
-        violated = violated_rows(claim, blurred) & measured.feasible
+        violated = claim.violated_rows(blurred) & measured.feasible
         return _Outcome(
             violated, np.max(known, axis=1), measured.feasible, bool(np.any(m.sampling > 0))
         )

@@ -7,21 +7,15 @@ from typing import Any
 
 import jax
 
-from theorysim.claims.claim import Claim, Kind
-from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.claims.kinds import Attack as Way
+from theorysim.claims.kinds import Claim
+from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
-from theorysim.engine.falsify.attack import Pursuit, pursue
+from theorysim.engine.falsify.attack import ClaimSearch, search_claims
 from theorysim.engine.falsify.report import Attack, FalsifyReport
-from theorysim.engine.falsify.resample import by_redrawing
-from theorysim.engine.measure.draw import Settings, check_seed, parse_settings
-from theorysim.engine.verify.verify import readings_named
+from theorysim.engine.falsify.resample import by_resampling
+from theorysim.engine.measure.setup import Setup, check_seed, parse_settings, select_readings
 from theorysim.errors import UsageError
-
-# Claims of these kinds are decided by many runs together, not by one instance: they are attacked
-# by verifying them on ever new draws. So are constants, which may grow along a ladder; after that
-# the largest one is searched for.
-STATISTICAL = (Kind.WITH_PROBABILITY, Kind.SCALES_AS, Kind.TENDS_TO)
-CONSTANT = Kind.EXISTS_CONSTANT
 
 DEFAULT_BUDGET = 20_000
 
@@ -60,37 +54,30 @@ def falsify(
     check_seed(seed)
     with jax.enable_x64(True):
         fixed = parse_settings(theorem, settings or {})
-        chosen = readings_named(theorem, reading, claim)
+        chosen = select_readings(theorem, reading, claim)
         total = sum(len(r.claims) for r in chosen)
         attacks: list[Attack] = []
         for r in chosen:
-            attacks += _attacks(theorem, r, fixed, settings or {}, budget, seed)
+            attacks += _attacks(Setup(theorem, (r,), fixed, seed), settings or {}, budget)
             if progress is not None:
                 progress(len(attacks), total)
     primary = theorem.primary().name
     return FalsifyReport(theorem.id, theorem.title, seed, budget, tuple(attacks), primary)
 
 
-def _attacks(
-    theorem: Theorem,
-    reading: ResolvedReading,
-    settings: Settings,
-    given: Mapping[str, Any],
-    budget: int,
-    seed: int,
-) -> list[Attack]:
-    """One attack per claim of a reading."""
+def _attacks(setup: Setup, given: Mapping[str, Any], budget: int) -> list[Attack]:
+    """One attack per claim of the reading that is set up."""
+    (reading,) = setup.readings
     claims = reading.claims
-    drawn = [claim for claim in claims if claim.kind in STATISTICAL or claim.kind is CONSTANT]
+    resampled = [claim for claim in claims if claim.attack is not Way.SEARCH]
     attacks: dict[Claim, Attack] = {}
-    if drawn:
-        attacks = by_redrawing(theorem, reading, drawn, given, budget, seed)
-    searched = [claim for claim in claims if claim.kind not in STATISTICAL]
-    pursuits = [
-        Pursuit(theorem, reading, claim, attacks.get(claim))
-        for claim in searched
-        if claim not in attacks or not attacks[claim].refuted
+    if resampled:
+        attacks = by_resampling(setup, resampled, given, budget)
+    searches = [
+        ClaimSearch(setup, claim, attacks.get(claim))
+        for claim in claims
+        if claim.attack is not Way.RESAMPLE and (claim not in attacks or not attacks[claim].refuted)
     ]
-    pursue(pursuits, settings, given, budget, seed)
-    attacks |= {pursuit.claim: pursuit.outcome() for pursuit in pursuits}
+    search_claims(setup, searches, given, budget)
+    attacks |= {search.claim: search.outcome() for search in searches}
     return [attacks[claim] for claim in claims]

@@ -17,18 +17,18 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
-from theorysim.claims.claim import Claim, Kind
+from theorysim.claims.kinds import Attack, Claim
+from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
-from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.batch import instance_bytes
-from theorysim.engine.measure.draw import Settings, SizeItems
 from theorysim.engine.measure.errors import (
     replace_coarsening,
     runs,
     sides_with_errors,
     simulation_keys,
-    spoken,
 )
+from theorysim.engine.measure.setup import Setup, SizeItems
 from theorysim.jaxprs.structure import contains
 from theorysim.memory import chunk_length
 
@@ -87,19 +87,15 @@ def _relative(claim: Claim, lhs: Array, rhs: Array, error: Array) -> Array:
     Least where both sides are zero, which says nothing: such points would crowd out those where a
     bound is nearly attained.
     """
-    excess = rhs - lhs if claim.kind in (Kind.AT_LEAST, Kind.DECREASING) else lhs - rhs
-    if claim.kind is Kind.EQUAL:
-        excess = jnp.abs(excess)
     scale = jnp.abs(lhs) + jnp.abs(rhs)
-    relative = (excess - error) / jnp.where(scale > 0, scale, 1)
+    relative = (-claim.slack(lhs, rhs) - error) / jnp.where(scale > 0, scale, 1)
     return jnp.where(scale == 0, -1, jnp.maximum(relative, -1))
 
 
 def _log_ratio(claim: Claim, lhs: Array, rhs: Array) -> Array:
-    if claim.kind in (Kind.AT_LEAST, Kind.DECREASING):
-        lhs, rhs = rhs, lhs
-    positive = (lhs > 0) & (rhs > 0)
-    safe = jnp.where(positive, lhs, 1) / jnp.where(positive, rhs, 1)
+    bounded, bound = claim.bounded_and_bound(lhs, rhs)
+    positive = (bounded > 0) & (bound > 0)
+    safe = jnp.where(positive, bounded, 1) / jnp.where(positive, bound, 1)
     return jnp.where(positive, jnp.log(safe), -jnp.inf)
 
 
@@ -111,17 +107,17 @@ def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
     are equal: the start of a path often is, at every instance, and hides how near the others come.
     """
     lhs, rhs, (limit, standard_error, _) = sides_with_errors(claim, run)
-    given = spoken(claim, run, lhs.shape)
+    applies = claim.applies(run, lhs.shape)
     relative = _relative(claim, lhs, rhs, limit + NOISE * standard_error)
     log_ratio = _log_ratio(claim, lhs, rhs)
-    known = given & ~jnp.isnan(relative) & ~jnp.isnan(log_ratio)
+    known = applies & ~jnp.isnan(relative) & ~jnp.isnan(log_ratio)
     ratio = jnp.max(jnp.where(known, log_ratio, -jnp.inf), initial=-jnp.inf)
     apart = known & (relative != 0)
-    told = jnp.where(jnp.any(apart), apart, known)
-    goal = jnp.max(jnp.where(told, relative, -1), initial=-1)
-    if claim.kind is Kind.EXISTS_CONSTANT:
+    counted = jnp.where(jnp.any(apart), apart, known)
+    goal = jnp.max(jnp.where(counted, relative, -1), initial=-1)
+    if claim.attack is Attack.ENLARGE:
         goal = jnp.tanh(jnp.maximum(ratio, -50) / 50)
-    undefined = jnp.any(given) & ~jnp.any(known)
+    undefined = jnp.any(applies) & ~jnp.any(known)
     return jnp.where(undefined, jnp.nan, goal), ratio
 
 
@@ -168,7 +164,7 @@ def _ascent_program(score: Callable) -> Callable:
     return jax.jit(jax.vmap(climb, in_axes=(0, None, None, None)))
 
 
-class Target:
+class Objective:
     """Claims of one reading at fixed sizes: what is scored, and how many points were.
 
     `evaluations` counts the points at which the hypotheses hold and some claim gave a number,
@@ -177,23 +173,21 @@ class Target:
 
     def __init__(
         self,
-        theorem: Theorem,
-        reading: ResolvedReading,
+        setup: Setup,
         claims: Sequence[Claim],
-        settings: Settings,
-        seed: int,
     ):
+        theorem, settings = setup.theorem, setup.settings
+        (reading,) = setup.readings
         self.dimension = theorem.space.dimension(settings.sizes)
         self.evaluations = 0
         self.spent = 0
         items = settings.size_items
         program = _scoring_program(theorem, reading, tuple(claims), items)
         self._batch, self._single, side_by_side = program
-        key = np.asarray(jax.random.key_data(jax.random.key(seed)))
+        key = np.asarray(jax.random.key_data(jax.random.key(setup.seed)))
         self._arguments = dict(settings.values), key
-        what = f"{theorem.id} with " + ", ".join(f"{k} = {v}" for k, v in items)
         need = instance_bytes(theorem, (reading,), settings.sizes)
-        self._chunk = chunk_length(need, side_by_side, what)
+        self._chunk = chunk_length(need, side_by_side, str(setup))
         self._climb = _ascent_program(self._single)
 
     def scored(self, points: Points) -> list[Scored]:

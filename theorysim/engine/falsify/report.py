@@ -18,7 +18,8 @@ class Attack:
     ladder), `runs` their simulations: several per instance where a claim averages over keys.
     `lhs`, `rhs`, `slack`, `error` belong to `instance`, the (shrunk, confirmed) counterexample;
     without one they are NaN. `ratio` is the largest lhs/rhs (rhs/lhs for lower bounds) reached,
-    at `ratio_instance`: the tightness over the space, no proof.
+    at `ratio_instance`: the tightness over the space, no proof. It is NaN for claims that no ratio
+    tells of, and a violation above `ratio_limit`.
     """
 
     reading: str
@@ -33,6 +34,7 @@ class Attack:
     error: float = math.nan
     instance: Mapping[str, Any] | None = None
     ratio: float = math.nan
+    ratio_limit: float = math.nan
     ratio_instance: Mapping[str, Any] | None = None
     note: str = ""
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from theorysim.engine.falsify.objective import ASCENT_STEPS, Points, Scored, Target
+from theorysim.engine.falsify.objective import ASCENT_STEPS, Objective, Points, Scored
 from theorysim.errors import UsageError
 
 ELITE = 32
@@ -53,40 +53,40 @@ def _mutated(elite: Points, rng: np.random.Generator, count: int) -> Points:
 
 
 def search(
-    target: Target, budget: int, seed: int, open_claims: Callable[[], Sequence[int]]
+    objective: Objective, budget: int, seed: int, open_claims: Callable[[], Sequence[int]]
 ) -> Iterator[list[Scored]]:
     """Each claim's best points so far, after each stage, until the budget of points is spent.
 
     Only the elites of `open_claims()` are refined; the search ends when there is none.
     """
-    if not target.dimension:
+    if not objective.dimension:
         raise UsageError("the space has no field to search over")
     rng = np.random.default_rng(seed)
     best: list[Scored] | None = None
 
     def with_scored(points: Points) -> list[Scored]:
-        found = target.scored(points)
+        found = objective.scored(points)
         known = [Scored.joined(*pair) for pair in zip(best, found, strict=True)] if best else found
         return [scored.best(ELITE) for scored in known]
 
     random = min(RANDOM_POINTS, max(budget // 4, 1))
-    boundary = _at_most(boundary_points(target.dimension, rng), max(budget // 2, 1), rng)
-    for points in (boundary, rng.random((random, target.dimension))):
-        best = with_scored(points[: max(1, budget - target.spent)])
+    boundary = _at_most(boundary_points(objective.dimension, rng), max(budget // 2, 1), rng)
+    for points in (boundary, rng.random((random, objective.dimension))):
+        best = with_scored(points[: max(1, budget - objective.spent)])
         yield best
         if not open_claims():
             return
     assert best is not None
-    for claim in open_claims() if target.dimension > HIGH_DIMENSION else ():
-        if target.spent + ASCENT_STEPS * ELITE > budget:
+    for claim in open_claims() if objective.dimension > HIGH_DIMENSION else ():
+        if objective.spent + ASCENT_STEPS * ELITE > budget:
             break
-        climbed = target.ascended(best[claim].points[:ELITE], claim)
+        climbed = objective.ascended(best[claim].points[:ELITE], claim)
         if climbed is None:
             break
         best = with_scored(climbed)
         yield best
-    while target.spent < budget and open_claims():
-        count = min(GENERATION, budget - target.spent)
+    while objective.spent < budget and open_claims():
+        count = min(GENERATION, budget - objective.spent)
         elites = [best[claim].points[:ELITE] for claim in open_claims()]
         shares = np.bincount(np.arange(count) % len(elites), minlength=len(elites))
         children = [_mutated(e, rng, share) for e, share in zip(elites, shares, strict=True)]

@@ -23,7 +23,7 @@ PASSES = 3
 Violates = Callable[[Sequence[Values]], np.ndarray]
 
 
-def shrunk(space: Space, sizes: Mapping[str, int], values: Values, violates: Violates) -> Values:
+def shrink(space: Space, sizes: Mapping[str, int], values: Values, violates: Violates) -> Values:
     """The simplest instance that coordinate and pair passes reach from a violating one."""
     for _ in range(PASSES):
         before = values

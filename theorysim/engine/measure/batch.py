@@ -10,10 +10,9 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from theorysim.claims.claim import Kind
+from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.space import Instance
-from theorysim.claims.theorem import ResolvedReading, Theorem
-from theorysim.engine.measure.draw import Settings, SizeItems
+from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.errors import (
     LANE_KEYS,
     ROUNDING_LANES,
@@ -22,30 +21,20 @@ from theorysim.engine.measure.errors import (
     measure,
     replace_coarsening,
 )
+from theorysim.engine.measure.setup import Setup, SizeItems
 from theorysim.jaxprs.monte_carlo_arithmetic import noisy
 from theorysim.memory import chunk_length, tree_bytes
 
 Progress = Callable[[int, int], None]
 
 
-def _with_wrong(theorem: Theorem, readings: tuple[ResolvedReading, ...]) -> tuple:
-    """The readings and, last, the wrong one where it shows the resolution of their equalities."""
-    wrong = theorem.resolve(theorem.wrong)
-    equalities = {c.name for r in readings for c in r.claims if c.kind is Kind.EQUAL}
-    useful = equalities & {claim.name for claim in wrong.claims}
-    known = wrong.name in {reading.name for reading in readings}
-    return (*readings, wrong) if useful and not known else readings
-
-
 @lru_cache(maxsize=256)
 def _measuring_program(
-    theorem: Theorem, chosen: tuple[tuple[str, tuple[str, ...]], ...], sizes: SizeItems, noise: bool
+    theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: SizeItems, monte_carlo: bool
 ):
-    """Compiled once per theorem, claims of readings and sizes (static inside the instance)."""
+    """Compiled once per theorem, readings with their claims, and sizes (static in the instance)."""
     del sizes
-    every = {r.name: r for r in (*theorem.all_readings(), theorem.resolve(theorem.wrong))}
-    readings = tuple(every[name].only(claims) for name, claims in chosen)
-    if noise:
+    if monte_carlo:
         readings = tuple(
             replace(r, simulate=noisy(r.simulate), predict=noisy(r.predict)) for r in readings
         )
@@ -75,35 +64,30 @@ def _instance_bytes(theorem: Theorem, readings: tuple, sizes: SizeItems) -> int:
     return lanes * tree_bytes(x) + keys * tree_bytes(sims) + (lanes + 1) * tree_bytes(theories)
 
 
-def chunk_that_fits(theorem: Theorem, readings: tuple, settings: Settings, wanted: int) -> int:
+def chunk_that_fits(setup: Setup, wanted: int) -> int:
     """How many of the wanted instances to measure at once; raises SizeError where none fits."""
-    sizes = ", ".join(f"{name} = {number}" for name, number in settings.sizes.items())
-    need = instance_bytes(theorem, readings, settings.sizes)
-    return chunk_length(need, wanted, f"{theorem.id} with {sizes}")
+    need = instance_bytes(setup.theorem, setup.readings, setup.settings.sizes)
+    return chunk_length(need, wanted, str(setup))
 
 
-def measured(
-    theorem: Theorem,
-    readings: tuple[ResolvedReading, ...],
-    settings: Settings,
+def measure_all(
+    setup: Setup,
     instances: Instance,
     keys: np.ndarray,
-    chunk: int,
+    *,
     progress: Progress | None = None,
-    contrast: bool = True,
-    noise: bool = False,
+    monte_carlo: bool = False,
 ) -> Measurements:
     """Measurements of all instances as NumPy arrays, computed in chunks of one fixed length.
 
-    With `contrast`, equalities are measured under the wrong reading, too: judging whether they can
-    tell true from false asks for that, finding violations does not. With `noise`, simulation and
-    prediction run in noisy arithmetic: the rounding error is larger, and misses less.
+    With `monte_carlo`, simulation and prediction run in Monte Carlo arithmetic: the rounding error
+    is larger, and misses less.
     """
-    readings = _with_wrong(theorem, readings) if contrast else readings
-    chosen = tuple((r.name, tuple(claim.name for claim in r.claims)) for r in readings)
-    program = _measuring_program(theorem, chosen, settings.size_items, noise)
+    program = _measuring_program(
+        setup.theorem, setup.readings, setup.settings.size_items, monte_carlo
+    )
     total = keys.shape[0]
-    chunk = min(chunk, total)
+    chunk = chunk_that_fits(setup, total)
     parts = []
     for start in range(0, total, chunk):
         rows = np.minimum(np.arange(start, start + chunk), total - 1)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
@@ -22,10 +21,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from theorysim.claims.claim import TRUTH, Claim
+from theorysim.claims.evidence import Measurement
+from theorysim.claims.kinds import Claim
+from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import BATCHES, LIMIT_LANES, Run
 from theorysim.claims.space import Instance
-from theorysim.claims.theorem import ResolvedReading
 from theorysim.errors import UsageError
 
 # Measured over 30 to 200 seeds on diverse statements: one or two lanes refuted true equalities.
@@ -44,33 +44,6 @@ NOISE_STRIDE = 131
 LANE_KEYS = 4
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """Both sides of a claim for one instance (with a leading axis: for many), and their errors.
-
-    `lhs`, `rhs`, `given` (whether the claim speaks of the point), `limit`, `sampling` (a standard
-    error) and `skewness` (of the batches behind it) have the shape of the points; `rounding` and
-    `integrator` are one number per instance, the largest along the path. `probability` is the
-    printed one, 0 for other kinds.
-    """
-
-    lhs: Array
-    rhs: Array
-    given: Array
-    probability: Array
-    rounding: Array
-    integrator: Array
-    limit: Array
-    sampling: Array
-    skewness: Array
-
-
-jax.tree_util.register_dataclass(
-    Measurement,
-    data_fields=[field.name for field in dataclasses.fields(Measurement)],
-    meta_fields=[],
-)
-
 Measurements = dict[str, dict[str, Measurement]]
 
 
@@ -83,8 +56,12 @@ def measure(
     or a prediction share its run.
     """
     every_key = simulation_keys(key, keys)
-    lanes = _lanes(readings, integrates, x, every_key[:LANE_KEYS])
-    plain = {name: Run(*jax.tree.map(lambda leaf: leaf[0], lane)) for name, lane in lanes.items()}
+    few = every_key[:LANE_KEYS]
+    lanes = _lanes(readings, integrates, x, few)
+    plain = {
+        name: Run(*jax.tree.map(lambda leaf: leaf[0], lane), keys=len(few))
+        for name, lane in lanes.items()
+    }
     if keys > LANE_KEYS:
         undisturbed = replace_coarsening(x, 1.0 if integrates else jnp.nan)
         plain = runs(readings, undisturbed, every_key)
@@ -118,45 +95,25 @@ def compiled(function: Callable) -> Callable:
 
 
 def runs(readings: tuple[ResolvedReading, ...], x: Instance, keys: Array) -> dict[str, Run]:
-    """A run per name of reading; readings that share a simulation or a prediction share it."""
+    """A run per name of reading; readings that share a simulation or a prediction share it.
+
+    With several keys, the arrays of a simulation lead with their axis; with one they have none.
+    """
     simulations: dict[Callable, Any] = {}
     predictions: dict[Callable, Any] = {}
     for reading in readings:
         if reading.simulate not in simulations:
             simulate = partial(compiled(reading.simulate), x)
-            simulations[reading.simulate] = jax.vmap(simulate)(keys)
+            several = keys.shape[0] > 1
+            simulations[reading.simulate] = (
+                jax.vmap(simulate)(keys) if several else simulate(keys[0])
+            )
         if reading.predict not in predictions:
             predictions[reading.predict] = compiled(reading.predict)(x)
-    return {r.name: Run(x, predictions[r.predict], simulations[r.simulate]) for r in readings}
-
-
-def sides(claim: Claim, run: Run) -> tuple[Array, Array]:
-    """Both sides of a claim in a common shape.
-
-    Raises:
-        UsageError: for sides that are no arrays of numbers, or whose shapes do not go together.
-    """
-    found = claim.lhs(run), claim.rhs(run)
-    try:
-        lhs, rhs = (jnp.asarray(side, float) for side in found)
-        shape = jnp.broadcast_shapes(lhs.shape, rhs.shape)
-    except (TypeError, ValueError):
-        what = " and ".join(str(getattr(side, "shape", type(side).__name__)) for side in found)
-        raise UsageError(
-            f"claim {claim.name!r}: its sides are {what}; expected arrays of shapes that go "
-            "together (arrays of r.sim lead with the axis of keys)"
-        ) from None
-    return jnp.broadcast_to(lhs, shape), jnp.broadcast_to(rhs, shape)
-
-
-def spoken(claim: Claim, run: Run, shape: tuple[int, ...]) -> Array:
-    """At which points of this shape the claim says something."""
-    if claim.given is None:
-        return jnp.ones(shape, bool)
-    margin = jnp.asarray(claim.given(run))
-    if margin.dtype == bool:
-        raise UsageError(f"claim {claim.name!r}: `given` {TRUTH}")
-    return jnp.broadcast_to(margin >= 0, shape)
+    return {
+        r.name: Run(x, predictions[r.predict], simulations[r.simulate], keys.shape[0])
+        for r in readings
+    }
 
 
 def _noise_table() -> np.ndarray:
@@ -166,7 +123,7 @@ def _noise_table() -> np.ndarray:
     return np.concatenate([still, noise])
 
 
-def _jittered(tree: Any, noise: Array, ulps: float) -> Any:
+def _jitter(tree: Any, noise: Array, ulps: float) -> Any:
     """Every float of a tree moved by up to `ulps` units of its last place."""
     leaves, structure = jax.tree_util.tree_flatten(tree)
 
@@ -191,18 +148,18 @@ def _lanes(
     coarsening = jnp.asarray([plain] * (1 + ROUNDING_LANES) + [COARSENING] * integrates)
 
     def lane(noise: Array, coarsening: Array) -> dict[str, tuple[Instance, Any, Any]]:
-        values = _jittered(x.values, noise, INPUT_ULPS)
+        values = _jitter(x.values, noise, INPUT_ULPS)
         near = replace_coarsening(dataclasses.replace(x, values=values), coarsening)
         jittered = {}
         for name, run in runs(readings, near, keys).items():
-            theory, sim = _jittered((run.theory, run.sim), noise[::-1], OUTPUT_ULPS)
+            theory, sim = _jitter((run.theory, run.sim), noise[::-1], OUTPUT_ULPS)
             jittered[name] = (near, theory, sim)
         return jittered
 
     return jax.vmap(lane)(noise, coarsening)
 
 
-def _spread(lanes: tuple[Array, Array], given: Array, which: slice) -> Array:
+def _spread(lanes: tuple[Array, Array], applies: Array, which: slice) -> Array:
     """Largest distance of some lanes to the undisturbed one, over both sides and all points.
 
     Where the undisturbed one is NaN the point is undefined, which says nothing of the others.
@@ -211,7 +168,7 @@ def _spread(lanes: tuple[Array, Array], given: Array, which: slice) -> Array:
     def widest(side: Array) -> Array:
         distance = jnp.where(jnp.isnan(side[0]), 0, jnp.abs(side[which] - side[0]))
         if side.ndim > 1:  # the lanes saw the first keys only
-            distance = jnp.where(given[: side.shape[1]], distance, 0)
+            distance = jnp.where(applies[: side.shape[1]], distance, 0)
         return jnp.max(distance, initial=0.0)
 
     return widest(lanes[0]) + widest(lanes[1])
@@ -219,16 +176,16 @@ def _spread(lanes: tuple[Array, Array], given: Array, which: slice) -> Array:
 
 def _measurement(claim: Claim, run: Run, lane_parts: tuple[Instance, Any, Any]) -> Measurement:
     lhs, rhs, (limit, sampling, skewness) = sides_with_errors(claim, run)
-    lanes = jax.vmap(lambda *parts: sides(claim, Run(*parts)))(*lane_parts)
-    given = spoken(claim, run, lhs.shape)
-    probability = jnp.zeros(()) if claim.probability is None else claim.probability(run)
+    lane_keys = min(run.keys, LANE_KEYS)
+    lanes = jax.vmap(lambda *parts: claim.sides(Run(*parts, keys=lane_keys)))(*lane_parts)
+    applies = claim.applies(run, lhs.shape)
     return Measurement(
         lhs=lhs,
         rhs=rhs,
-        given=given,
-        probability=jnp.asarray(probability, float),
-        rounding=ROUNDING_SAFETY * _spread(lanes, given, slice(1, 1 + ROUNDING_LANES)),
-        integrator=_spread(lanes, given, slice(1 + ROUNDING_LANES, None)),
+        applies=applies,
+        probability=jnp.asarray(claim.printed_probability(run), float),
+        rounding=ROUNDING_SAFETY * _spread(lanes, applies, slice(1, 1 + ROUNDING_LANES)),
+        integrator=_spread(lanes, applies, slice(1 + ROUNDING_LANES, None)),
         limit=limit,
         sampling=sampling,
         skewness=skewness,
@@ -241,10 +198,10 @@ def sides_with_errors(claim: Claim, run: Run) -> tuple[Array, Array, tuple[Array
     An error is zero where no side declares its source.
     """
     run = dataclasses.replace(run, sources=set())
-    lhs, rhs = sides(claim, run)
+    lhs, rhs = claim.sides(run)
 
     def slack(**disturbance: Any) -> Array:
-        left, right = sides(claim, run.disturbed(**disturbance))
+        left, right = claim.sides(run.disturbed(**disturbance))
         return right - left
 
     limit = sampling = skewness = jnp.zeros(lhs.shape)
@@ -258,7 +215,7 @@ def sides_with_errors(claim: Claim, run: Run) -> tuple[Array, Array, tuple[Array
 
 def _jackknife(claim: Claim, run: Run, slack: Callable[..., Array]) -> tuple[Array, Array]:
     """Standard error of the slack, and skewness, from leaving out one batch of keys at a time."""
-    keys = jax.tree_util.tree_leaves(run.sim)[0].shape[0]
+    keys = run.keys
     if keys % BATCHES:
         raise UsageError(
             f"claim {claim.name!r} averages over {keys} keys; a Monte-Carlo error needs a "

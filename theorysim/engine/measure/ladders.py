@@ -6,35 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-import jax
 import numpy as np
 
+from theorysim.claims.evidence import Measurement
+from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.space import Instance
-from theorysim.claims.theorem import ResolvedReading, Theorem
-from theorysim.engine.measure.batch import chunk_that_fits, measured
-from theorysim.engine.measure.draw import Settings, feasible, parse_settings
-from theorysim.engine.measure.errors import Measurement
-from theorysim.engine.measure.sample import Sample, drawn_sample
+from theorysim.engine.measure.batch import measure_all
+from theorysim.engine.measure.draw import feasible
+from theorysim.engine.measure.sample import Sample, draw_sample
+from theorysim.engine.measure.setup import Settings, Setup, parse_settings
 from theorysim.errors import UsageError
 
 # A variable, a size or a field, and its value there.
 Rung: TypeAlias = tuple[str, float]
 
 
-def rows_of(measurement: Measurement, rows: np.ndarray) -> Measurement:
-    """The measurement of some instances."""
-    return jax.tree.map(lambda leaf: leaf[rows], measurement)
-
-
 @dataclass(frozen=True)
 class Ladders:
     """The ladders that claims of some readings climb, from the instances of a sample."""
 
-    theorem: Theorem
-    readings: tuple[ResolvedReading, ...]
-    settings: Settings
+    setup: Setup
     sample: Sample
-    seed: int
     wanted: int
 
     def climbed(self) -> dict[Rung, dict[str, dict[str, Measurement]]]:
@@ -43,7 +35,7 @@ class Ladders:
         Raises:
             UsageError: where no instance of a reading that climbs meets its hypotheses on a rung.
         """
-        own = {r.name: _rungs_of(r) for r in self.readings if len(self.sample.rows[r.name])}
+        own = {r.name: _rungs_of(r) for r in self.setup.readings if len(self.sample.rows[r.name])}
         rungs = sorted(set[Rung]().union(*own.values()))
         fields = self._rows_on_all_rungs(own)
         found = {}
@@ -52,7 +44,7 @@ class Ladders:
             for name in (name for name in own if rung in own[name]):
                 if not len(stage.rows[name]):
                     raise UsageError(
-                        f"{self.theorem.id}, {name}: no instance satisfies the hypotheses at "
+                        f"{self.setup.theorem.id}, {name}: no instance satisfies the hypotheses at "
                         f"{rung[0]} = {rung[1]:g}"
                     )
             found[rung] = self._on_a_rung(at, stage)
@@ -61,9 +53,9 @@ class Ladders:
     def _rows_on_all_rungs(self, own: Mapping[str, set[Rung]]) -> dict[str, dict[str, np.ndarray]]:
         """Per field and reading, the instances that meet the hypotheses on its whole ladder."""
         found: dict[str, dict[str, np.ndarray]] = {}
-        for reading in self.readings:
+        for reading in self.setup.readings:
             for rung in own.get(reading.name, ()):
-                if rung[0] in self.theorem.space.fields:
+                if rung[0] in self.setup.theorem.space.fields:
                     rows = found.setdefault(rung[0], dict(self.sample.rows))
                     met = feasible(reading, self._with_field(rung))
                     rows[reading.name] = rows[reading.name][met[rows[reading.name]]]
@@ -71,7 +63,9 @@ class Ladders:
 
     def _with_field(self, rung: Rung) -> Instance:
         variable, value = rung
-        checked = self.theorem.space.fields[variable].check(variable, value, self.settings.sizes)
+        checked = self.setup.theorem.space.fields[variable].check(
+            variable, value, self.setup.settings.sizes
+        )
         filled = np.broadcast_to(checked, (len(self.sample.keys), *checked.shape))
         return self.sample.instances.replace(**{variable: filled})
 
@@ -82,21 +76,20 @@ class Ladders:
         variable, value = rung
         if variable in fields:
             changed = {"instances": self._with_field(rung), "rows": fields[variable]}
-            return self.settings, replace(self.sample, **changed)
+            return self.setup.settings, replace(self.sample, **changed)
         size = int(value) if int(value) == value else value
-        fixed = {**self.settings.sizes, **self.settings.values, variable: size}
-        at = parse_settings(self.theorem, fixed)
-        return at, drawn_sample(self.theorem, self.readings, at, self.seed, self.wanted)
+        fixed = {**self.setup.settings.sizes, **self.setup.settings.values, variable: size}
+        at = parse_settings(self.setup.theorem, fixed)
+        return at, draw_sample(self.setup.at(at), self.wanted)
 
     def _on_a_rung(self, at: Settings, stage: Sample) -> dict[str, dict[str, Measurement]]:
-        chunk = chunk_that_fits(self.theorem, self.readings, at, len(stage.keys))
-        found = measured(self.theorem, self.readings, at, stage.instances, stage.keys, chunk)
+        found = measure_all(self.setup.at(at), stage.instances, stage.keys)
         return {
-            r.name: {c.name: rows_of(found[r.name][c.name], stage.rows[r.name]) for c in r.claims}
-            for r in self.readings
+            r.name: {c.name: found[r.name][c.name].rows(stage.rows[r.name]) for c in r.claims}
+            for r in self.setup.readings
         }
 
 
 def _rungs_of(reading: ResolvedReading) -> set[Rung]:
-    ladders = (ladder for claim in reading.claims for ladder in claim.ladders.items())
+    ladders = (ladder for claim in reading.claims for ladder in claim.over.items())
     return {(variable, rung) for variable, rungs in ladders for rung in rungs}

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
+from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.space import Instance
-from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine.measure.batch import chunk_that_fits
-from theorysim.engine.measure.draw import Drawn, Settings, draw
+from theorysim.engine.measure.draw import Drawn, draw
+from theorysim.engine.measure.setup import Setup
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,9 @@ class Sample:
         return Sample(instances, self.keys[union], rows, self.drawn)
 
 
-def drawn_sample(
-    theorem: Theorem,
-    readings: tuple[ResolvedReading, ...],
-    settings: Settings,
-    seed: int,
-    wanted: int,
-) -> Sample:
+def draw_sample(setup: Setup, wanted: int) -> Sample:
     """The first `wanted` satisfying candidates of each reading, measured once where shared."""
-    chunk_that_fits(theorem, readings, settings, wanted)  # before anything is drawn
-    drawn = draw(theorem, readings, settings, seed, wanted)
-    picked = {r.name: np.flatnonzero(drawn.satisfied(r))[:wanted] for r in readings}
-    return Sample(drawn.instances, drawn.keys, picked, drawn).of(readings)
+    chunk_that_fits(setup, wanted)  # before anything is drawn
+    drawn = draw(setup, wanted)
+    picked = {r.name: np.flatnonzero(drawn.satisfied(r))[:wanted] for r in setup.readings}
+    return Sample(drawn.instances, drawn.keys, picked, drawn).of(setup.readings)

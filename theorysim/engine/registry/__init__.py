@@ -1,6 +1,7 @@
 """Finding theorems by their ids, and reading what their files say, without JAX."""
 
 from theorysim.engine.registry.headers import RegistryError as RegistryError
+from theorysim.engine.registry.index import LOCAL as LOCAL
 from theorysim.engine.registry.index import AmbiguousTheorem as AmbiguousTheorem
 from theorysim.engine.registry.index import Entry as Entry
 from theorysim.engine.registry.index import UnknownTheorem as UnknownTheorem

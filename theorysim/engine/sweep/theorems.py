@@ -12,23 +12,19 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from theorysim.claims.claim import Claim, Kind
+from theorysim.claims.kinds import Claim
+from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.claims.space import Instance
-from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
-from theorysim.engine.measure.draw import parse_settings
-from theorysim.engine.measure.errors import replace_coarsening, runs, sides, simulation_keys, spoken
-from theorysim.engine.verify.points import slack
-from theorysim.engine.verify.verify import readings_named
+from theorysim.engine.measure.errors import replace_coarsening, runs, simulation_keys
+from theorysim.engine.measure.setup import parse_settings, select_readings
 from theorysim.errors import UsageError
 from theorysim.sweeps.outputs import DIVERGED
 
 SLACK = ".slack"
 SATISFIED = "satisfied"
-
-# Kinds that compare neither side at a point: what they say is about a ladder.
-NO_SLACK = (Kind.SCALES_AS, Kind.TENDS_TO, Kind.EXISTS_CONSTANT)
 
 
 def claim_sides(
@@ -57,7 +53,7 @@ def claim_sides(
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
-    chosen = theorem.primary() if reading is None else readings_named(theorem, reading)[0]
+    chosen = theorem.primary() if reading is None else select_readings(theorem, reading)[0]
     claims = _named(theorem, chosen, claim)
     fixed = parse_settings(theorem, settings or {})
 
@@ -107,12 +103,12 @@ def _claim_values(
     claim: Claim, name: str, run: Run, satisfied: Array
 ) -> tuple[dict[str, Array], Array]:
     """The outputs of a claim, and whether a side is not finite where the claim speaks."""
-    lhs, rhs = sides(claim, run)
-    given = spoken(claim, run, lhs.shape)
+    lhs, rhs = claim.sides(run)
+    applies = claim.applies(run, lhs.shape)
     found = {f"{name}.lhs": lhs, f"{name}.rhs": rhs}
-    if claim.kind not in NO_SLACK:
-        found[name + SLACK] = jnp.where(given & satisfied, slack(claim.kind, lhs, rhs), jnp.nan)
-    return found, jnp.any(given & ~(jnp.isfinite(lhs) & jnp.isfinite(rhs)))
+    if claim.has_slack:
+        found[name + SLACK] = jnp.where(applies & satisfied, claim.slack(lhs, rhs), jnp.nan)
+    return found, jnp.any(applies & ~(jnp.isfinite(lhs) & jnp.isfinite(rhs)))
 
 
 def output_names(claims: Sequence[Claim]) -> list[str]:

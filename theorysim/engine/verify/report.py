@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from theorysim.claims.kinds import Claim
+from theorysim.claims.source import Source
 from theorysim.claims.verdict import Verdict, combined
 
 EXIT_CODES = {
@@ -22,18 +24,13 @@ EXIT_CODES = {
 
 @dataclass(frozen=True)
 class ClaimReport:
-    """The verdict on one claim, with the numbers of its decisive instance.
+    """The judgement on one claim, with its decisive instance in a form that can be replayed.
 
-    `lhs`, `rhs`, `slack` (negative where violated) and `error` belong to the decisive point: the
-    worst violation, else the point with the least slack. `checked` and `resolved` count instances.
-    `tightness` is the ratio of the smaller to the larger admissible side at the worst resolved
-    instance (1 is attained). `path` holds both sides along the decisive instance, `scatter` both
-    sides at the worst point of every instance; they are for plots and not part of the JSON.
+    The numbers are those of `Judgement`; `path` and `scatter` are for plots and not part of the
+    JSON.
     """
 
-    name: str
-    kind: str
-    statement: str
+    claim: Claim = field(repr=False)
     verdict: Verdict
     lhs: float = math.nan
     rhs: float = math.nan
@@ -48,6 +45,21 @@ class ClaimReport:
     path: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
     scatter: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
 
+    @property
+    def name(self) -> str:
+        """The claim's name."""
+        return self.claim.name
+
+    @property
+    def kind(self) -> str:
+        """The name of the claim's kind."""
+        return self.claim.kind
+
+    @property
+    def statement(self) -> str:
+        """The formula as printed."""
+        return self.claim.statement
+
 
 @dataclass(frozen=True)
 class HypothesisReport:
@@ -61,14 +73,15 @@ class HypothesisReport:
 
 @dataclass(frozen=True)
 class ReadingReport:
-    """The verdict on one reading. `demands` are (least, median) over the instances checked."""
+    """The verdict on one reading. `requirements` are (least, median) over what was checked."""
 
     name: str
+    source: Source
     primary: bool
     note: str
     hypotheses: tuple[HypothesisReport, ...]
     claims: tuple[ClaimReport, ...]
-    demands: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    requirements: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     satisfying: int = 0
     drawn: int = 0
 
@@ -89,6 +102,7 @@ class Report:
     sizes: Mapping[str, int]
     versions: Mapping[str, str]
     readings: tuple[ReadingReport, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -115,6 +129,7 @@ class Report:
             "instances": self.instances,
             "sizes": dict(self.sizes),
             "versions": dict(self.versions),
+            "warnings": list(self.warnings),
             "readings": [_reading_json(reading) for reading in self.readings],
         }
 
@@ -130,14 +145,15 @@ class Report:
 def _reading_json(reading: ReadingReport) -> dict[str, Any]:
     return {
         "name": reading.name,
+        "source": {"kind": reading.source.kind, **dataclasses.asdict(reading.source)},
         "primary": reading.primary,
         "verdict": str(reading.verdict),
         "note": reading.note,
         "satisfying": reading.satisfying,
         "drawn": reading.drawn,
-        "demands": {
+        "requirements": {
             name: {"least": _number(least), "median": _number(median)}
-            for name, (least, median) in reading.demands.items()
+            for name, (least, median) in reading.requirements.items()
         },
         "hypotheses": [
             {**dataclasses.asdict(h), "worst_margin": _number(h.worst_margin)}

@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import jax
 import numpy as np
 
-from theorysim.claims.theorem import ResolvedReading, Theorem
-from theorysim.engine.measure.draw import Settings
+from theorysim.claims.evidence import Judgement
+from theorysim.claims.hypotheses import is_met
+from theorysim.claims.kinds import Claim
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.sample import Sample
-from theorysim.engine.verify.points import Judgement
+from theorysim.engine.measure.setup import Setup
+from theorysim.engine.verify.judge import Judgements
 from theorysim.engine.verify.report import ClaimReport, HypothesisReport, ReadingReport, Report
 from theorysim.versions import versions
 
 
-def reported(
-    theorem: Theorem,
-    readings: tuple[ResolvedReading, ...],
-    settings: Settings,
-    sample: Sample,
-    judged: Mapping[str, Mapping[str, Judgement]],
-    seed: int,
+def make_report(
+    setup: Setup, sample: Sample, judged: Judgements, warnings: tuple[str, ...] = ()
 ) -> Report:
     """The report on all readings."""
+    theorem = setup.theorem
     return Report(
         theorem=theorem.id,
         title=theorem.title,
-        seed=seed,
+        seed=setup.seed,
         instances=max(len(rows) for rows in sample.rows.values()),
-        sizes=settings.sizes,
+        sizes=setup.settings.sizes,
         versions=versions(),
-        readings=tuple(_reading_report(theorem, r, sample, judged[r.name]) for r in readings),
+        readings=tuple(_reading_report(theorem, r, sample, judged[r.name]) for r in setup.readings),
+        warnings=warnings,
     )
 
 
@@ -45,7 +46,7 @@ def _reading_report(
         hypotheses = tuple(
             HypothesisReport(
                 name,
-                int((drawn.values[margin] >= 0).sum()),
+                int(is_met(margin, drawn.values[margin]).sum()),
                 len(drawn.values[margin]),
                 float(np.min(drawn.values[margin])),
             )
@@ -53,37 +54,43 @@ def _reading_report(
         )
     return ReadingReport(
         name=reading.name,
+        source=reading.source,
         primary=reading.primary,
         note=reading.note,
         hypotheses=hypotheses,
-        claims=tuple(_located(theorem, sample, rows, judgement) for judgement in judged.values()),
-        demands=_demands(reading, sample),
+        claims=tuple(
+            _located(theorem, sample, rows, claim, judged[claim.name]) for claim in reading.claims
+        ),
+        requirements=_requirements(reading, sample),
         satisfying=len(rows) if drawn is None else int(drawn.satisfied(reading).sum()),
         drawn=len(rows) if drawn is None else len(drawn.keys),
     )
 
 
-def _demands(reading: ResolvedReading, sample: Sample) -> dict[str, tuple[float, float]]:
+def _requirements(reading: ResolvedReading, sample: Sample) -> dict[str, tuple[float, float]]:
     """Least and median over the instances that satisfy; over all drawn ones where none does."""
     if sample.drawn is None:
         values = {
-            name: np.asarray(jax.vmap(f)(sample.instances)) for name, f in reading.demands.items()
+            name: np.asarray(jax.vmap(f)(sample.instances))
+            for name, f in reading.requirements.items()
         }
     else:
         met = sample.drawn.satisfied(reading)
         chosen = met if met.any() else ~met
-        values = {name: sample.drawn.values[f][chosen] for name, f in reading.demands.items()}
+        values = {name: sample.drawn.values[f][chosen] for name, f in reading.requirements.items()}
     return {name: (float(np.min(v)), float(np.median(v))) for name, v in values.items()}
 
 
 def _located(
-    theorem: Theorem, sample: Sample, rows: np.ndarray, judgement: Judgement
+    theorem: Theorem, sample: Sample, rows: np.ndarray, claim: Claim, judgement: Judgement
 ) -> ClaimReport:
     """The claim's report with the instance that decided it, in a form that can be replayed."""
+    shared = {f.name for f in fields(ClaimReport)} & {f.name for f in fields(Judgement)}
+    report = ClaimReport(claim, **{name: getattr(judgement, name) for name in shared})
     if judgement.row is None:
-        return judgement.report
+        return report
     row = rows[judgement.row]
     x = jax.tree.map(lambda leaf: leaf[row], sample.instances)
     data = {"theorem": theorem.id, **theorem.space.to_json(x)}
     data["key"] = sample.keys[row].tolist()
-    return replace(judgement.report, worst_instance=data)
+    return replace(report, worst_instance=data)

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
-from theorysim.claims.theorem import ResolvedReading, Theorem
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
-from theorysim.engine.measure.batch import Progress, chunk_that_fits, measured
-from theorysim.engine.measure.draw import Settings, check_seed, feasible, parse_settings
+from theorysim.engine.measure.batch import Progress
+from theorysim.engine.measure.draw import feasible
 from theorysim.engine.measure.instance_files import read_instance
-from theorysim.engine.measure.ladders import Ladders, rows_of
-from theorysim.engine.measure.sample import Sample, drawn_sample
-from theorysim.engine.verify.points import Judgement
-from theorysim.engine.verify.pointwise import judge
+from theorysim.engine.measure.sample import Sample, draw_sample
+from theorysim.engine.measure.setup import (
+    Settings,
+    Setup,
+    check_seed,
+    parse_settings,
+    select_readings,
+)
+from theorysim.engine.verify.judge import judge_readings
+from theorysim.engine.verify.mutation import warnings_about
 from theorysim.engine.verify.report import Report
-from theorysim.engine.verify.reporting import reported
+from theorysim.engine.verify.reporting import make_report
 from theorysim.errors import UsageError
 
 # Instances are doubled at most this often while too few of them can tell true from false.
@@ -56,108 +63,25 @@ def verify(
         theorem = registry.load(registry.find(theorem))
     check_seed(seed)
     with jax.enable_x64(True):
-        readings = readings_named(theorem, reading, claims)
+        readings = select_readings(theorem, reading, claims)
         if instance is not None:
             if settings or instances is not None:
                 raise UsageError("an instance fixes every value: leave out the other settings")
             return _verify_instance(theorem, readings, instance, seed)
-        fixed = parse_settings(theorem, settings or {})
+        setup = Setup(theorem, readings, parse_settings(theorem, settings or {}), seed)
         wanted = theorem.instances if instances is None else instances
         if wanted < 1:
             raise UsageError(f"{wanted} instances: expected at least 1")
         last = wanted << DOUBLINGS
         while True:
-            sample = drawn_sample(theorem, readings, fixed, seed, wanted)
-            judged = _judged(theorem, readings, fixed, sample, seed, wanted, progress)
-            unresolved = any(j.unresolved for claims in judged.values() for j in claims.values())
-            if not unresolved or wanted >= last:
+            sample = draw_sample(setup, wanted)
+            judged = judge_readings(setup, sample, wanted, progress)
+            more = any(j.undersampled for claims in judged.values() for j in claims.values())
+            if not more or wanted >= last:
                 break
             wanted *= 2
-        return reported(theorem, readings, fixed, sample, judged, seed)
-
-
-def readings_named(
-    theorem: Theorem, name: str | None, claims: str | Collection[str] | None = None
-) -> tuple[ResolvedReading, ...]:
-    """All readings, or the one of that name (`wrong` included); of their claims all, or the named.
-
-    Raises:
-        UsageError: listing the names there are.
-    """
-    readings = theorem.all_readings()
-    if name is not None:
-        candidates = {r.name: r for r in (*readings, theorem.resolve(theorem.wrong))}
-        if name not in candidates:
-            raise UsageError(f"{theorem.id} has no reading {name!r}; it has {list(candidates)}")
-        readings = (candidates[name],)
-    if claims is None:
-        return readings
-    claims = [claims] if isinstance(claims, str) else claims
-    known = sorted({claim.name for reading in readings for claim in reading.claims})
-    if not claims:
-        raise UsageError(f"no claim is named: {theorem.id} has {known}")
-    for claim in claims:
-        if claim not in known:
-            raise UsageError(f"{theorem.id} has no claim {claim!r}; it has {known}")
-    return tuple(reading for reading in (r.only(claims) for r in readings) if reading.claims)
-
-
-def _by_simulation(readings: Iterable[ResolvedReading]) -> list[tuple[ResolvedReading, ...]]:
-    """Readings that share a simulation, together: it runs once, and on their instances only."""
-    groups: dict[Any, list[ResolvedReading]] = {}
-    for reading in readings:
-        groups.setdefault(reading.simulate, []).append(reading)
-    return [tuple(group) for group in groups.values()]
-
-
-def _judged(
-    theorem: Theorem,
-    readings: tuple[ResolvedReading, ...],
-    settings: Settings,
-    sample: Sample,
-    seed: int,
-    wanted: int,
-    progress: Progress | None = None,
-) -> dict[str, dict[str, Judgement]]:
-    """The judgement on every claim of every reading."""
-    judged: dict[str, dict[str, Judgement]] = {}
-    for group in _by_simulation(readings):
-        part = sample.of(group)
-        judged |= _judged_together(theorem, group, settings, part, seed, wanted, progress)
-    return {reading.name: judged[reading.name] for reading in readings}
-
-
-def _judged_together(
-    theorem: Theorem,
-    readings: tuple[ResolvedReading, ...],
-    settings: Settings,
-    sample: Sample,
-    seed: int,
-    wanted: int,
-    progress: Progress | None = None,
-) -> dict[str, dict[str, Judgement]]:
-    if not len(sample.keys):
-        return {r.name: {c.name: judge(c, None, None, {}) for c in r.claims} for r in readings}
-    chunk = chunk_that_fits(theorem, readings, settings, len(sample.keys))
-    found = measured(theorem, readings, settings, sample.instances, sample.keys, chunk, progress)
-    found_at = Ladders(theorem, readings, settings, sample, seed, wanted).climbed()
-    judged: dict[str, dict[str, Judgement]] = {}
-    for r in readings:
-        rows = sample.rows[r.name]
-        wrong = found.get(theorem.wrong.name, {}) if r.name != theorem.wrong.name else {}
-        judged[r.name] = {}
-        for claim in r.claims:
-            base = rows_of(found[r.name][claim.name], rows) if len(rows) else None
-            contrast = wrong.get(claim.name)
-            ladders = {
-                variable: [(rung, found_at[variable, rung][r.name][claim.name]) for rung in rungs]
-                for variable, rungs in claim.ladders.items()
-                if len(rows)
-            }
-            judged[r.name][claim.name] = judge(
-                claim, base, None if contrast is None else rows_of(contrast, rows), ladders
-            )
-    return judged
+        warnings = warnings_about(setup) if reading is None and claims is None else ()
+        return make_report(setup, sample, judged, warnings)
 
 
 def _verify_instance(
@@ -176,19 +100,5 @@ def _verify_instance(
     stacked = jax.tree.map(lambda leaf: np.asarray(leaf)[None], x)
     rows = {r.name: np.flatnonzero(feasible(r, stacked)) for r in readings}
     sample = Sample(stacked, key[None], rows, None)
-    settings = Settings(dict(x.sizes), {})
-    judged = _judged(theorem, readings, settings, sample, seed, 1)
-    return reported(theorem, readings, settings, sample, judged, seed)
-
-
-def rejects_wrong(
-    theorem: Theorem, seed: int = 0, settings: Mapping[str, Any] | None = None
-) -> Report:
-    """Verify the wrong reading on `teeth` instances; its verdict must be "violated"."""
-    return verify(
-        theorem,
-        reading=theorem.wrong.name,
-        instances=theorem.teeth,
-        seed=seed,
-        settings=settings,
-    )
+    setup = Setup(theorem, readings, Settings(dict(x.sizes), {}), seed)
+    return make_report(setup, sample, judge_readings(setup, sample, 1))

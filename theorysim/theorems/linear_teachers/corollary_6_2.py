@@ -13,8 +13,11 @@ from jax.scipy.linalg import solve_triangular
 
 from theorysim.claims import (
     Choice,
+    Corrected,
     Gaussian,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Size,
@@ -81,6 +84,7 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             simulate=_simulate(lambda rows: rows),
             hypotheses={},
             primary=True,
@@ -88,13 +92,18 @@ theorem = Theorem(
         ),
         Reading(
             "2 for the factor 3",
+            Printed("", ""),
             simulate=_simulate(lambda rows: rows),
             claims=_claims(2.0),
             hypotheses={},
             note="the best factor: two opposite rows attain it in the limit",
         ),
     ),
-    wrong=Reading(
-        "factor 1", simulate=_simulate(lambda rows: rows), claims=_claims(1.0), hypotheses={}
+    mutants=(
+        Mutant(
+            "factor 1",
+            simulate=_simulate(lambda rows: rows),
+            claims=_claims(1.0),
+        ),
     ),
 )

@@ -12,6 +12,8 @@ import jax.numpy as jnp
 
 from theorysim.claims import (
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Size,
@@ -88,9 +90,9 @@ theorem = Theorem(
     ),
     simulate=simulate,
     claims=_claims(6.0),
-    readings=(Reading("4 for the factor 6", claims=_claims(4.0)),),
-    wrong=Reading("factor 1", claims=_claims(1.0)),
+    readings=(Reading("4 for the factor 6", Printed("", ""), claims=_claims(4.0)),),
+    mutants=(Mutant("factor 1", claims=_claims(1.0)),),
     keys=32,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

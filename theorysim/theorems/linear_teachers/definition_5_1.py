@@ -14,7 +14,17 @@ from itertools import pairwise
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, UnitVector, equal, tends_to
+from theorysim.claims import (
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    UnitVector,
+    equal,
+    tends_to,
+)
 from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_network as network
 from theorysim.theorems.linear_teachers import _deep as deep
@@ -92,7 +102,12 @@ CONSERVED = tuple(
 
 
 def _vanishes(name: str, quantity: Callable):
-    return tends_to(name, quantity, lambda r: 0.0, over="scale", rungs=SCALES)
+    return tends_to(
+        name,
+        quantity,
+        lambda r: 0.0,
+        over={"scale": SCALES},
+    )
 
 
 theorem = Theorem(
@@ -100,9 +115,10 @@ theorem = Theorem(
     simulate=_simulate(_balanced),
     claims=tuple(_eq_4(j, lambda right: right) for j in (1, 2)),
     readings=(
-        Reading("any start", simulate=_simulate(_random), claims=CONSERVED),
+        Reading("any start", Printed("", ""), simulate=_simulate(_random), claims=CONSERVED),
         Reading(
             "near zero random initialisation",
+            Printed("", ""),
             simulate=simulate_small,
             claims=(
                 _vanishes("imbalance", lambda r: r.sim["imbalance"]),
@@ -110,11 +126,13 @@ theorem = Theorem(
             ),
         ),
     ),
-    wrong=Reading(
-        "up to a factor of 1.001",
-        claims=tuple(_eq_4(j, lambda right: 1.001 * right) for j in (1, 2)),
+    mutants=(
+        Mutant(
+            "up to a factor of 1.001",
+            claims=tuple(_eq_4(j, lambda right: 1.001 * right) for j in (1, 2)),
+        ),
     ),
     instances=8,
-    teeth=8,
+    mutant_instances=8,
     integrates=True,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from theorysim.claims import Instance, Reading, Real, Theorem, equal, tends_to
+from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Theorem, equal, tends_to
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers._problem import (
     covariance_form,
@@ -57,8 +57,7 @@ theorem = Theorem(
             "depth to infinity",
             lambda r: r.sim["finite"],
             lambda r: r.theory,
-            over="depth",
-            rungs=(10, 100, 1e3, 1e4),
+            over={"depth": (10, 100, 1e3, 1e4)},
         ),
         equal("any norm of theta_S", lambda r: r.sim["source rescaled"], lambda r: r.theory),
         equal(
@@ -70,10 +69,11 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             predict=_predict(moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
     ),
-    wrong=Reading("the source keeps its norm", predict=_predict(moment_form, lambda x: 1.0)),
+    mutants=(Mutant("the source keeps its norm", predict=_predict(moment_form, lambda x: 1.0)),),
 )

@@ -11,7 +11,17 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Real, Size, Theorem, equal
+from theorysim.claims import (
+    Corrected,
+    Gaussian,
+    Instance,
+    Mutant,
+    Reading,
+    Real,
+    Size,
+    Theorem,
+    equal,
+)
 from theorysim.numerics.products import dot
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._problem import (
@@ -116,10 +126,13 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             predict=_predict(moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
     ),
-    wrong=Reading("teachers swapped", predict=_predict(moment_form, kept=inside, learned=outside)),
+    mutants=(
+        Mutant("teachers swapped", predict=_predict(moment_form, kept=inside, learned=outside)),
+    ),
 )

@@ -16,6 +16,8 @@ from jax.scipy.special import gammainc, gammaincc
 
 from theorysim.claims import (
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Theorem,
@@ -126,7 +128,7 @@ STATEMENT = (
         lambda r: r.sim.risk[:, None],
         lambda r: r.theory["bound"],
         at_least=lambda r: r.theory["confidence"],
-        given=_admitted,
+        where=_admitted,
     ),
     exists_constant(
         "some c, |S - Sigma| <= g",
@@ -145,7 +147,7 @@ STATEMENT = (
         lambda r: _quantile(_needed(r), r),
         lambda r: r.theory["g"],
         over=SIZES,
-        given=_admitted,
+        where=_admitted,
     ),
 )
 
@@ -177,7 +179,7 @@ REALISED = (
         "Eq. 3 with |S - Sigma|",
         lambda r: r.sim.risk[:, None],
         lambda r: jax.vmap(lambda error: total(bound_terms(r.x, error)))(r.sim.error),
-        given=_admitted,
+        where=_admitted,
     ),
     _worst(2.0),
 )
@@ -202,22 +204,24 @@ theorem = Theorem(
     predict=_predict(lambda x: x.delta),
     claims=STATEMENT,
     readings=(
-        Reading("realised estimation error for g", claims=REALISED),
+        Reading("realised estimation error for g", Printed("", ""), claims=REALISED),
         Reading(
             "3 sqrt(3) / 4 for the factor 2",
+            Printed("", ""),
             claims=(_worst(SHARP),),
             note="the best factor: n = 1, d = 2 with P_perp Delta at pi/6 and Sigma P_perp Delta "
             "at pi/3 from the second eigenvector attains it",
         ),
         Reading(
             "one constant for all subgaussian laws",
+            Printed("", ""),
             predict=_predict(_rare_delta),
             simulate=simulate_rare,
             claims=RARE,
             note="c depends on the subgaussian norm of the rows: rare long rows need a larger one",
         ),
     ),
-    wrong=Reading("the two projections swapped", claims=(_worst(2.0, swapped=True),)),
+    mutants=(Mutant("the two projections swapped", claims=(_worst(2.0, swapped=True),)),),
     keys=512,
     instances=16,
 )

@@ -13,7 +13,16 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_most, decreasing
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Reading,
+    Real,
+    Theorem,
+    at_most,
+    decreasing,
+)
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._covariance_bound import covariance_space, total
 
@@ -44,14 +53,14 @@ def _ties(threshold: Callable) -> tuple:
     def given(r):
         return jnp.minimum(_tied(r), threshold(r) - r.sim["g"][:, None])
 
-    return (decreasing("a tie joins the top span", lambda r: r.sim["bound"], given=given),)
+    return (decreasing("a tie joins the top span", lambda r: r.sim["bound"], where=given),)
 
 
 def _best(index: Callable, given: Callable) -> tuple:
     def chosen(r):
         return jnp.take_along_axis(r.sim["bound"], index(r)[None, None] - 1, axis=1)
 
-    return (at_most("this m is the best", chosen, lambda r: r.sim["bound"], given=given),)
+    return (at_most("this m is the best", chosen, lambda r: r.sim["bound"], where=given),)
 
 
 def _largest_tie(r):
@@ -76,6 +85,7 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=(
                 *_ties(lambda r: _spectrum(r.x)[:-1]),
                 *_best(lambda r: _high_count(r.x), _between),
@@ -85,5 +95,5 @@ theorem = Theorem(
             "of two levels the high one is the best top span where g lies between them",
         ),
     ),
-    wrong=Reading("ties always join", claims=_ties(lambda r: jnp.inf)),
+    mutants=(Mutant("ties always join", claims=_ties(lambda r: jnp.inf)),),
 )

@@ -12,8 +12,11 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import (
+    Corrected,
     Instance,
     Integer,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Size,
@@ -50,9 +53,7 @@ def predict(x: Instance):
 
 def _rates(rungs: tuple[float, ...], g: float, top: float, bottom: float) -> tuple:
     def rate(what: str, exponent: float):
-        return scales_as(
-            what, lambda r: r.theory[what], over="samples", rungs=rungs, exponent=exponent
-        )
+        return scales_as(what, lambda r: r.theory[what], over={"samples": rungs}, exponent=exponent)
 
     return rate("g", g), rate("top", top), rate("bottom", bottom)
 
@@ -66,8 +67,7 @@ def _few(x: Instance):
 MEASURED = scales_as(
     "measured |S - Sigma|",
     lambda r: r.mean(r.sim),
-    over="samples",
-    rungs=MANY,
+    over={"samples": MANY},
     exponent=-0.5,
 )
 
@@ -87,17 +87,19 @@ theorem = Theorem(
     readings=(
         Reading(
             "few samples",
+            Printed("", ""),
             claims=_rates(FEW, -0.5, -1.5, -0.5),
             hypotheses={"n <= max(effective rank, delta)": _few},
         ),
         Reading(
             "few samples, corrected",
+            Corrected(""),
             claims=_rates(FEW, -1, -3, -1),
             hypotheses={"n <= max(effective rank, delta)": _few},
             note="while r / n or delta / n exceeds 1, g decays as 1 / n and its cube as 1 / n^3",
         ),
     ),
-    wrong=Reading("the two spans swapped", claims=_rates(MANY, -0.5, -0.5, -1.5)),
+    mutants=(Mutant("the two spans swapped", claims=_rates(MANY, -0.5, -0.5, -1.5)),),
     keys=64,
     instances=16,
 )

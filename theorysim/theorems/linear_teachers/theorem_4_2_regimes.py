@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_least, at_most
+from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Theorem, at_least, at_most
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._covariance_bound import (
     covariance_space,
@@ -55,8 +55,8 @@ def _claims(threshold: Callable) -> tuple:
 
     top, bottom = (lambda r: r.sim["top"]), (lambda r: r.sim["bottom"])
     return (
-        at_least("few samples: agree at the top", top, bottom, given=above),
-        at_most("many samples: agree at the bottom", top, bottom, given=below),
+        at_least("few samples: agree at the top", top, bottom, where=above),
+        at_most("many samples: agree at the bottom", top, bottom, where=below),
     )
 
 
@@ -71,10 +71,11 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_claims(_split_eigenvalue),
             primary=True,
             note="the two coefficients 2 g^3 / lambda_m^2 and 2 g cross at g = lambda_m, not at 1",
         ),
     ),
-    wrong=Reading("threshold lambda_1", claims=_claims(lambda r: eigenvalues(r.x)[0])),
+    mutants=(Mutant("threshold lambda_1", claims=_claims(lambda r: eigenvalues(r.x)[0])),),
 )

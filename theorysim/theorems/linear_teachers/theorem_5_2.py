@@ -14,7 +14,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, equal, scales_as
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, equal, scales_as
 from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.systems import deep_linear_network as network
@@ -94,7 +94,7 @@ def _eq_5(depth: int, power: Callable):
         stretched = jnp.linalg.norm(limit(r), axis=-1, keepdims=True) / r.x.source_norm
         return stretched ** power(depth) * r.theory["kept"] + r.theory["learned"]
 
-    return equal(f"Eq. 5, L = {depth}", limit, rescaled, given=_vanished(depth))
+    return equal(f"Eq. 5, L = {depth}", limit, rescaled, where=_vanished(depth))
 
 
 def _vanished(depth: int):
@@ -106,7 +106,7 @@ def _solved(depth: int):
         f"Eq. 5 solved, L = {depth}",
         lambda r: r.limit(r.sim[depth]["weights"]),
         lambda r: r.theory["limit"][depth],
-        given=_vanished(depth),
+        where=_vanished(depth),
     )
 
 
@@ -140,9 +140,15 @@ theorem = Theorem(
     claims=_claims(_power),
     printed="gradient flow",
     readings=(
-        Reading("gradient descent", simulate=simulate_descent, claims=(_eq_5(2, _power),)),
+        Reading(
+            "gradient descent",
+            Printed("", ""),
+            simulate=simulate_descent,
+            claims=(_eq_5(2, _power),),
+        ),
         Reading(
             "gradient descent, to first order",
+            Printed("", ""),
             simulate=simulate_descent,
             claims=(
                 scales_as(
@@ -150,22 +156,23 @@ theorem = Theorem(
                     lambda r: jnp.linalg.norm(
                         r.limit(r.sim[2]["weights"]) - r.theory["limit"][2], axis=-1
                     ),
-                    over="rate_share",
-                    rungs=SHARES,
+                    over={"rate_share": SHARES},
                     exponent=1,
                     relation="at_least",
-                    given=lambda r: r.sim[2]["vanished"],
+                    where=lambda r: r.sim[2]["vanished"],
                 ),
             ),
             note="descent leaves 0-balanced weights by an order of the learning rate",
         ),
     ),
-    wrong=Reading(
-        "the power (L - 1) / L lost",
-        predict=_predict(lambda lengths, depth: deep_limit.infinite_depth_coefficient(lengths)),
-        claims=_claims(lambda depth: 1.0),
+    mutants=(
+        Mutant(
+            "the power (L - 1) / L lost",
+            predict=_predict(lambda lengths, depth: deep_limit.infinite_depth_coefficient(lengths)),
+            claims=_claims(lambda depth: 1.0),
+        ),
     ),
     instances=12,
-    teeth=12,
+    mutant_instances=12,
     integrates=True,
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, scales_as, tends_to
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, scales_as, tends_to
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers._problem import (
     data,
@@ -54,30 +54,28 @@ theorem = Theorem(
             "Eq. 6",
             lambda r: r.sim["limit"][0],
             lambda r: r.theory["limit"],
-            over="depth",
-            rungs=(10, 100, 1e3, 1e4),
+            over={"depth": (10, 100, 1e3, 1e4)},
         ),
     ),
     readings=(
         Reading(
             "rate in the depth",
+            Printed("", ""),
             claims=(
                 scales_as(
                     "|k_L - k| ~ 1/L",
                     lambda r: jnp.abs(r.sim["gap"][0]),
-                    over="depth",
-                    rungs=(1e3, 2e3, 4e3, 8e3),
+                    over={"depth": (1e3, 2e3, 4e3, 8e3)},
                     exponent=-1,
                 ),
                 tends_to(
                     "L (k_L - k) / k",
                     lambda r: r.x.depth * r.sim["gap"][0],
                     lambda r: r.theory["slope"],
-                    over="depth",
-                    rungs=(100, 1e3, 1e4),
+                    over={"depth": (100, 1e3, 1e4)},
                 ),
             ),
         ),
     ),
-    wrong=Reading("the source keeps its norm", predict=_predict(lambda x: 1.0)),
+    mutants=(Mutant("the source keeps its norm", predict=_predict(lambda x: 1.0)),),
 )

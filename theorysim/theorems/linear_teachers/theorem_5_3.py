@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from theorysim.claims import (
+    Corrected,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Size,
@@ -83,8 +86,7 @@ theorem = Theorem(
             "R(beta) as L grows",
             lambda r: r.sim["finite"],
             lambda r: r.theory["deep"],
-            over="depth",
-            rungs=DEPTHS,
+            over={"depth": DEPTHS},
         ),
         equal(
             "R(gamma) (Eq. 8)",
@@ -98,25 +100,28 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             predict=_predict(moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
         Reading(
             "rate in the depth",
+            Printed("", ""),
             claims=(
                 scales_as(
                     "R(beta) ~ L^-2",
                     lambda r: r.sim["finite"],
-                    over="depth",
-                    rungs=(1e3, 2e3, 4e3, 8e3),
+                    over={"depth": (1e3, 2e3, 4e3, 8e3)},
                     exponent=-2,
                 ),
             ),
         ),
     ),
-    wrong=Reading(
-        "one layer's risk at any depth",
-        predict=_predict(moment_form, lambda x: ((x.alpha - 1) / x.alpha) ** 2, 0.5),
+    mutants=(
+        Mutant(
+            "one layer's risk at any depth",
+            predict=_predict(moment_form, lambda x: ((x.alpha - 1) / x.alpha) ** 2, 0.5),
+        ),
     ),
 )

@@ -16,6 +16,8 @@ from jax.scipy.special import betainc, logsumexp
 
 from theorysim.claims import (
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Space,
@@ -133,7 +135,7 @@ def _likely(name: str, which: str, constant: float):
         lambda r: r.sim[which],
         lambda r: r.theory[which],
         at_least=lambda r: 1 - jnp.exp(_log_allowed(r, constant)),
-        given=lambda r: _log_allowed(r, constant) - jnp.log(LEAST_FAILURE),
+        where=lambda r: _log_allowed(r, constant) - jnp.log(LEAST_FAILURE),
     )
 
 
@@ -161,7 +163,7 @@ SHALLOW_CLAIMS = (
         "Eq. 10, 1/c of the exact law",
         lambda r: _inverse_constant(r, r.theory["failure"]),
         lambda r: 1 / SHALLOW,
-        given=lambda r: r.theory["failure"] - SMALLEST_PROBABILITY,
+        where=lambda r: r.theory["failure"] - SMALLEST_PROBABILITY,
     ),
 )
 
@@ -197,6 +199,7 @@ theorem = Theorem(
     readings=(
         Reading(
             "epsilon <= 1",
+            Printed("", ""),
             claims=(
                 _likely("Eq. 9, c = 1/3", "deep", DEEP),
                 _deep_constant(samples=COUNTS, rest=COUNTS, epsilon=(1, 0.3, 0.1)),
@@ -209,16 +212,18 @@ theorem = Theorem(
         ),
         Reading(
             "rows drawn one by one",
+            Printed("", ""),
             simulate=_simulate_rows(forgetful=False),
             claims=LAWS,
             hypotheses=FEW,
         ),
     ),
-    wrong=Reading(
-        "without P_perp",
-        simulate=_simulate_rows(forgetful=True),
-        claims=LAWS,
-        hypotheses=FEW,
+    mutants=(
+        Mutant(
+            "without P_perp",
+            simulate=_simulate_rows(forgetful=True),
+            claims=LAWS,
+        ),
     ),
     keys=512,
     instances=48,

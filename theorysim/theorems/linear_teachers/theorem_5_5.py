@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Theorem, at_least, equal
+from theorysim.claims import Instance, Mutant, Printed, Reading, Theorem, at_least, equal
 from theorysim.numerics.flow import statement_options
 from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear
@@ -111,17 +111,20 @@ theorem = Theorem(
     readings=(
         Reading(
             "still equal to the source task",
+            Printed("", ""),
             claims=(
                 equal("beta(t) = theta_S", lambda r: r.sim[1]["weights"], lambda r: source(r.x)),
             ),
             note="the prose: true of the direction only",
         ),
     ),
-    wrong=Reading(
-        "it turns to the target, at the rate of the frozen layers",
-        predict=_predict(lambda x: x.target_direction, lambda frozen: frozen),
+    mutants=(
+        Mutant(
+            "it turns to the target, at the rate of the frozen layers",
+            predict=_predict(lambda x: x.target_direction, lambda frozen: frozen),
+        ),
     ),
     instances=32,
-    teeth=16,
+    mutant_instances=16,
     integrates=True,
 )

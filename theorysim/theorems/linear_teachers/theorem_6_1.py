@@ -1,7 +1,7 @@
 """Fine-tuning a wide ReLU network: the loss is bounded by how the labels fit its tangent kernel.
 
 Theorem 6.1 of Shachaf et al. (2021), Eq. 11, for arbitrary labels, with one constant under O. The
-width that it asks for is a polynomial of high degree (`demands`: by Theorem 4.1 of its reference
+width that it asks for is a polynomial of high degree (`requirements`: by Theorem 4.1 of its reference
 [31], n^7 / (lambda_0^4 kappa^2 delta^4) up to a constant), so networks have infinite width and
 first weights of vanishing scale. The number of steps is printed as Omega(log(1 / ||y~||) / (eta
 lambda_0)): from ||y~|| = 1 on it asks for no step. The probability is taken over the samples, too.
@@ -14,7 +14,9 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import (
+    Corrected,
     Instance,
+    Mutant,
     Reading,
     Real,
     Size,
@@ -101,17 +103,18 @@ theorem = Theorem(
     ),
     simulate=simulate,
     claims=_claims("printed"),
-    demands={"log10 width, at least": _width},
+    requirements={"log10 width, at least": _width},
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_claims("corrected"),
             primary=True,
             note="t >= n log ||y~|| / (2 eta lambda_0): the printed logarithm is inverted",
         ),
     ),
-    wrong=Reading("at the rate 1 / n, without steps", claims=_claims("printed", power=0.5)),
+    mutants=(Mutant("at the rate 1 / n, without steps", claims=_claims("printed", power=0.5)),),
     keys=16,
     instances=8,
-    teeth=8,
+    mutant_instances=8,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Space, Theorem, tends_to
+from theorysim.claims import Instance, Mutant, Real, Size, Space, Theorem, tends_to
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.linear_teachers import _kernel_regime as regime
 
@@ -48,7 +48,14 @@ def _claims(power: float) -> tuple:
         apart = jnp.sqrt(jnp.mean(jnp.square(r.sim["network"] - r.sim["kernel"])))
         return r.x.width**power * apart
 
-    return (tends_to("outputs on D", distance, lambda r: 0.0, over="width", rungs=WIDTHS),)
+    return (
+        tends_to(
+            "outputs on D",
+            distance,
+            lambda r: 0.0,
+            over={"width": WIDTHS},
+        ),
+    )
 
 
 theorem = Theorem(
@@ -63,8 +70,8 @@ theorem = Theorem(
     ),
     simulate=simulate,
     claims=_claims(0.0),
-    wrong=Reading("faster than 1 / m", claims=_claims(1.0)),
+    mutants=(Mutant("faster than 1 / m", claims=_claims(1.0)),),
     keys=8,
     instances=8,
-    teeth=8,
+    mutant_instances=8,
 )

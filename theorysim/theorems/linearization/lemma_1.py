@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Real, Theorem, at_most
+from theorysim.claims import Gaussian, Instance, Mutant, Printed, Reading, Real, Theorem, at_most
 from theorysim.theorems.linearization import _models as models
 
 ENTRIES = ("slope", "bend", "frequency", "phase")
@@ -78,10 +78,11 @@ theorem = Theorem(
     simulate=simulate,
     predict=predict,
     claims=(_claim(2),),
-    wrong=Reading("without the factor 2", claims=(_claim(1),)),
+    mutants=(Mutant("without the factor 2", claims=(_claim(1),)),),
     readings=(
         Reading(
             "Frobenius norm",
+            Printed("", ""),
             claims=(
                 at_most(
                     "||k_1 - k_2||_F",
@@ -93,6 +94,7 @@ theorem = Theorem(
         ),
         Reading(
             "constants of every single output",
+            Printed("", ""),
             simulate=simulate_copies,
             predict=predict_copies,
             claims=(_claim(2),),

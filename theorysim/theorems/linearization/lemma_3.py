@@ -14,6 +14,8 @@ from theorysim.claims import (
     Choice,
     Gaussian,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Theorem,
@@ -141,7 +143,14 @@ def _line_d(name: str, factor: float = 1.0):
 
 
 def _single_step(name: str, claims: tuple, note: str = "") -> Reading:
-    return Reading(name, predict=predict_step, simulate=simulate_step, claims=claims, note=note)
+    return Reading(
+        name,
+        Printed("", ""),
+        predict=predict_step,
+        simulate=simulate_step,
+        claims=claims,
+        note=note,
+    )
 
 
 def _end_of_descent(r):
@@ -152,8 +161,7 @@ LIMIT = tends_to(
     "descent to the flow",
     _end_of_descent,
     lambda r: r.theory["end"],
-    over="steps",
-    rungs=RUNGS,
+    over={"steps": RUNGS},
 )
 
 theorem = Theorem(
@@ -173,12 +181,12 @@ theorem = Theorem(
     readings=(
         Reading(
             "of first order in the step",
+            Printed("", ""),
             claims=(
                 scales_as(
                     "distance to the flow",
                     lambda r: jnp.linalg.norm(r.sim["end"] - r.theory["end"]),
-                    over="steps",
-                    rungs=RUNGS,
+                    over={"steps": RUNGS},
                     exponent=-1,
                     relation="at_most",
                 ),
@@ -194,15 +202,17 @@ theorem = Theorem(
         _single_step("line d", (_line_d("d"),), "lambda theta_0, not lambda eta theta_0"),
         _single_step("line d, corrected", (_line_d("d, corrected"),)),
     ),
-    wrong=Reading(
-        "twice the pull, lines off by a tenth",
-        predict=lambda x: {**predict(x.replace(strength=2 * x.strength)), **predict_step(x)},
-        simulate=lambda x, key: {**simulate(x, key), **simulate_step(x, key)},
-        claims=(
-            LIMIT,
-            *_lines(1.1),
-            _substitution(lambda x: 1.1 / (1 - x.shrink)),
-            _line_d("d, corrected", 1.1),
+    mutants=(
+        Mutant(
+            "twice the pull, lines off by a tenth",
+            predict=lambda x: {**predict(x.replace(strength=2 * x.strength)), **predict_step(x)},
+            simulate=lambda x, key: {**simulate(x, key), **simulate_step(x, key)},
+            claims=(
+                LIMIT,
+                *_lines(1.1),
+                _substitution(lambda x: 1.1 / (1 - x.shrink)),
+                _line_d("d, corrected", 1.1),
+            ),
         ),
     ),
     instances=32,

@@ -11,7 +11,16 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Spectrum, Theorem, decreasing, increasing
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Reading,
+    Spectrum,
+    Theorem,
+    decreasing,
+    increasing,
+)
 from theorysim.theorems.linearization import _ridge as ridge
 
 SHRINKS = (1.0, 0.5, 0.1, 0.01)
@@ -54,14 +63,17 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             simulate=simulate_smallest,
             primary=True,
             note="for kernels that differ in their smallest eigenvalue alone",
         ),
     ),
-    wrong=Reading(
-        "the risk falls",
-        simulate=simulate_smallest,
-        claims=(decreasing(RISK.name, _risk),),
+    mutants=(
+        Mutant(
+            "the risk falls",
+            simulate=simulate_smallest,
+            claims=(decreasing(RISK.name, _risk),),
+        ),
     ),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Theorem, equal
+from theorysim.claims import Corrected, Gaussian, Instance, Mutant, Printed, Reading, Theorem, equal
 from theorysim.systems import kernel_ridge
 from theorysim.theorems.linearization import _ridge as ridge
 
@@ -84,17 +84,24 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             predict=_predict(averaged=True),
             primary=True,
             note="f0 + K(., x) [K + n sigma I]^(-1) (y - f0): n from the average, and f0 twice",
         ),
-        Reading("summed loss of Section 2", simulate=_simulate(False), predict=_predict(False)),
+        Reading(
+            "summed loss of Section 2",
+            Printed("", ""),
+            simulate=_simulate(False),
+            predict=_predict(False),
+        ),
         Reading(
             "summed loss, formula without f0",
+            Printed("", ""),
             simulate=_simulate(False),
             note="where the pretrained model is not zero, f0 is missing",
         ),
-        Reading("dual to the letter", simulate=simulate_dual),
+        Reading("dual to the letter", Printed("", ""), simulate=simulate_dual),
     ),
-    wrong=Reading("lambda for sigma", predict=_predict(averaged=True, factor=2.0)),
+    mutants=(Mutant("lambda for sigma", predict=_predict(averaged=True, factor=2.0)),),
 )

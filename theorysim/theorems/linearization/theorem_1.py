@@ -11,7 +11,18 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Real, Theorem, at_least, at_most, equal
+from theorysim.claims import (
+    Gaussian,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    at_least,
+    at_most,
+    equal,
+)
 from theorysim.systems.fine_tuning import towards_loss
 from theorysim.theorems.linearization import _models as models
 
@@ -66,9 +77,9 @@ def _falling(r):
 
 
 WITH_PULL = at_most(
-    "lambda > 0, product >= 0", lambda r: r.sim["pulled"], lambda r: 0.0, given=_rising
+    "lambda > 0, product >= 0", lambda r: r.sim["pulled"], lambda r: 0.0, where=_rising
 )
-WITHOUT = at_most("lambda = 0, product < 0", lambda r: r.sim["free"], lambda r: 0.0, given=_falling)
+WITHOUT = at_most("lambda = 0, product < 0", lambda r: r.sim["free"], lambda r: 0.0, where=_falling)
 
 
 def _displays(factor: float) -> tuple:
@@ -94,35 +105,39 @@ theorem = Theorem(
     predict=predict,
     claims=(WITH_PULL, WITHOUT),
     readings=(
-        Reading("proof displays", claims=_displays(1.0)),
+        Reading("proof displays", Printed("", ""), claims=_displays(1.0)),
         Reading(
             "proof, lambda = 0 is necessary",
+            Printed("", ""),
             claims=(
                 at_least(
                     "product < 0: the loss rises with lambda > 0",
                     lambda r: r.sim["pulled"],
                     lambda r: 0.0,
                     strict=True,
-                    given=_falling,
+                    where=_falling,
                 ),
             ),
             note="a small pull does not outweigh the gradient",
         ),
         Reading(
             "sharp: lambda up to ||grad R||^2 / |product|",
+            Printed("", ""),
             claims=(
-                at_most("below the limit", lambda r: r.sim["below"], lambda r: 0.0, given=_falling),
+                at_most("below the limit", lambda r: r.sim["below"], lambda r: 0.0, where=_falling),
                 at_least(
-                    "above the limit", lambda r: r.sim["above"], lambda r: 0.0, given=_falling
+                    "above the limit", lambda r: r.sim["above"], lambda r: 0.0, where=_falling
                 ),
             ),
         ),
     ),
-    wrong=Reading(
-        "the pull lowers the loss where the product is negative, displays off by a factor 2",
-        claims=(
-            at_most(WITH_PULL.name, lambda r: r.sim["pulled"], lambda r: 0.0, given=_falling),
-            *_displays(0.5),
+    mutants=(
+        Mutant(
+            "the pull lowers the loss where the product is negative, displays off by a factor 2",
+            claims=(
+                at_most(WITH_PULL.name, lambda r: r.sim["pulled"], lambda r: 0.0, where=_falling),
+                *_displays(0.5),
+            ),
         ),
     ),
     instances=128,

@@ -12,7 +12,17 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Choice, Instance, Reading, Real, Theorem, at_most
+from theorysim.claims import (
+    Choice,
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    at_most,
+)
 from theorysim.systems.fine_tuning import regularised_descent
 from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
@@ -98,12 +108,14 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=(AT_START,),
             primary=True,
             note="the residual of the start bounds those on the way, that of time t does not",
         ),
         Reading(
             "proof, integral of the residual",
+            Printed("", ""),
             claims=(
                 at_most(NAME, _distance, lambda r: r.theory["constant"] * r.sim["memory"]),
                 at_most(
@@ -115,17 +127,21 @@ theorem = Theorem(
         ),
         Reading(
             "selective scheme, as printed",
+            Printed("", ""),
             simulate=simulate_selective,
             claims=(at_most(NAME, _distance, lambda r: r.sim["residual"] * r.sim["bound"]),),
         ),
         Reading(
             "selective scheme, residual at the start",
+            Printed("", ""),
             simulate=simulate_selective,
             claims=(at_most(NAME, _distance, lambda r: r.x.residual_size * r.sim["bound"]),),
         ),
     ),
-    wrong=Reading(
-        "half of the gradient",
-        claims=(at_most(NAME, _distance, lambda r: r.x.residual_size * r.theory["bound"] / 2),),
+    mutants=(
+        Mutant(
+            "half of the gradient",
+            claims=(at_most(NAME, _distance, lambda r: r.x.residual_size * r.theory["bound"] / 2),),
+        ),
     ),
 )

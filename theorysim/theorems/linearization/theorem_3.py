@@ -11,7 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_most
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_most
 from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
 
@@ -96,6 +96,7 @@ theorem = Theorem(
     readings=(
         Reading(
             "proof displays",
+            Printed("", ""),
             claims=(
                 at_most(
                     "Q2: growth of the gap",
@@ -112,6 +113,7 @@ theorem = Theorem(
         ),
         Reading(
             "proof display, triangle inequality with a minus",
+            Printed("", ""),
             claims=(
                 at_most(
                     "growth of the gap",
@@ -123,6 +125,7 @@ theorem = Theorem(
         ),
         Reading(
             "proof display, -b (1 - e^(-lambda t))",
+            Printed("", ""),
             claims=(
                 at_most(
                     "growth of the gap", lambda r: r.sim["growth"], lambda r: -r.theory["growth"]
@@ -131,8 +134,10 @@ theorem = Theorem(
             note="the minus belongs to e^(-lambda t) alone",
         ),
     ),
-    wrong=Reading(
-        "a quarter of b, and without the curvature",
-        claims=_gaps(lambda r: r.theory["straight"] / 4),
+    mutants=(
+        Mutant(
+            "a quarter of b, and without the curvature",
+            claims=_gaps(lambda r: r.theory["straight"] / 4),
+        ),
     ),
 )

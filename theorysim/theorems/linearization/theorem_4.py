@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_most
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_most
 from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
 
@@ -54,7 +54,7 @@ def _claims(factor, straying: float = 1.0) -> tuple:
             name,
             lambda r: r.sim["distance"],
             lambda r: straying * r.x.radius,
-            given=given,
+            where=given,
             statement="||theta_t - theta_0|| <= r",
         )
         for name, given in (
@@ -67,7 +67,7 @@ def _claims(factor, straying: float = 1.0) -> tuple:
             f"gap to {name}",
             lambda r, name=name: flow.gap(r, name),
             lambda r: factor(r) * r.theory["slope"],
-            given=_strong,
+            where=_strong,
         )
         for name in flow.READINGS
     ]
@@ -87,13 +87,17 @@ theorem = Theorem(
     readings=(
         Reading(
             "appendix",
+            Printed("", ""),
             claims=_claims(lambda r: 1.0),
             primary=True,
             note="r_0, not R(theta_0) = r_0^2, which is smaller where r_0 < 1",
         ),
     ),
-    wrong=Reading(
-        "half of the ball, an eighth of the slope", claims=_claims(lambda r: 1 / 8, straying=0.5)
+    mutants=(
+        Mutant(
+            "half of the ball, an eighth of the slope",
+            claims=_claims(lambda r: 1 / 8, straying=0.5),
+        ),
     ),
     instances=256,
 )

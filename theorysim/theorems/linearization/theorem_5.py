@@ -10,7 +10,18 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Theorem, at_least, at_most, equal
+from theorysim.claims import (
+    Corrected,
+    Gaussian,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Theorem,
+    at_least,
+    at_most,
+    equal,
+)
 from theorysim.systems import kernel_ridge
 from theorysim.theorems.linearization import _ridge as ridge
 
@@ -66,21 +77,24 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             simulate=_simulate(),
             predict=_predict(),
             claims=_claims(),
             primary=True,
             note="R is the sum, not the mean, of squared errors, and the target is y - f0",
         ),
-        Reading("R summed, f0 = 0", claims=_claims()),
+        Reading("R summed, f0 = 0", Printed("", ""), claims=_claims()),
         Reading(
             "R summed, y where f0 is not 0",
+            Printed("", ""),
             simulate=_simulate(),
             claims=_claims(),
             note="a model that starts at f0 has y - f0 to learn",
         ),
         Reading(
             "R and the training loss averaged",
+            Printed("", ""),
             simulate=_simulate(averaged=True),
             predict=_predict(),
             claims=_claims(divided=True),
@@ -88,20 +102,24 @@ theorem = Theorem(
         ),
         Reading(
             "training loss averaged, corrected",
+            Corrected(""),
             simulate=_simulate(averaged=True),
             predict=_predict(averaged=True),
             claims=_claims(),
         ),
         Reading(
             "proof displays",
+            Printed("", ""),
             claims=(equal("R = ||(I - B) U^T y||^2", _risk, lambda r: r.theory["display"]),),
         ),
     ),
-    wrong=Reading(
-        "the largest and the smallest eigenvalue swapped",
-        claims=(
-            *_claims(swapped=True),
-            equal("R = ||(I - B) U^T y||^2", _risk, lambda r: 2 * r.theory["display"]),
+    mutants=(
+        Mutant(
+            "the largest and the smallest eigenvalue swapped",
+            claims=(
+                *_claims(swapped=True),
+                equal("R = ||(I - B) U^T y||^2", _risk, lambda r: 2 * r.theory["display"]),
+            ),
         ),
     ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Theorem, at_least, at_most
+from theorysim.claims import Instance, Mutant, Printed, Reading, Theorem, at_least, at_most
 from theorysim.systems import kernel_ridge
 from theorysim.theorems.linearization import _ridge as ridge
 
@@ -47,9 +47,10 @@ theorem = Theorem(
     predict=_predict("operator"),
     claims=_claims(1.0),
     readings=(
-        Reading("Frobenius norm", predict=_predict("frobenius")),
+        Reading("Frobenius norm", Printed("", ""), predict=_predict("frobenius")),
         Reading(
             "commentary: the eigenvalues lie in [1 - eta, 1 + eta]",
+            Printed("", ""),
             claims=(
                 at_least("lower end", _after, lambda r: 1 - r.theory),
                 at_most("upper end", _after, lambda r: 1 + r.theory),
@@ -58,9 +59,10 @@ theorem = Theorem(
         ),
         Reading(
             "sharper: no eigenvalue falls",
+            Printed("", ""),
             claims=(at_least("lower bound", _after, lambda r: r.sim["before"]),),
             note="S is positive semidefinite",
         ),
     ),
-    wrong=Reading("half of eta", claims=_claims(0.5)),
+    mutants=(Mutant("half of eta", claims=_claims(0.5)),),
 )

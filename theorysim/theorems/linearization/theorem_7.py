@@ -10,7 +10,17 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_least, at_most
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    at_least,
+    at_most,
+)
 from theorysim.systems import kernel_ridge
 from theorysim.theorems.linearization import _ridge as ridge
 
@@ -98,9 +108,12 @@ theorem = Theorem(
         at_most(UPPER, _ratio, lambda r: _a(r) * r.theory["q"]),
     ),
     readings=(
-        Reading("proof slide, eta <= 1", hypotheses={"eta <= 1": lambda x: 1 - eta(x)}),
+        Reading(
+            "proof slide, eta <= 1", Printed("", ""), hypotheses={"eta <= 1": lambda x: 1 - eta(x)}
+        ),
         Reading(
             "corrected, any eta",
+            Corrected(""),
             claims=(
                 at_least(LOWER, _ratio, lambda r: 1 / (r.theory["kappa"] * r.theory["q"])),
                 at_most(UPPER, _ratio, lambda r: r.theory["kappa"]),
@@ -108,18 +121,26 @@ theorem = Theorem(
             primary=True,
             note="printed without eta <= 1; kappa alone bounds the ratio, since S is semidefinite",
         ),
-        Reading("proof displays", claims=DISPLAYS, hypotheses={"eta <= 1": lambda x: 1 - eta(x)}),
+        Reading(
+            "proof displays",
+            Printed("", ""),
+            claims=DISPLAYS,
+            hypotheses={"eta <= 1": lambda x: 1 - eta(x)},
+        ),
         Reading(
             "proof display (1 - eta)^2 <= (1 + eta)^(-2), any eta",
+            Printed("", ""),
             claims=DISPLAYS[-1:],
             note="true up to eta = sqrt(2)",
         ),
     ),
-    wrong=Reading(
-        "the risk follows lambda_max within the root of kappa",
-        claims=(
-            at_least(LOWER, _ratio, lambda r: r.theory["q"] / jnp.sqrt(r.theory["kappa"])),
-            at_most(UPPER, _ratio, lambda r: jnp.sqrt(r.theory["kappa"]) * r.theory["q"]),
+    mutants=(
+        Mutant(
+            "the risk follows lambda_max within the root of kappa",
+            claims=(
+                at_least(LOWER, _ratio, lambda r: r.theory["q"] / jnp.sqrt(r.theory["kappa"])),
+                at_most(UPPER, _ratio, lambda r: jnp.sqrt(r.theory["kappa"]) * r.theory["q"]),
+            ),
         ),
     ),
 )

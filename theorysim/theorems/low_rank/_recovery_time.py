@@ -103,8 +103,7 @@ def growth_in_d(exponent: float = 1.0) -> tuple[Claim, ...]:
         scales_as(
             "steps over d",
             _per_logarithm,
-            over="dimension",
-            rungs=DIMENSIONS,
+            over={"dimension": DIMENSIONS},
             exponent=exponent,
             relation="at_most",
         ),
@@ -117,8 +116,7 @@ def growth_in_epsilon() -> tuple[Claim, ...]:
         scales_as(
             "steps over epsilon",
             _median,
-            over="epsilon",
-            rungs=EPSILONS,
+            over={"epsilon": EPSILONS},
             exponent=-4.0,
             relation="at_least",
         ),
@@ -131,8 +129,7 @@ def growth_in_k(exponent: float) -> tuple[Claim, ...]:
         scales_as(
             "steps over k",
             _median,
-            over="k",
-            rungs=NEURONS,
+            over={"k": NEURONS},
             exponent=exponent,
             relation="at_most",
         ),

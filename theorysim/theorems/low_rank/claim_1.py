@@ -11,7 +11,18 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Run, Size, Space, Theorem, with_probability
+from theorysim.claims import (
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Run,
+    Size,
+    Space,
+    Theorem,
+    with_probability,
+)
 from theorysim.numerics.gaussian import from_coefficients
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import moments, series_coefficients
@@ -71,11 +82,12 @@ theorem = Theorem(
     readings=(
         Reading(
             "appendix",
+            Printed("", ""),
             claims=_claims(_powers),
             primary=True,
             note="without the powers m^l the odd terms are positive also where m < 0",
         ),
     ),
-    wrong=Reading("probability for all m < 0", claims=_claims(lambda m, o: (-m) ** o, 50.0)),
+    mutants=(Mutant("probability for all m < 0", claims=_claims(lambda m, o: (-m) ** o, 50.0)),),
     keys=512,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Space, Theorem, equal
+from theorysim.claims import Instance, Mutant, Real, Size, Space, Theorem, equal
 from theorysim.theorems.low_rank import _construction as construction
 from theorysim.theorems.low_rank._problem import sign
 
@@ -38,5 +38,5 @@ theorem = Theorem(
         equal("u is orthogonal to them", lambda r: 1 + r.sim["inside"], lambda r: 1.0),
         equal("orthonormal neurons", lambda r: 1 + r.sim["gram"], lambda r: 1 + jnp.eye(r.x.k)),
     ),
-    wrong=Reading("<w_i, w_j> = +c_i c_j", simulate=_simulate(-1.0)),
+    mutants=(Mutant("<w_i, w_j> = +c_i c_j", simulate=_simulate(-1.0)),),
 )

@@ -11,7 +11,18 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Real, Size, Space, Theorem, at_most
+from theorysim.claims import (
+    Gaussian,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Size,
+    Space,
+    Theorem,
+    at_most,
+)
 from theorysim.systems.rank_one import unit
 
 
@@ -58,7 +69,11 @@ theorem = Theorem(
     simulate=_share(_ones),
     claims=_claims(2.0, _ones),
     aliases=("corollary-1",),
-    readings=(Reading("Corollary 1", simulate=_share(_sizes), claims=_claims(2.0, _sizes)),),
-    wrong=Reading("a fifth of the constant", claims=_claims(0.4, _ones)),
+    readings=(
+        Reading(
+            "Corollary 1", Printed("", ""), simulate=_share(_sizes), claims=_claims(2.0, _sizes)
+        ),
+    ),
+    mutants=(Mutant("a fifth of the constant", claims=_claims(0.4, _ones)),),
     instances=256,
 )

@@ -15,6 +15,8 @@ import jax.numpy as jnp
 from theorysim.claims import (
     Gaussian,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Run,
@@ -107,18 +109,21 @@ theorem = Theorem(
     readings=(
         Reading(
             "Q without 1/k (proof of Proposition 7)",
+            Printed("", ""),
             predict=_predict(lambda x: 1.0),
             claims=CLAIMS[:1],
             note="the proof of Proposition 7 leaves out the 1/k of c and c^",
         ),
     ),
-    wrong=Reading(
-        "twice f, tight bounds",
-        predict=_predict(lambda x: 2 / x.k),
-        claims=(
-            EQ_11,
-            equal(SQUARE.name, SQUARE.lhs, lambda r: 2 * SQUARE.rhs(r)),
-            *_bounds(9.0, 0.1),
+    mutants=(
+        Mutant(
+            "twice f, tight bounds",
+            predict=_predict(lambda x: 2 / x.k),
+            claims=(
+                EQ_11,
+                equal(SQUARE.name, SQUARE.lhs, lambda r: 2 * SQUARE.rhs(r)),
+                *_bounds(9.0, 0.1),
+            ),
         ),
     ),
     keys=1024,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Run, Theorem, at_most
+from theorysim.claims import Instance, Mutant, Printed, Reading, Run, Theorem, at_most
 from theorysim.theorems.low_rank._runs import chain_space, room, traced
 
 STEPS = 100
@@ -56,8 +56,12 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(1.0),
     hypotheses={"d >= k + 2": room},
-    readings=(Reading("half of the bound", claims=_claims(0.5), note="the best factor is 1/2"),),
-    wrong=Reading("a quarter of the bound", claims=_claims(0.25)),
+    readings=(
+        Reading(
+            "half of the bound", Printed("", ""), claims=_claims(0.5), note="the best factor is 1/2"
+        ),
+    ),
+    mutants=(Mutant("a quarter of the bound", claims=_claims(0.25)),),
     keys=4,
     instances=32,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Theorem
+from theorysim.claims import Instance, Mutant, Theorem
 from theorysim.theorems.low_rank import _noise as noise
 
 
@@ -45,7 +45,7 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(0.0),
     hypotheses={"T fits into the run": noise.room},
-    wrong=Reading("a threshold of order d^(-5/2)", claims=_claims(2.0)),
+    mutants=(Mutant("a threshold of order d^(-5/2)", claims=_claims(2.0)),),
     keys=64,
     instances=16,
 )

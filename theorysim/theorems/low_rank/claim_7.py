@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Theorem
+from theorysim.claims import Corrected, Instance, Mutant, Reading, Theorem
 from theorysim.theorems.low_rank import _noise as noise
 
 
@@ -52,12 +52,13 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             simulate=_simulate(_corrected),
             primary=True,
             note="delta <= S / (4 C log(dV)), as the proof and Proposition 9 have it",
         ),
     ),
-    wrong=Reading("above it", simulate=_simulate(_corrected), claims=_claims(-1.0)),
+    mutants=(Mutant("above it", simulate=_simulate(_corrected), claims=_claims(-1.0)),),
     keys=64,
     instances=16,
 )

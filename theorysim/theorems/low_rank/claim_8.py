@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Theorem
+from theorysim.claims import Instance, Mutant, Printed, Reading, Theorem
 from theorysim.theorems.low_rank import _noise as noise
 
 
@@ -35,6 +35,7 @@ theorem = Theorem(
     readings=(
         Reading(
             "small epsilon",
+            Printed("", ""),
             claims=_claims(epsilons=noise.EPSILONS[3:]),
             hypotheses={
                 "T fits into the run": noise.room,
@@ -43,9 +44,11 @@ theorem = Theorem(
             note="at large epsilon the chance is 1 until log d is 18 epsilon, beyond any run",
         ),
     ),
-    wrong=Reading(
-        "above epsilon^3 / 18, 1 / sqrt(d)",
-        claims=_claims(3.0, lambda x: x.dimension**-0.5),
+    mutants=(
+        Mutant(
+            "above epsilon^3 / 18, 1 / sqrt(d)",
+            claims=_claims(3.0, lambda x: x.dimension**-0.5),
+        ),
     ),
     keys=64,
     instances=16,

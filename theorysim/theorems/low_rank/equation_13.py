@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Space, Theorem, at_most, equal
+from theorysim.claims import Instance, Mutant, Real, Space, Theorem, at_most, equal
 from theorysim.numerics import gaussian
 from theorysim.systems.rank_one import RankOne
 from theorysim.systems.rank_one_overlap import series_coefficients
@@ -54,5 +54,7 @@ theorem = Theorem(
     simulate=simulate,
     predict=_predict(1.0),
     claims=_claims(1.0),
-    wrong=Reading("(1 + 1/k)^(p-2), half the bound", predict=_predict(2.0), claims=_claims(0.4)),
+    mutants=(
+        Mutant("(1 + 1/k)^(p-2), half the bound", predict=_predict(2.0), claims=_claims(0.4)),
+    ),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Real, Run, Theorem, equal
+from theorysim.claims import Gaussian, Instance, Mutant, Real, Run, Theorem, equal
 from theorysim.systems import rank_one
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank._problem import activation, learner, problem, problem_space, truth
@@ -59,16 +59,20 @@ theorem = Theorem(
         equal("orthogonal to the features", lambda r: 1 + r.sim["inside"][:FEW], lambda r: 1.0),
         equal("moments of run and chain", _moments("run"), _moments("chain")),
     ),
-    wrong=Reading(
-        "a chain of three times the dimension, lengths 2",
-        simulate=_simulate(12),
-        claims=(
-            equal("unit directions", lambda r: r.sim["length"][:FEW], lambda r: 2.0),
-            equal("orthogonal to the features", lambda r: 1 + r.sim["inside"][:FEW], lambda r: 2.0),
-            equal("moments of run and chain", _moments("run"), _moments("chain")),
+    mutants=(
+        Mutant(
+            "a chain of three times the dimension, lengths 2",
+            simulate=_simulate(12),
+            claims=(
+                equal("unit directions", lambda r: r.sim["length"][:FEW], lambda r: 2.0),
+                equal(
+                    "orthogonal to the features", lambda r: 1 + r.sim["inside"][:FEW], lambda r: 2.0
+                ),
+                equal("moments of run and chain", _moments("run"), _moments("chain")),
+            ),
         ),
     ),
     keys=512,
     instances=8,
-    teeth=8,
+    mutant_instances=8,
 )

@@ -12,7 +12,17 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Real, Theorem, equal
+from theorysim.claims import (
+    Corrected,
+    Gaussian,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    equal,
+)
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._problem import activation, learner, problem, problem_space, truth
@@ -71,19 +81,24 @@ theorem = Theorem(
     readings=(
         Reading(
             "Appendix B",
+            Printed("", ""),
             claims=_sides(-1.0, lambda r: -_shrunk(r)),
             primary=True,
             note="with -eta <grad Phi, u> = eta h(m) (1 - m^2)",
         ),
         Reading(
-            "Eqs. 5 and 6, corrected", claims=_sides(-1.0, _rest), note="noise enters as -eta E"
+            "Eqs. 5 and 6, corrected",
+            Corrected(""),
+            claims=_sides(-1.0, _rest),
+            note="noise enters as -eta E",
         ),
         Reading(
             "proof of Lemma 9",
+            Printed("", ""),
             claims=_sides(1.0, _shrunk),
             note="both the noise and the projection have the opposite sign",
         ),
     ),
-    wrong=Reading("twice the projection", claims=_sides(-1.0, lambda r: -2 * _shrunk(r))),
+    mutants=(Mutant("twice the projection", claims=_sides(-1.0, lambda r: -2 * _shrunk(r))),),
     keys=4,
 )

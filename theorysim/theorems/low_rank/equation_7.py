@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from theorysim.claims import (
     Instance,
-    Reading,
+    Mutant,
     Real,
     Run,
     Size,
@@ -97,6 +97,6 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(1.0, 1.0),
     aliases=("equation-8", "equation-9"),
-    wrong=Reading("twice T and the opposite sign", claims=_claims(2.0, -1.0)),
+    mutants=(Mutant("twice T and the opposite sign", claims=_claims(2.0, -1.0)),),
     keys=256,
 )

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Size, Space, Theorem, at_least, equal
+from theorysim.claims import (
+    Gaussian,
+    Instance,
+    Mutant,
+    Size,
+    Space,
+    Theorem,
+    at_least,
+    equal,
+)
 
 
 def _vectors(sign: float):
@@ -41,6 +50,6 @@ theorem = Theorem(
         at_least("C2: the neurons differ", lambda r: r.sim["apart"], lambda r: 0.0, strict=True),
         equal("C3: one norm", lambda r: r.sim["norms"][0], lambda r: r.sim["norms"][1]),
     ),
-    wrong=Reading("c' = c", simulate=_simulate(1.0)),
+    mutants=(Mutant("c' = c", simulate=_simulate(1.0)),),
     instances=16,
 )

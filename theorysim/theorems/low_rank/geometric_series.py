@@ -12,8 +12,10 @@ import numpy as np
 from scipy.special import comb
 
 from theorysim.claims import (
+    Corrected,
     Instance,
     Integer,
+    Mutant,
     Reading,
     Real,
     Space,
@@ -44,8 +46,7 @@ def simulate(x: Instance, key):
 PRINTED = scales_as(
     "C1: the sum over k^l",
     lambda r: r.sim["sum"][0] / r.x.k**r.x.order,
-    over="k",
-    rungs=RUNGS,
+    over={"k": RUNGS},
     exponent=0,
 )
 
@@ -55,8 +56,7 @@ def _limit(value: float):
         "the sum over k^(l+1)",
         lambda r: r.sim["sum"][0] / r.x.k ** (r.x.order + 1),
         lambda r: value,
-        over="k",
-        rungs=RUNGS,
+        over={"k": RUNGS},
     )
 
 
@@ -82,6 +82,7 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=(
                 _limit(1.0),
                 EXACT,
@@ -96,13 +97,17 @@ theorem = Theorem(
             "which is e^(-gamma) only where nu log(1/nu)^-1 <= 1",
         ),
     ),
-    wrong=Reading(
-        "2 k^(l+1), k k^l, and twice the power of nu",
-        predict=_predict(0.0),
-        claims=(
-            _limit(2.0),
-            EXACT,
-            at_most(C2.name, C2.lhs, lambda r: jnp.exp(2 * r.x.gamma * jnp.log(r.x.nu) / r.x.nu)),
+    mutants=(
+        Mutant(
+            "2 k^(l+1), k k^l, and twice the power of nu",
+            predict=_predict(0.0),
+            claims=(
+                _limit(2.0),
+                EXACT,
+                at_most(
+                    C2.name, C2.lhs, lambda r: jnp.exp(2 * r.x.gamma * jnp.log(r.x.nu) / r.x.nu)
+                ),
+            ),
         ),
     ),
 )

@@ -16,6 +16,8 @@ import jax.numpy as jnp
 
 from theorysim.claims import (
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Run,
@@ -93,14 +95,20 @@ theorem = Theorem(
     printed="Lemma 1, mu_1 != 0",
     aliases=("lemma-2", "condition-3"),
     readings=(
-        Reading("Lemma 1, mu_1 = 0", simulate=_simulate(EVEN), claims=_claims(_size(2, 0.5), 2.0)),
+        Reading(
+            "Lemma 1, mu_1 = 0",
+            Printed("", ""),
+            simulate=_simulate(EVEN),
+            claims=_claims(_size(2, 0.5), 2.0),
+        ),
         Reading(
             "Lemma 2",
+            Printed("", ""),
             simulate=_simulate(SEPARATED),
             claims=_claims(lambda x: jnp.min(x.readout) ** 2 / x.k**0.5, 20.0),
         ),
     ),
-    wrong=Reading("h keeps 1.5 h(0)", claims=_claims(_size(1, -1.0), 2.0, 3.0)),
+    mutants=(Mutant("h keeps 1.5 h(0)", claims=_claims(_size(1, -1.0), 2.0, 3.0)),),
     keys=512,
     instances=16,
 )

@@ -11,7 +11,16 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax.scipy.special import erf, gammaln
 
-from theorysim.claims import Instance, Reading, Real, Space, Theorem, exists_constant
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Reading,
+    Real,
+    Space,
+    Theorem,
+    exists_constant,
+)
 
 DEGREES, ROOTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0), (0.3, 0.1, 0.03, 0.01)
 
@@ -47,10 +56,11 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_claims(1.0),
             primary=True,
             note="B d for B: for powers of one Gaussian the constant grows as sqrt(d)",
         ),
     ),
-    wrong=Reading("epsilon^(2/d)", claims=_claims(1.0, 2.0)),
+    mutants=(Mutant("epsilon^(2/d)", claims=_claims(1.0, 2.0)),),
 )

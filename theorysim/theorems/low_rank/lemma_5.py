@@ -12,7 +12,16 @@ import jax.numpy as jnp
 from jax.scipy.special import gammaln
 from jax.scipy.stats import norm
 
-from theorysim.claims import Instance, Integer, Reading, Space, Theorem, exists_constant
+from theorysim.claims import (
+    Instance,
+    Integer,
+    Mutant,
+    Printed,
+    Reading,
+    Space,
+    Theorem,
+    exists_constant,
+)
 
 VARIABLES = (4.0, 16.0, 64.0, 256.0, 1024.0)
 MOST = 1024
@@ -49,7 +58,12 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(1 / 8, 1 / 16),
     readings=(
-        Reading("tau^(1/2)", claims=_claims(1 / 2, 1 / 2), note="what these polynomials attain"),
+        Reading(
+            "tau^(1/2)",
+            Printed("", ""),
+            claims=_claims(1 / 2, 1 / 2),
+            note="what these polynomials attain",
+        ),
     ),
-    wrong=Reading("tau", claims=_claims(1.0, 1.0)),
+    mutants=(Mutant("tau", claims=_claims(1.0, 1.0)),),
 )

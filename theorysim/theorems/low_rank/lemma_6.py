@@ -12,7 +12,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Space, Theorem, exists_constant
+from theorysim.claims import Instance, Mutant, Real, Size, Space, Theorem, exists_constant
 from theorysim.systems.rank_one import unit
 from theorysim.theorems.low_rank._problem import sign
 
@@ -51,7 +51,7 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(0.5),
     aliases=("proposition-7", "proposition-8"),
-    wrong=Reading("epsilon^2", claims=_claims(2.0)),
+    mutants=(Mutant("epsilon^2", claims=_claims(2.0)),),
     keys=2048,
     instances=16,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Space, Theorem, at_most
+from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Space, Theorem, at_most
 
 STEPS = 60
 
@@ -50,11 +50,12 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_claims(2.0),
             primary=True,
             note="Freedman's exponent has a factor 2 in the denominator; "
             "a fair coin already falls by more than the printed bound allows",
         ),
     ),
-    wrong=Reading("half the variance", claims=_claims(0.5)),
+    mutants=(Mutant("half the variance", claims=_claims(0.5)),),
 )

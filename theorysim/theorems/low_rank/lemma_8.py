@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Run, Size, Theorem, at_least
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Run, Size, Theorem, at_least
 from theorysim.systems import rank_one_chain as chain
 from theorysim.systems.rank_one_overlap import keeps_sign, speed
 from theorysim.theorems.low_rank._recovery import Setting, odd, recovery_space
@@ -65,7 +65,7 @@ def _claims(factor: float):
 
     return (
         at_least(
-            "m_t", lambda r: r.sim["m"], bound, given=lambda r: r.sim["inside"].astype(float) - 0.5
+            "m_t", lambda r: r.sim["m"], bound, where=lambda r: r.sim["inside"].astype(float) - 0.5
         ),
     )
 
@@ -82,8 +82,8 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(0.5),
     hypotheses={"Condition 3": _condition_3, "|h(0)| is not small": _not_small},
-    readings=(Reading("proof", claims=_claims(0.25)),),
-    wrong=Reading("t eta 4 S", claims=_claims(4.0)),
+    readings=(Reading("proof", Printed("", ""), claims=_claims(0.25)),),
+    mutants=(Mutant("t eta 4 S", claims=_claims(4.0)),),
     keys=4,
     instances=32,
 )

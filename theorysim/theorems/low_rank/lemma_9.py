@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Run, Theorem, at_most
+from theorysim.claims import Instance, Mutant, Run, Theorem, at_most
 from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._problem import activation, problem
 from theorysim.theorems.low_rank._runs import chain_space, room, traced
@@ -58,6 +58,6 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(1.0),
     hypotheses={"d >= k + 2": room},
-    wrong=Reading("a sixth of the bound", claims=_claims(1 / 6)),
+    mutants=(Mutant("a sixth of the bound", claims=_claims(1 / 6)),),
     keys=4,
 )

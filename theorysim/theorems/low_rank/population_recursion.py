@@ -11,7 +11,17 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Real, Theorem, at_most, equal
+from theorysim.claims import (
+    Gaussian,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    at_most,
+    equal,
+)
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import population_loss, speed
 from theorysim.theorems.low_rank._problem import activation, learner, problem, problem_space, truth
@@ -61,7 +71,7 @@ def _claims(which: str, share: float):
             "C2: at most 1 - eta s",
             _factor(which),
             lambda r: 1 - share * _rate(r.x) * r.theory["h"],
-            given=lambda r: jnp.minimum(r.x.overlap, r.theory["h"]),
+            where=lambda r: jnp.minimum(r.x.overlap, r.theory["h"]),
         ),
     )
 
@@ -83,18 +93,21 @@ theorem = Theorem(
     readings=(
         Reading(
             "without the projection",
+            Printed("", ""),
             claims=(*_claims("flat", 1), NEAR),
             primary=True,
             note="the recursion is that of the step before its projection, which moves it by less "
             "than (eta h)^2 (1 - m^2) |m+| / 2",
         ),
     ),
-    wrong=Reading(
-        "twice the step",
-        predict=_predict(2.0),
-        claims=(
-            *_claims("flat", 3),
-            at_most(NEAR.name, NEAR.lhs, lambda r: 0.01 * _second_order(r)),
+    mutants=(
+        Mutant(
+            "twice the step",
+            predict=_predict(2.0),
+            claims=(
+                *_claims("flat", 3),
+                at_most(NEAR.name, NEAR.lhs, lambda r: 0.01 * _second_order(r)),
+            ),
         ),
     ),
 )

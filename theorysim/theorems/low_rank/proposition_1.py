@@ -19,6 +19,8 @@ import numpy as np
 from theorysim.claims import (
     Gaussian,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Run,
@@ -160,37 +162,43 @@ theorem = Theorem(
     readings=(
         Reading(
             "display before h (A.1)",
+            Printed("", ""),
             predict=_predict(_appendix(lambda x: 1 + x.scale**2 / x.k)),
             claims=CLAIMS[:2],
         ),
         Reading(
             "display that defines h (A.1)",
+            Printed("", ""),
             predict=_predict(_appendix(lambda x: 1 + x.scale**2)),
             claims=CLAIMS[:2],
             note="1 + xi^2 for 1 + xi^2/k",
         ),
         Reading(
             "without the factor 2 (A.3.2, A.5.1)",
+            Printed("", ""),
             predict=_predict(lambda x: _printed(x) / 2),
             claims=CLAIMS[:2],
             note="the factor 2 of the square is lost",
         ),
         Reading(
             "neurons not normalised (Eq. 4)",
+            Printed("", ""),
             simulate=_simulate(True),
             claims=CLAIMS[:1],
             note="Eq. 4 leaves out the division by sqrt(1 + xi^2/k) that the series assumes",
         ),
-        Reading("with a kink", claims=(_within(1.0),)),
+        Reading("with a kink", Printed("", ""), claims=(_within(1.0),)),
     ),
-    wrong=Reading(
-        "half the gradient, twice the loss, negative coefficients",
-        predict=_predict(lambda x: _printed(x) / 2),
-        claims=(
-            *CLAIMS[:2],
-            equal(CLAIMS[2].name, CLAIMS[2].lhs, lambda r: 2 * r.theory["loss"]),
-            at_least(CLAIMS[3].name, lambda r: -_odd_coefficients(r), lambda r: 0.0),
-            _within(0.0),
+    mutants=(
+        Mutant(
+            "half the gradient, twice the loss, negative coefficients",
+            predict=_predict(lambda x: _printed(x) / 2),
+            claims=(
+                *CLAIMS[:2],
+                equal(CLAIMS[2].name, CLAIMS[2].lhs, lambda r: 2 * r.theory["loss"]),
+                at_least(CLAIMS[3].name, lambda r: -_odd_coefficients(r), lambda r: 0.0),
+                _within(0.0),
+            ),
         ),
     ),
     instances=32,

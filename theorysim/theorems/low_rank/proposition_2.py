@@ -12,7 +12,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Theorem, scales_as
+from theorysim.claims import Instance, Mutant, Theorem, scales_as
 from theorysim.numerics.gaussian import relu
 from theorysim.theorems.low_rank._problem import sign
 from theorysim.theorems.low_rank._recovery import Setting, odd, recovery_space
@@ -37,8 +37,7 @@ def _claims(exponent: float):
         scales_as(
             "the 99th percentile over k",
             lambda r: jnp.quantile(r.sim, 0.99),
-            over="k",
-            rungs=NEURONS,
+            over={"k": NEURONS},
             exponent=exponent,
             relation="at_most",
         ),
@@ -50,8 +49,8 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(-9 / 16),
     hypotheses={"Assumption 4": SEPARATED.separated},
-    wrong=Reading("k^-3", claims=_claims(-3.0)),
+    mutants=(Mutant("k^-3", claims=_claims(-3.0)),),
     keys=256,
     instances=8,
-    teeth=8,
+    mutant_instances=8,
 )

@@ -12,8 +12,10 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import (
+    Corrected,
     Instance,
     Integer,
+    Mutant,
     Reading,
     Real,
     Size,
@@ -110,6 +112,7 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=(
                 _prefactor(2),
                 _off(lambda r: 2.0 ** (r.x.power - 1)),
@@ -120,9 +123,11 @@ theorem = Theorem(
             note="the factor 2^(p-1) of (2/k)^(p-1) is missing off the diagonal",
         ),
     ),
-    wrong=Reading(
-        "prefactor p, sign kept by 1.5 h(0)",
-        claims=(_prefactor(1), _off(lambda r: 0.01), REST, _sign_kept(1.5)),
+    mutants=(
+        Mutant(
+            "prefactor p, sign kept by 1.5 h(0)",
+            claims=(_prefactor(1), _off(lambda r: 0.01), REST, _sign_kept(1.5)),
+        ),
     ),
     keys=256,
     instances=32,

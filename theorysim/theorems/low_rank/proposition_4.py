@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Run, Theorem, at_most
+from theorysim.claims import Instance, Mutant, Real, Run, Theorem, at_most
 from theorysim.numerics.gaussian import slope_square
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import correlations, population_loss, speed
@@ -62,6 +62,6 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(4.0),
     aliases=("proposition-5", "proposition-6", "lemma-3"),
-    wrong=Reading("a hundredth of the constant", claims=_claims(0.04)),
+    mutants=(Mutant("a hundredth of the constant", claims=_claims(0.04)),),
     instances=256,
 )

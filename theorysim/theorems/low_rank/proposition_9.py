@@ -8,7 +8,7 @@ it with equality.
 
 from __future__ import annotations
 
-from theorysim.claims import Instance, Reading, Theorem, at_most
+from theorysim.claims import Corrected, Instance, Mutant, Reading, Theorem, at_most
 from theorysim.theorems.low_rank._schedule import alpha, logarithm, schedule_space
 
 
@@ -35,11 +35,12 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             simulate=_simulate(2),
             primary=True,
             note="delta has log(dV)^2, as in Theorem 7; with one logarithm alpha delta^2 is "
             "epsilon^2 / C",
         ),
     ),
-    wrong=Reading("no logarithm", simulate=_simulate(0)),
+    mutants=(Mutant("no logarithm", simulate=_simulate(0)),),
 )

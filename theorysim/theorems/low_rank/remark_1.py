@@ -9,7 +9,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Theorem, equal
+from theorysim.claims import Corrected, Instance, Mutant, Reading, Theorem, equal
 from theorysim.numerics.gaussian import relu
 from theorysim.theorems.low_rank._problem import problem, problem_space, truth
 
@@ -43,11 +43,12 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             predict=_predict(-1.0),
             primary=True,
             note="the sign: Stein's identity gives sum_i lambda_i (w_i - (w_i + xi c_i u)) / 2",
         ),
     ),
-    wrong=Reading("mu_1 = 1", predict=_predict(-2.0)),
+    mutants=(Mutant("mu_1 = 1", predict=_predict(-2.0)),),
     keys=256,
 )

@@ -10,7 +10,17 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Space, Theorem, at_most
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Reading,
+    Real,
+    Size,
+    Space,
+    Theorem,
+    at_most,
+)
 
 
 def simulate(x: Instance, key):
@@ -38,11 +48,12 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             predict=_predict(1.0, 1.0),
             primary=True,
             note="lower powers of p move by more than the top power near 0: max(1, |g_1|, |g_2|)",
         ),
     ),
-    wrong=Reading("without the factor s", predict=_predict(1 / 9, 0.0)),
+    mutants=(Mutant("without the factor s", predict=_predict(1 / 9, 0.0)),),
     instances=256,
 )

@@ -8,7 +8,7 @@ mu_1 = 0.
 
 from __future__ import annotations
 
-from theorysim.claims import Reading, Theorem
+from theorysim.claims import Mutant, Printed, Reading, Theorem
 from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
 from theorysim.theorems.low_rank._recovery_time import (
     Schedule,
@@ -27,16 +27,19 @@ theorem = Theorem(
     hypotheses=ODD.hypotheses(),
     printed="in d",
     readings=(
-        Reading("in epsilon", simulate=ODD.steps_in_epsilon, claims=growth_in_epsilon()),
-        Reading("in k, mu_1 != 0", simulate=ODD.steps_in_k, claims=growth_in_k(3)),
+        Reading(
+            "in epsilon", Printed("", ""), simulate=ODD.steps_in_epsilon, claims=growth_in_epsilon()
+        ),
+        Reading("in k, mu_1 != 0", Printed("", ""), simulate=ODD.steps_in_k, claims=growth_in_k(3)),
         Reading(
             "in k, mu_1 = 0",
+            Printed("", ""),
             simulate=EVEN.steps_in_k,
             claims=growth_in_k(4),
             hypotheses=EVEN.hypotheses(),
         ),
     ),
-    wrong=Reading("square root of d", claims=growth_in_d(0.5)),
+    mutants=(Mutant("square root of d", claims=growth_in_d(0.5)),),
     keys=4,
     instances=16,
 )

@@ -8,7 +8,7 @@ chain at the printed learning rate, of order epsilon^3 / (d k^(7/2)), times sqrt
 
 from __future__ import annotations
 
-from theorysim.claims import Instance, Reading, Real, Theorem
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem
 from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
 from theorysim.theorems.low_rank._recovery_time import (
     Schedule,
@@ -33,16 +33,19 @@ theorem = Theorem(
     printed="in d",
     aliases=("theorem-1",),
     readings=(
-        Reading("in epsilon", simulate=ODD.steps_in_epsilon, claims=growth_in_epsilon()),
-        Reading("in k, mu_1 != 0", simulate=ODD.steps_in_k, claims=growth_in_k(3)),
+        Reading(
+            "in epsilon", Printed("", ""), simulate=ODD.steps_in_epsilon, claims=growth_in_epsilon()
+        ),
+        Reading("in k, mu_1 != 0", Printed("", ""), simulate=ODD.steps_in_k, claims=growth_in_k(3)),
         Reading(
             "in k, mu_1 = 0",
+            Printed("", ""),
             simulate=EVEN.steps_in_k,
             claims=growth_in_k(4),
             hypotheses=EVEN.hypotheses(),
         ),
     ),
-    wrong=Reading("square root of d", claims=growth_in_d(0.5)),
+    mutants=(Mutant("square root of d", claims=growth_in_d(0.5)),),
     keys=4,
     instances=16,
 )

@@ -8,7 +8,17 @@ less; as an upper bound the O~ stands. `theorem-5` measures the steps.
 
 from __future__ import annotations
 
-from theorysim.claims import Reading, Real, Space, Theorem, equal, scales_as
+from theorysim.claims import (
+    Corrected,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Space,
+    Theorem,
+    equal,
+    scales_as,
+)
 
 RUNGS = (8.0, 32.0, 128.0, 512.0)
 
@@ -33,8 +43,7 @@ def _rates(relation: str):
         scales_as(
             name,
             lambda r, steps=steps: steps(r.sim[0]),
-            over="k",
-            rungs=RUNGS,
+            over={"k": RUNGS},
             exponent=exponent,
             relation=relation,
         )
@@ -60,12 +69,13 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_exact(2, 3),
             primary=True,
             note="alpha and delta as printed give k^2 and k^3: the O~ has a factor k too many",
         ),
-        Reading("O~ as a bound", claims=_rates("at_most")),
+        Reading("O~ as a bound", Printed("", ""), claims=_rates("at_most")),
     ),
-    wrong=Reading("k and k^2", claims=_exact(1, 2)),
+    mutants=(Mutant("k and k^2", claims=_exact(1, 2)),),
     instances=4,
 )

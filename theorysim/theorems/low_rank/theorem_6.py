@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_most
+from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Real, Theorem, at_most
 from theorysim.theorems.low_rank._recovery import Setting, odd, recovery_space
 from theorysim.theorems.low_rank._recovery_time import (
     Schedule,
@@ -86,30 +86,34 @@ theorem = Theorem(
     readings=(
         Reading(
             "eta corrected",
+            Corrected(""),
             claims=_flow_claims(-4),
             primary=True,
             note="lambda_max^4 belongs into the denominator of eta, as in Theorem 4",
         ),
         Reading(
             "in d",
+            Printed("", ""),
             simulate=SCHEDULE.steps_in_d,
             claims=growth_in_d(),
             hypotheses=SCHEDULE.hypotheses(),
         ),
         Reading(
             "in epsilon",
+            Printed("", ""),
             simulate=SCHEDULE.steps_in_epsilon,
             claims=growth_in_epsilon(),
             hypotheses=SCHEDULE.hypotheses(),
         ),
         Reading(
             "in k",
+            Printed("", ""),
             simulate=SCHEDULE.steps_in_k,
             claims=growth_in_k(3),
             hypotheses=SCHEDULE.hypotheses(),
         ),
     ),
-    wrong=Reading("a thousandth of the time", claims=_flow_claims(-4, 1e-3)),
+    mutants=(Mutant("a thousandth of the time", claims=_flow_claims(-4, 1e-3)),),
     keys=4,
     instances=16,
 )

@@ -4,7 +4,7 @@ Theorem 7 of Dayi and Chen (2024): delta = min(S epsilon^3 / (4 mu log(dV)^2), 1
 / (epsilon delta S), eta = delta / (d V), T = ceil(alpha d V) and T_weak = ceil(4 d V / (delta S)),
 which the proof has as ceil(2 d V / (delta S)). Decided is what the schedule asks of the drift: at
 the slowest speed that Condition 3 allows, h = S, the flow must reach the weak level 1/2 within eta
-T_weak and 1 - epsilon within eta T. Noise is measured in Theorems 4 to 6; `demands` are the printed
+T_weak and 1 - epsilon within eta T. Noise is measured in Theorems 4 to 6; `requirements` are the printed
 steps. Proposition 9 takes delta = epsilon^3 S / (4 C log(dV)) and says that then alpha delta^2 <=
 epsilon^2 / (C log(dV)).
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_least, at_most
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_least, at_most
 from theorysim.theorems.low_rank._schedule import alpha, logarithm, schedule_space
 
 
@@ -51,7 +51,7 @@ theorem = Theorem(
     space=schedule_space(beta=Real(0.01, 1, log=True)),
     simulate=_simulate(1.0),
     claims=_claims(0.5, 1.0),
-    demands={"log10 of T": _demanded},
-    readings=(Reading("T_weak of the proof", simulate=_simulate(0.5)),),
-    wrong=Reading("within 1 / (10 S)", simulate=_simulate(0.025), claims=_claims(0.5, 1e-6)),
+    requirements={"log10 of T": _demanded},
+    readings=(Reading("T_weak of the proof", Printed("", ""), simulate=_simulate(0.5)),),
+    mutants=(Mutant("within 1 / (10 S)", simulate=_simulate(0.025), claims=_claims(0.5, 1e-6)),),
 )

@@ -17,6 +17,8 @@ from theorysim.claims import (
     Claim,
     Instance,
     Integer,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Size,
@@ -41,8 +43,7 @@ def _query(p: int, exponent: float) -> Claim:
     return scales_as(
         f"the correlation over d, p = {p}",
         lambda r: jnp.median(r.sim),
-        over="dimension",
-        rungs=DIMENSIONS,
+        over={"dimension": DIMENSIONS},
         exponent=exponent,
     )
 
@@ -62,8 +63,12 @@ theorem = Theorem(
     claims=(_query(3, -1.5),),
     printed="one query, p = 3",
     aliases=("theorem-3",),
-    readings=(Reading("one query, p = 6", simulate=_of_order(6), claims=(_query(6, -3.0),)),),
-    wrong=Reading("d^(-p/4)", claims=(_query(3, -0.75),)),
+    readings=(
+        Reading(
+            "one query, p = 6", Printed("", ""), simulate=_of_order(6), claims=(_query(6, -3.0),)
+        ),
+    ),
+    mutants=(Mutant("d^(-p/4)", claims=(_query(3, -0.75),)),),
     keys=16,
     instances=16,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Run, Theorem, at_most, equal
+from theorysim.claims import Instance, Mutant, Real, Run, Theorem, at_most, equal
 from theorysim.numerics.gaussian import relu
 from theorysim.numerics.kernels import arc_cosine
 from theorysim.systems import rank_one
@@ -74,5 +74,5 @@ theorem = Theorem(
     space=problem_space(gap=Real(1e-4, 2, log=True)),
     simulate=simulate,
     claims=_claims(1.0, 1.0),
-    wrong=Reading("a fiftieth of the constant", claims=_claims(0.02, 2.0)),
+    mutants=(Mutant("a fiftieth of the constant", claims=_claims(0.02, 2.0)),),
 )

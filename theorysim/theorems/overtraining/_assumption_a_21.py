@@ -169,7 +169,7 @@ class Assumption:
         }
 
     @cache  # noqa: B019
-    def demands(self) -> dict[str, Margin]:
+    def requirements(self) -> dict[str, Margin]:
         """What the assumption asks for."""
         return {
             "log10 batch size": lambda x: self.log10_batch(x, self.needed_steps(x)),

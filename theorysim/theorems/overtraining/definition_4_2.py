@@ -11,7 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Theorem, equal
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Size, Theorem, equal
 from theorysim.systems.ideal_stages import inflection_point, last_descent
 from theorysim.theorems.overtraining._finetuning import (
     factors,
@@ -59,10 +59,11 @@ theorem = Theorem(
     readings=(
         Reading(
             "under Gaussian noise",
+            Printed("", ""),
             simulate=_simulate_noise,
             primary=True,
             note="they agree where the loss turns only once, which fine-tuning does not ensure",
         ),
     ),
-    wrong=Reading("the last rise", simulate=_simulate_noise, claims=_agree(_last_rise)),
+    mutants=(Mutant("the last rise", simulate=_simulate_noise, claims=_agree(_last_rise)),),
 )

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from theorysim.claims import (
     Gaussian,
     Instance,
-    Reading,
+    Mutant,
     Real,
     Size,
     Space,
@@ -75,5 +75,5 @@ theorem = Theorem(
             lambda r: r.theory["quadratic"],
         ),
     ),
-    wrong=Reading("every layer meets its own scale", predict=_predict((0, 1))),
+    mutants=(Mutant("every layer meets its own scale", predict=_predict((0, 1))),),
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import jax
 import optax
 
-from theorysim.claims import Gaussian, Instance, Reading, Theorem, equal
+from theorysim.claims import Corrected, Gaussian, Instance, Mutant, Reading, Theorem, equal
 from theorysim.numerics.descent import descend_to
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._batch import (
@@ -70,10 +70,11 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             predict=_predict(_covariance_last),
             primary=True,
             note="Eq. 11 has the covariance on the wrong side of theta - A^ft",
         ),
     ),
-    wrong=Reading("half the gradient", predict=_predict(_covariance_last, share=0.5)),
+    mutants=(Mutant("half the gradient", predict=_predict(_covariance_last, share=0.5)),),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, equal
+from theorysim.claims import Instance, Mutant, Real, Theorem, equal
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import ideal_start, learned, pre_spectrum
 from theorysim.theorems.overtraining._perturbation import (
@@ -76,5 +76,5 @@ theorem = Theorem(
         equal("after Lemma A.5", _expected("perturbed"), _summed),
         equal("E |alpha beta|^2", _expected("alpha beta"), lambda r: r.theory["quartic"]),
     ),
-    wrong=Reading("one of the two layers is disturbed", predict=_predict(0.5)),
+    mutants=(Mutant("one of the two layers is disturbed", predict=_predict(0.5)),),
 )

@@ -12,7 +12,17 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Real, Run, Size, Theorem, equal, scales_as
+from theorysim.claims import (
+    Gaussian,
+    Instance,
+    Mutant,
+    Real,
+    Run,
+    Size,
+    Theorem,
+    equal,
+    scales_as,
+)
 from theorysim.numerics.descent import iterate
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import (
@@ -69,7 +79,7 @@ def _deviation(run: str):
 
 
 def _approaches(name: str, run: str):
-    return scales_as(name, _deviation(run), over="m", rungs=BATCH_SIZES, exponent=-0.5)
+    return scales_as(name, _deviation(run), over={"m": BATCH_SIZES}, exponent=-0.5)
 
 
 theorem = Theorem(
@@ -97,5 +107,5 @@ theorem = Theorem(
         _approaches("descent on batches tends to it", "batches"),
         _approaches("the printed rule tends to it", "printed"),
     ),
-    wrong=Reading("half the gradient", predict=_predict(0.5)),
+    mutants=(Mutant("half the gradient", predict=_predict(0.5)),),
 )

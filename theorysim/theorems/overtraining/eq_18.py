@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Run, Size, Theorem, equal
+from theorysim.claims import Instance, Mutant, Printed, Reading, Run, Size, Theorem, equal
 from theorysim.numerics.descent import iterate
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import (
@@ -58,17 +58,18 @@ theorem = Theorem(
     simulate=simulate,
     predict=_predict(jnp.ones_like),
     claims=(
-        equal("modes of W_1", lambda r: r.sim["W_1"], lambda r: r.theory, given=_learned),
-        equal("modes of W_2", lambda r: r.sim["W_2"], lambda r: r.theory, given=_learned),
+        equal("modes of W_1", lambda r: r.sim["W_1"], lambda r: r.theory, where=_learned),
+        equal("modes of W_2", lambda r: r.sim["W_2"], lambda r: r.theory, where=_learned),
     ),
     printed="Eq. 18",
     readings=(
         Reading(
             "Section A.6",
+            Printed("", ""),
             predict=_predict(lambda w: w),
             primary=True,
             note="Eq. 18 lost the factor x of the pull-back term",
         ),
     ),
-    wrong=Reading("half the gradient", predict=_predict(lambda w: w, share=0.5)),
+    mutants=(Mutant("half the gradient", predict=_predict(lambda w: w, share=0.5)),),
 )

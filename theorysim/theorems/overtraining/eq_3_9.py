@@ -11,7 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Theorem, equal
+from theorysim.claims import Instance, Mutant, Theorem, equal
 from theorysim.theorems.overtraining._batch import (
     anchor,
     batch_loss,
@@ -50,5 +50,5 @@ theorem = Theorem(
             lambda r: r.theory,
         ),
     ),
-    wrong=Reading("the loss is halved", predict=lambda x: predict(x) / 2),
+    mutants=(Mutant("the loss is halved", predict=lambda x: predict(x) / 2),),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Size, Space, Theorem, equal
+from theorysim.claims import Gaussian, Instance, Mutant, Size, Space, Theorem, equal
 from theorysim.numerics.products import dot
 
 DRAWS = 128  # per key
@@ -35,5 +35,5 @@ theorem = Theorem(
     predict=predict,
     keys=256,
     claims=(equal("expected loss", lambda r: r.mean(r.sim), lambda r: r.theory),),
-    wrong=Reading("the loss is halved", predict=lambda x: predict(x) / 2),
+    mutants=(Mutant("the loss is halved", predict=lambda x: predict(x) / 2),),
 )

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from theorysim.claims import (
     Gaussian,
     Instance,
-    Reading,
+    Mutant,
     Real,
     Run,
     Theorem,
@@ -112,5 +112,5 @@ theorem = Theorem(
         decreasing("the loss falls", lambda r: r.sim["loss"]),
         equal("exact product", lambda r: r.sim["product"], lambda r: r.theory["product"]),
     ),
-    wrong=Reading("half the gradient", predict=_predict(0.5)),
+    mutants=(Mutant("half the gradient", predict=_predict(0.5)),),
 )

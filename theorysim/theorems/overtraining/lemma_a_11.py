@@ -13,7 +13,17 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Integer, Reading, Real, Theorem, at_most
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Integer,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    at_most,
+)
 from theorysim.numerics.products import dot
 from theorysim.systems.two_layer_linear import Factors, fine_tune_to
 from theorysim.theorems.overtraining import _finetuning as ft
@@ -106,9 +116,9 @@ def _displays(what: str, root: Callable) -> tuple:
         return _accuracy(r.x) / (100 * jnp.sqrt(ft.gamma(r.x)))
 
     return (
-        at_most("P1: contraction by 1 - 2 eta min", distance(0), bound, given=_is_learned),
+        at_most("P1: contraction by 1 - 2 eta min", distance(0), bound, where=_is_learned),
         at_most(
-            "P2: steps for epsilon / (100 sqrt(Gamma))", distance(1), radius, given=_is_learned
+            "P2: steps for epsilon / (100 sqrt(Gamma))", distance(1), radius, where=_is_learned
         ),
     )
 
@@ -127,29 +137,32 @@ theorem = Theorem(
         "Assumption A.8": ft.small_rate,
         "Assumption A.10": lambda x: ft.enough_steps(x, A10(x), _accuracy(x)),
     },
-    demands={"steps": A10},
+    requirements={"steps": A10},
     simulate=_simulate(A10),
     predict=_PRINTED,
     claims=(
         at_most(
-            "C1: within epsilon of the limit", _near, lambda r: _accuracy(r.x), given=_is_learned
+            "C1: within epsilon of the limit", _near, lambda r: _accuracy(r.x), where=_is_learned
         ),
     ),
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             predict=_MINIMISER,
             primary=True,
             note="the limit is (ft + lam pre) / (1 + lam): the two spectra are swapped in print",
         ),
         Reading(
             "proof displays",
+            Printed("", ""),
             simulate=_simulate(DISPLAY_STEPS),
             claims=_displays("entries", lambda s: s),
             hypotheses={"Assumption A.8": ft.small_rate},
         ),
         Reading(
             "proof displays, corrected",
+            Corrected(""),
             predict=_MINIMISER,
             simulate=_simulate(ENOUGH_STEPS),
             claims=_displays("modes", jnp.sqrt),
@@ -158,5 +171,5 @@ theorem = Theorem(
             "K >= log(100 Gamma / epsilon) / (2 eta min) is enough at every scale",
         ),
     ),
-    wrong=Reading("the limit forgets pre-training", predict=ft.ft_spectrum),
+    mutants=(Mutant("the limit forgets pre-training", predict=ft.ft_spectrum),),
 )

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from theorysim.claims import (
     Instance,
-    Reading,
+    Mutant,
     Real,
     Size,
     Space,
@@ -72,7 +72,7 @@ theorem = Theorem(
             over={"batch_ratio": (1, 10, 100, 1000)},
         ),
     ),
-    wrong=Reading("without the root", predict=lambda x: _demand(x) / _batch(x)),
+    mutants=(Mutant("without the root", predict=lambda x: _demand(x) / _batch(x)),),
     keys=1024,
     instances=32,
 )

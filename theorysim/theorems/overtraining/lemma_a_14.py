@@ -12,7 +12,16 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Reading, Real, Size, Space, Theorem, with_probability
+from theorysim.claims import (
+    Corrected,
+    Mutant,
+    Reading,
+    Real,
+    Size,
+    Space,
+    Theorem,
+    with_probability,
+)
 from theorysim.theorems.overtraining import _finetuning as ft
 
 
@@ -51,7 +60,7 @@ theorem = Theorem(
         accuracy=Real(1e-3, 1, log=True),
     ),
     hypotheses={"Assumption A.13": _margin(ft.printed_batch)},
-    demands={"batch size": PRINTED},
+    requirements={"batch size": PRINTED},
     simulate=_simulate(PRINTED),
     claims=(
         with_probability(
@@ -64,17 +73,16 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             hypotheses={"union bound": _margin(ft.union_batch)},
-            demands={"batch size": UNION},
+            requirements={"batch size": UNION},
             simulate=_simulate(UNION),
             primary=True,
             note="m >= C_1^2 (d + log(K / delta)) / epsilon^2, from a union bound over the batches",
         ),
     ),
-    wrong=Reading(
-        "m in proportion to 1/epsilon", hypotheses={}, simulate=_simulate(_batch(_linear_batch))
-    ),
+    mutants=(Mutant("m in proportion to 1/epsilon", simulate=_simulate(_batch(_linear_batch))),),
     keys=512,
     instances=32,
-    teeth=32,
+    mutant_instances=32,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_most, equal
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_most, equal
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
@@ -82,11 +82,13 @@ theorem = Theorem(
     predict=_predict(1.0),
     claims=_claims(32),
     printed="steps down the gradient",
-    readings=(Reading("Eq. 11 as printed", simulate=simulate_printed),),
-    wrong=Reading(
-        "half the gradient, factors as small as the ideal ones",
-        predict=_predict(0.5),
-        claims=_claims(2),
+    readings=(Reading("Eq. 11 as printed", Printed("", ""), simulate=simulate_printed),),
+    mutants=(
+        Mutant(
+            "half the gradient, factors as small as the ideal ones",
+            predict=_predict(0.5),
+            claims=_claims(2),
+        ),
     ),
     instances=128,
 )

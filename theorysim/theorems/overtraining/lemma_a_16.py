@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Theorem, at_most, equal
+from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Theorem, at_most, equal
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
@@ -105,20 +105,22 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_grows_by(_with_pull_back),
             primary=True,
             note="1 + 18 (1 + lam) eta Gamma: the pull-back's factor 1 + lam is lost in print; "
             "without it the step may grow by 1 + 14 eta Gamma at most",
         ),
-        Reading("as printed, without pull-back", hypotheses=WITHOUT_PULL_BACK),
-        Reading("proof displays", claims=DISPLAYS),
+        Reading("as printed, without pull-back", Printed("", ""), hypotheses=WITHOUT_PULL_BACK),
+        Reading("proof displays", Printed("", ""), claims=DISPLAYS),
         Reading(
             "proof displays, corrected",
+            Corrected(""),
             predict=CORRECTED,
             claims=DISPLAYS,
             note="the step is 2 eta (1 + lam) [...], with the anchor in the target for A^pre",
         ),
     ),
-    wrong=Reading("no growth", claims=_grows_by(lambda x: 0.0)),
+    mutants=(Mutant("no growth", claims=_grows_by(lambda x: 0.0)),),
     instances=256,
 )

@@ -14,7 +14,17 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Choice, Instance, Reading, Real, Size, Theorem, at_most
+from theorysim.claims import (
+    Choice,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Size,
+    Theorem,
+    at_most,
+)
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 
@@ -99,14 +109,15 @@ theorem = Theorem(
     claims=_claims(1),
     printed="steps down the gradient",
     readings=(
-        Reading("Eq. 11 as printed", simulate=_simulate(ft.run_printed)),
-        Reading("proof displays", claims=DISPLAYS),
+        Reading("Eq. 11 as printed", Printed("", ""), simulate=_simulate(ft.run_printed)),
+        Reading("proof displays", Printed("", ""), claims=DISPLAYS),
         Reading(
             "proof display for epsilon < 1 / (2 (1 + 16 eta Gamma)^K)",
+            Printed("", ""),
             simulate=_simulate(ft.fine_tune_on, 0.5),
             claims=LAST_DISPLAY,
             note="true of the runs, though the displays before it only give e_K < sqrt(Gamma)",
         ),
     ),
-    wrong=Reading("quadratic in epsilon", claims=_claims(2)),
+    mutants=(Mutant("quadratic in epsilon", claims=_claims(2)),),
 )

@@ -10,7 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from theorysim.claims import Instance, Integer, Reading, Real, Theorem, at_most
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Integer,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    at_most,
+)
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
 
@@ -59,20 +69,22 @@ theorem = Theorem(
     claims=_grows_by(lambda x: 32.0),
     printed="steps down the gradient",
     readings=(
-        Reading("Eq. 11 as printed", simulate=simulate_printed),
+        Reading("Eq. 11 as printed", Printed("", ""), simulate=simulate_printed),
         Reading(
             "corrected",
+            Corrected(""),
             claims=_grows_by(_with_pull_back),
             primary=True,
             note="1 + 32 (1 + lam) eta Gamma: the factor 1 + lam of the pull-back is lost in print",
         ),
         Reading(
             "corrected, Eq. 11 as printed",
+            Corrected(""),
             simulate=simulate_printed,
             claims=_grows_by(_with_pull_back),
         ),
-        Reading("as printed, without pull-back", hypotheses=WITHOUT_PULL_BACK),
+        Reading("as printed, without pull-back", Printed("", ""), hypotheses=WITHOUT_PULL_BACK),
     ),
-    wrong=Reading("no growth", claims=_grows_by(lambda x: 0.0)),
+    mutants=(Mutant("no growth", claims=_grows_by(lambda x: 0.0)),),
     instances=512,
 )

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Theorem, at_most
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Size, Theorem, at_most
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 
@@ -87,9 +87,15 @@ theorem = Theorem(
     claims=_claims(32),
     printed="steps down the gradient, one anchor",
     readings=(
-        Reading("each its own anchor", simulate=_simulate(ft.ideal_start, ft.fine_tune_on)),
-        Reading("Eq. 11 as printed", simulate=_simulate(ft.real_start, ft.run_printed)),
-        Reading("proof displays", claims=DISPLAYS),
+        Reading(
+            "each its own anchor",
+            Printed("", ""),
+            simulate=_simulate(ft.ideal_start, ft.fine_tune_on),
+        ),
+        Reading(
+            "Eq. 11 as printed", Printed("", ""), simulate=_simulate(ft.real_start, ft.run_printed)
+        ),
+        Reading("proof displays", Printed("", ""), claims=DISPLAYS),
     ),
-    wrong=Reading("no growth", claims=_claims(0)),
+    mutants=(Mutant("no growth", claims=_claims(0)),),
 )

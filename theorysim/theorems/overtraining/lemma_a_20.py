@@ -3,8 +3,8 @@
 Lemma A.20 of Springer et al. (2025): under Assumptions A.8 and A.13 and for
 epsilon < 1 / (4 (1 + 16 eta Gamma)^K), with probability 1 - delta both factors are well conditioned
 and within (1 + 32 eta Gamma)^k exp(-C tau) + 2 (1 + 16 eta Gamma)^k sqrt(Gamma) epsilon, k <= K.
-Batches are drawn from their law at the size that the assumption demands; as printed (see Lemma
-A.14) it demands nothing where 10 K delta > e^d. exp(-C tau) is the distance of the starts.
+Batches are drawn from their law at the size that the assumption requirements; as printed (see Lemma
+A.14) it requirements nothing where 10 K delta > e^d. exp(-C tau) is the distance of the starts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Theorem, with_probability
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Reading,
+    Real,
+    Size,
+    Theorem,
+    with_probability,
+)
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 
@@ -87,7 +96,7 @@ theorem = Theorem(
         failure=Real(0.1, 0.5, log=True),
     ),
     hypotheses=_hypotheses("Assumption A.13", ft.printed_batch),
-    demands={"batch size": PRINTED},
+    requirements={"batch size": PRINTED},
     simulate=_simulate(PRINTED),
     predict=_predict(1.0),
     claims=(
@@ -101,18 +110,20 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             hypotheses=UNION_BOUND,
-            demands={"batch size": UNION},
+            requirements={"batch size": UNION},
             simulate=_simulate(UNION),
             primary=True,
             note="Assumption A.13 with d + log(K / delta) in place of d - log(10 K delta)",
         ),
     ),
-    wrong=Reading(
-        "without the distance of the starts",
-        hypotheses=UNION_BOUND,
-        simulate=_simulate(UNION),
-        predict=_predict(0.0),
+    mutants=(
+        Mutant(
+            "without the distance of the starts",
+            simulate=_simulate(UNION),
+            predict=_predict(0.0),
+        ),
     ),
     keys=128,
     instances=32,

@@ -16,7 +16,18 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from theorysim.claims import Claim, Instance, Reading, Real, Run, Theorem, at_most
+from theorysim.claims import (
+    Claim,
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Run,
+    Theorem,
+    at_most,
+)
 from theorysim.numerics.products import dot
 from theorysim.systems import batch_covariance, linear_modes, two_layer_linear
 from theorysim.theorems.overtraining import _assumption_a_21 as a_21
@@ -168,49 +179,55 @@ def _combined(r: Run):
 theorem = Theorem(
     space=a_21.assumption_space(more_batch=Real(0, 3), **practice.FIELDS),
     hypotheses={**AS_PRINTED.hypotheses(), "A.21.4, log10 batch": _batch_margin},
-    demands=AS_PRINTED.demands(),
+    requirements=AS_PRINTED.requirements(),
     simulate=_on_batches,
     predict=_ideal(AS_PRINTED),
     claims=(at_most("distance", _distance, _bound),),
     readings=(
         Reading(
             "item 3 as A.10",
+            Printed("", ""),
             simulate=_on_infinite_batches,
             predict=_ideal(AS_LABELLED),
             hypotheses=AS_LABELLED.hypotheses(),
-            demands=AS_LABELLED.demands(),
+            requirements=AS_LABELLED.requirements(),
         ),
         Reading(
             "proof displays",
+            Printed("", ""),
             simulate=_practical,
             predict=_practical_ideal,
             hypotheses=practice.HYPOTHESES,
-            demands={},
+            requirements={},
             claims=_displays(lambda r: r.theory[0]),
             note="W_1 - hat W_1 times W_2 - hat W_2 is lost in the product rule",
         ),
         Reading(
             "proof displays, corrected",
+            Corrected(""),
             simulate=_practical,
             predict=_practical_ideal,
             hypotheses=practice.HYPOTHESES,
-            demands={},
+            requirements={},
             claims=_displays(lambda r: r.sim[0]),
             note="|W_2 - hat W_2| |W_1| instead of |W_2 - hat W_2| |hat W_1|",
         ),
         Reading(
             "proof, constants",
+            Printed("", ""),
             claims=(at_most("A.20 and A.21 combined", _combined, lambda r: _bound(r)[-1]),),
             note="the bounds combine to 8 d Gamma epsilon and more, 4 d Gamma epsilon is allowed",
         ),
     ),
-    wrong=Reading(
-        "second order in the factors' distances",
-        claims=(
-            at_most(
-                "distance",
-                _distance,
-                lambda r: r.x.d * jnp.prod(jnp.stack(_factor_distances(r)), 0),
+    mutants=(
+        Mutant(
+            "second order in the factors' distances",
+            claims=(
+                at_most(
+                    "distance",
+                    _distance,
+                    lambda r: r.x.d * jnp.prod(jnp.stack(_factor_distances(r)), 0),
+                ),
             ),
         ),
     ),

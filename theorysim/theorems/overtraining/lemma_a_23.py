@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Run, Theorem, at_most
+from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Run, Theorem, at_most
 from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining._finetuning import gamma, pre_spectrum
 
@@ -53,31 +53,34 @@ SIZES = CORRECTED.hypotheses()
 theorem = Theorem(
     space=a_21.assumption_space(),
     hypotheses=AS_PRINTED.hypotheses(),
-    demands=AS_PRINTED.demands(),
+    requirements=AS_PRINTED.requirements(),
     simulate=_simulate(AS_PRINTED),
     predict=_limit(),
     claims=(at_most("distance to the limit", _distance, _bound),),
     readings=(
         Reading(
             "item 3 as A.10",
+            Printed("", ""),
             simulate=_simulate(AS_LABELLED),
             hypotheses=AS_LABELLED.hypotheses(),
-            demands=AS_LABELLED.demands(),
+            requirements=AS_LABELLED.requirements(),
             note="log(100 Gamma / epsilon) <= 0 asks for no step where the features are small",
         ),
         Reading(
             "corrected",
+            Corrected(""),
             simulate=(corrected_run := _simulate(CORRECTED)),
             hypotheses=SIZES,
-            demands=CORRECTED.demands(),
+            requirements=CORRECTED.requirements(),
             primary=True,
             note="K >= log(100 / epsilon) / (eta min): item 3 lacks eta and depends on the scale",
         ),
     ),
-    wrong=Reading(
-        "the features swapped, as in Lemma A.11",
-        simulate=corrected_run,
-        hypotheses=SIZES,
-        predict=_limit(swapped=True),
+    mutants=(
+        Mutant(
+            "the features swapped, as in Lemma A.11",
+            simulate=corrected_run,
+            predict=_limit(swapped=True),
+        ),
     ),
 )

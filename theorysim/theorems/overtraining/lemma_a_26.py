@@ -11,7 +11,18 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Run, Theorem, at_least, at_most, equal
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Run,
+    Theorem,
+    at_least,
+    at_most,
+    equal,
+)
 from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining._finetuning import pre_spectrum
 from theorysim.theorems.overtraining._stages import loss_against
@@ -65,7 +76,7 @@ def _large(factor: float) -> Callable:
 
 
 def _rises(factor: float):
-    return at_least("L_pre rises", _increments, lambda r: 0.0, strict=True, given=_large(factor))
+    return at_least("L_pre rises", _increments, lambda r: 0.0, strict=True, where=_large(factor))
 
 
 DISPLAYS = (
@@ -80,13 +91,13 @@ DISPLAYS = (
         lambda r: a_21.ft_spectrum(r.x) - pre_spectrum(r.x),
         lambda r: 2 * pre_spectrum(r.x),
         strict=True,
-        given=_large(4),
+        where=_large(4),
     ),
     at_least(
         "P4: increments",
         _increments,
         lambda r: _printed_increments(r) - 2 * pre_spectrum(r.x) ** 2 / 5,
-        given=_large(4),
+        where=_large(4),
     ),
 )
 
@@ -95,44 +106,48 @@ SIZES = _hypotheses(CORRECTED)
 theorem = Theorem(
     space=a_21.assumption_space(),
     hypotheses=_hypotheses(AS_PRINTED),
-    demands=AS_PRINTED.demands(),
+    requirements=AS_PRINTED.requirements(),
     simulate=_simulate(AS_PRINTED),
     predict=predict,
     claims=(_rises(4),),
     readings=(
         Reading(
             "item 3 as A.10",
+            Printed("", ""),
             simulate=_simulate(AS_LABELLED),
             hypotheses=_hypotheses(AS_LABELLED),
-            demands=AS_LABELLED.demands(),
+            requirements=AS_LABELLED.requirements(),
             note="log(100 Gamma / epsilon) <= 0 asks for no step where the features are small",
         ),
         Reading(
             "corrected",
+            Corrected(""),
             simulate=(corrected_run := _simulate(CORRECTED)),
             hypotheses=SIZES,
-            demands=CORRECTED.demands(),
+            requirements=CORRECTED.requirements(),
             primary=True,
             note="K >= log(100 / epsilon) / (eta min): item 3 lacks eta and depends on the scale",
         ),
         Reading(
             "proof displays",
+            Printed("", ""),
             simulate=corrected_run,
             hypotheses=SIZES,
-            demands=CORRECTED.demands(),
+            requirements=CORRECTED.requirements(),
             claims=DISPLAYS,
         ),
     ),
-    wrong=Reading(
-        "every feature that fine-tuning enlarges",
-        simulate=corrected_run,
-        hypotheses=SIZES,
-        claims=(
-            _rises(1),
-            equal(
-                "P2: increments of the limit",
-                lambda r: jnp.diff(r.theory),
-                lambda r: _printed_increments(r) / 2,
+    mutants=(
+        Mutant(
+            "every feature that fine-tuning enlarges",
+            simulate=corrected_run,
+            claims=(
+                _rises(1),
+                equal(
+                    "P2: increments of the limit",
+                    lambda r: jnp.diff(r.theory),
+                    lambda r: _printed_increments(r) / 2,
+                ),
             ),
         ),
     ),

@@ -11,7 +11,17 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Claim, Reading, Run, Theorem, at_least, at_most
+from theorysim.claims import (
+    Claim,
+    Corrected,
+    Mutant,
+    Printed,
+    Reading,
+    Run,
+    Theorem,
+    at_least,
+    at_most,
+)
 from theorysim.systems.ideal_stages import last_descent
 from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _strengths as strengths
@@ -92,7 +102,7 @@ DISPLAYS = (
         lambda r: _rise(r, 1),
         lambda r: 0.0,
         strict=True,
-        given=lambda r: _rise(r, 2),
+        where=lambda r: _rise(r, 2),
     ),
 )
 
@@ -101,32 +111,35 @@ SIZES = CORRECTED.hypotheses()
 theorem = Theorem(
     space=a_21.assumption_space(**strengths.FIELDS),
     hypotheses=AS_LABELLED.hypotheses(),
-    demands=AS_LABELLED.demands(),
+    requirements=AS_LABELLED.requirements(),
     simulate=strengths.simulation(AS_LABELLED.run),
     predict=strengths.limits(),
     claims=(*_points(at_most), COSTS),
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             simulate=(corrected_run := strengths.simulation(CORRECTED.run)),
             hypotheses=SIZES,
-            demands=CORRECTED.demands(),
+            requirements=CORRECTED.requirements(),
             claims=(*_points(at_least), COSTS),
             primary=True,
             note="r_(lam_1) >= r_(lam_2); K >= log(100 / epsilon) / (eta min) in A.21",
         ),
         Reading(
             "proof displays",
+            Printed("", ""),
             simulate=corrected_run,
             hypotheses=SIZES,
-            demands=CORRECTED.demands(),
+            requirements=CORRECTED.requirements(),
             claims=DISPLAYS,
         ),
     ),
-    wrong=Reading(
-        "a stronger pull-back lowers the fine-tuning loss",
-        simulate=corrected_run,
-        hypotheses=SIZES,
-        claims=(*_points(at_least), at_most(COSTS.name, COSTS.lhs, COSTS.rhs, strict=True)),
+    mutants=(
+        Mutant(
+            "a stronger pull-back lowers the fine-tuning loss",
+            simulate=corrected_run,
+            claims=(*_points(at_least), at_most(COSTS.name, COSTS.lhs, COSTS.rhs, strict=True)),
+        ),
     ),
 )

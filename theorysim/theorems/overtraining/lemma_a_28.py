@@ -16,7 +16,10 @@ import optax
 
 from theorysim.claims import (
     Choice,
+    Corrected,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Run,
@@ -201,17 +204,20 @@ theorem = Theorem(
     readings=(
         Reading(
             "Eq. 18",
+            Printed("", ""),
             predict=_predict(f=printed_step),
             note="the map as Eq. 18 prints it, without the factor x in the pull-back",
         ),
         Reading(
             "corrected",
+            Corrected(""),
             predict=_predict(limit),
             primary=True,
             note="the fixed point is sqrt((sigma^2 + lam sigma_0^2) / (1 + lam)): swapped in print",
         ),
         Reading(
             "corrected, step condition free of scale",
+            Corrected(""),
             predict=scale_free_theory,
             simulate=scale_free_run,
             hypotheses=_margin(_scale_free_load),
@@ -219,6 +225,7 @@ theorem = Theorem(
         ),
         Reading(
             "proof displays",
+            Printed("", ""),
             claims=(
                 *_displays(lambda x: x.sigma_0, _printed_slope, lambda lam: lam + 2),
                 *_signs(_printed_slope),
@@ -226,12 +233,14 @@ theorem = Theorem(
         ),
         Reading(
             "proof displays, corrected",
+            Corrected(""),
             predict=_predict(limit),
             claims=_displays(lambda x: x.sigma_0**2, _true_slope, lambda lam: 2 * (1 + lam)),
             note="g = (1 + lam) x (x - sigma*) (x + sigma*); g pulls to sigma_0^2, not to sigma_0",
         ),
         Reading(
             "proof displays, signs, step condition free of scale",
+            Printed("", ""),
             predict=scale_free_theory,
             simulate=scale_free_run,
             hypotheses=_margin(_scale_free_load),
@@ -239,5 +248,5 @@ theorem = Theorem(
             note="with lam > 1 a step may overshoot sigma*: P6 and P8 fail, P7 and the rate do not",
         ),
     ),
-    wrong=Reading("half the gradient", predict=_predict(limit, share=0.5)),
+    mutants=(Mutant("half the gradient", predict=_predict(limit, share=0.5)),),
 )

@@ -10,7 +10,20 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Real, Run, Size, Space, Theorem, equal
+from theorysim.claims import (
+    Corrected,
+    Gaussian,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Run,
+    Size,
+    Space,
+    Theorem,
+    equal,
+)
 from theorysim.numerics.products import dot
 
 DRAWS = 64  # per key: sixteen thousand with all keys, which leaves about a percent of noise
@@ -68,16 +81,19 @@ theorem = Theorem(
     keys=256,
     claims=STATEMENT,
     readings=(
-        Reading("proof chain", claims=_chain(_split_trace)),
+        Reading("proof chain", Printed("", ""), claims=_chain(_split_trace)),
         Reading(
             "proof chain, corrected",
+            Corrected(""),
             claims=_chain(_trace_of_gram),
             note="E Tr(alpha alpha^T) is d^2 gamma^2, not d gamma^2: keep M M^T inside the trace",
         ),
     ),
-    wrong=Reading(
-        "as many variances as entries",
-        predict=_predict(2),
-        claims=(*STATEMENT, *_chain(_trace_of_gram)),
+    mutants=(
+        Mutant(
+            "as many variances as entries",
+            predict=_predict(2),
+            claims=(*STATEMENT, *_chain(_trace_of_gram)),
+        ),
     ),
 )

@@ -12,7 +12,19 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Real, Run, Theorem, at_most, equal
+from theorysim.claims import (
+    Corrected,
+    Gaussian,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Run,
+    Theorem,
+    at_most,
+    equal,
+)
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import factors, ideal_start, pre_spectrum
 from theorysim.theorems.overtraining._perturbation import (
@@ -166,26 +178,29 @@ theorem = Theorem(
     readings=(
         Reading(
             "states of the flow",
+            Printed("", ""),
             simulate=_simulate_flow,
             hypotheses={"Assumption A.2": lambda x: printed_radius(x) - _flow_distance(x)},
             note="the counterexamples are not far-fetched: the flow passes through some",
         ),
         Reading(
             "corrected",
+            Corrected(""),
             simulate=_simulate(corrected_radius),
             primary=True,
             note="A.2 must bound e by pre_d^2 / (6 sqrt(d pre_1) (5 pre_1 + 2 d gamma^2)): factors "
             "have norms of order sqrt(pre_1), for which the proof takes pre_1",
         ),
-        Reading("proof displays", claims=PRINTED_DISPLAYS),
+        Reading("proof displays", Printed("", ""), claims=PRINTED_DISPLAYS),
         Reading(
             "proof displays, corrected",
+            Corrected(""),
             simulate=_simulate(corrected_radius),
             claims=CORRECTED_DISPLAYS,
             note="sqrt(d pre_1) and sqrt(pre_1) bound the norms of the ideal factors; P6 is Eq. 15",
         ),
     ),
-    wrong=Reading(
-        "twenty times as far away", simulate=_simulate(lambda x: 20 * corrected_radius(x))
+    mutants=(
+        Mutant("twenty times as far away", simulate=_simulate(lambda x: 20 * corrected_radius(x))),
     ),
 )

@@ -14,7 +14,18 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Run, Size, Theorem, equal
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Run,
+    Size,
+    Theorem,
+    equal,
+)
 from theorysim.numerics.descent import iterate
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
@@ -79,19 +90,21 @@ theorem = Theorem(
     ),
     printed="Eq. 18",
     readings=(
-        Reading("Section A.6", predict=_predict(_pull, _untransposed)),
+        Reading("Section A.6", Printed("", ""), predict=_predict(_pull, _untransposed)),
         Reading(
             "corrected",
+            Corrected(""),
             predict=_predict(_pull, _transposed),
             primary=True,
             note="f of Section A.6; W_2 = S V^T, where V is printed without its transpose",
         ),
         Reading(
             "anchored at the real start",
+            Printed("", ""),
             simulate=_simulate(ft.real_start),
             predict=_predict(_pull, _transposed),
             note="Eqs. 16 and 17 pull to theta^n(0); the map f pulls to the ideal start",
         ),
     ),
-    wrong=Reading("half the gradient", predict=_predict(_pull, _transposed, share=0.5)),
+    mutants=(Mutant("half the gradient", predict=_predict(_pull, _transposed, share=0.5)),),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Size, Theorem, at_least, at_most
+from theorysim.claims import Instance, Mutant, Printed, Reading, Size, Theorem, at_least, at_most
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 
@@ -45,12 +45,13 @@ def _largest_of_learned(x: Instance):
 theorem = Theorem(
     space=ft.fine_tuning_space(steps=Size(100, high=20_000)),
     hypotheses={"Assumption A.8": ft.small_rate},
-    demands={"left side of Lemma A.28's step condition (< 1)": _largest_of_learned},
+    requirements={"left side of Lemma A.28's step condition (< 1)": _largest_of_learned},
     simulate=simulate,
     claims=_bounded_by(ft.gamma),
     readings=(
         Reading(
             "by way of Lemma A.28",
+            Printed("", ""),
             claims=(
                 at_least(
                     "Assumption A.8 implies its step condition",
@@ -61,7 +62,7 @@ theorem = Theorem(
             note="for lam > 0 the condition compares numbers with features: small spectra fail it",
         ),
     ),
-    wrong=Reading(
-        "Gamma of pre-training alone", claims=_bounded_by(lambda x: ft.pre_spectrum(x)[0])
+    mutants=(
+        Mutant("Gamma of pre-training alone", claims=_bounded_by(lambda x: ft.pre_spectrum(x)[0])),
     ),
 )

@@ -12,7 +12,10 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import (
+    Corrected,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Run,
@@ -83,7 +86,7 @@ def _inflection(printed):
             "inflection point",
             lambda r: inflection_point(r.sim["ideal"]) + 1,
             printed,
-            given=_exists,
+            where=_exists,
         ),
     )
 
@@ -110,6 +113,7 @@ theorem = Theorem(
     readings=(
         Reading(
             "appendix",
+            Printed("", ""),
             claims=IDEAL,
             primary=True,
             note="the main text abbreviates to ideal states; those of the flow at the stage times "
@@ -117,6 +121,7 @@ theorem = Theorem(
         ),
         Reading(
             "main text, corrected",
+            Corrected(""),
             hypotheses={"corrected Assumption A.2": _close},
             claims=(
                 at_least(
@@ -127,14 +132,17 @@ theorem = Theorem(
             ),
             note="Lemma A.6, corrected, allows pre_d^2 / 2 for each of the two states",
         ),
-        Reading("inflection point in the text", claims=_inflection(_printed_inflection)),
+        Reading(
+            "inflection point in the text", Printed("", ""), claims=_inflection(_printed_inflection)
+        ),
         Reading(
             "inflection point, corrected",
+            Corrected(""),
             claims=_inflection(lambda r: jnp.maximum(_printed_inflection(r) - 1, 1)),
             note="with Definition 4.2 the point is r = n - 1 for the smallest n with "
             "2 d gamma^2 > pre_n (r = 1 where that is n = 1)",
         ),
     ),
-    wrong=Reading("four layers of noise", predict=_predict(4.0), claims=IDEAL),
+    mutants=(Mutant("four layers of noise", predict=_predict(4.0), claims=IDEAL),),
     aliases=("lemma-a.4",),
 )

@@ -10,7 +10,20 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Reading, Real, Run, Size, Space, Theorem, equal
+from theorysim.claims import (
+    Corrected,
+    Gaussian,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Run,
+    Size,
+    Space,
+    Theorem,
+    equal,
+)
 from theorysim.numerics.products import dot
 
 DRAWS = 128  # per key
@@ -81,16 +94,19 @@ theorem = Theorem(
     keys=256,
     claims=STATEMENT,
     readings=(
-        Reading("proof displays", claims=_displays(lambda r: -_rise(r))),
+        Reading("proof displays", Printed("", ""), claims=_displays(lambda r: -_rise(r))),
         Reading(
             "proof displays, corrected",
+            Corrected(""),
             claims=_displays(_rise),
             note="Eq. 19 subtracts the moved loss from the other: the sign is reversed",
         ),
     ),
-    wrong=Reading(
-        "the whole trace",
-        predict=lambda x: 2 * predict(x),
-        claims=(*STATEMENT, *_displays(_rise)),
+    mutants=(
+        Mutant(
+            "the whole trace",
+            predict=lambda x: 2 * predict(x),
+            claims=(*STATEMENT, *_displays(_rise)),
+        ),
     ),
 )

@@ -17,9 +17,12 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import (
+    Corrected,
     Gaussian,
     Instance,
     Integer,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Run,
@@ -195,7 +198,7 @@ def _some_rate(name: str, distance: Callable):
     def unit(r: Run):
         return jnp.ones_like(distance(r))
 
-    return exists_constant(name, inverse_rate, unit, over={"tau": TAUS}, given=_within_rank)
+    return exists_constant(name, inverse_rate, unit, over={"tau": TAUS}, where=_within_rank)
 
 
 def _this_rate(name: str, distance: Callable):
@@ -204,7 +207,7 @@ def _this_rate(name: str, distance: Callable):
     def decay(r: Run):
         return jnp.exp(-r.theory["rate"] * r.x.tau)
 
-    return exists_constant(name, distance, decay, over={"tau": TAUS}, given=_within_rank)
+    return exists_constant(name, distance, decay, over={"tau": TAUS}, where=_within_rank)
 
 
 FACTORS = (_some_rate("W_1", _distance("W_1")), _some_rate("W_2", _distance("W_2")))
@@ -226,20 +229,29 @@ theorem = Theorem(
     ),
     simulate=simulate,
     predict=_predict(_identity),
-    claims=(tends_to("theta(t_n)", _least_distance, lambda r: 0.0, over="tau", rungs=TAUS),),
+    claims=(
+        tends_to(
+            "theta(t_n)",
+            _least_distance,
+            lambda r: 0.0,
+            over={"tau": TAUS},
+        ),
+    ),
     printed="main text",
     integrates=True,
     instances=24,
-    teeth=16,
+    mutant_instances=16,
     readings=(
-        Reading("appendix", claims=FACTORS),
+        Reading("appendix", Printed("", ""), claims=FACTORS),
         Reading(
             "appendix, U = V = I",
+            Printed("", ""),
             hypotheses={"A^pre is diagonal": lambda x: EQUAL - 0.5 - x.family},
             claims=FACTORS,
         ),
         Reading(
             "appendix, the product where det A^pre < 0",
+            Printed("", ""),
             hypotheses={"det A^pre < 0": _out_of_reach},
             claims=(
                 at_most(
@@ -250,6 +262,7 @@ theorem = Theorem(
         ),
         Reading(
             "corrected",
+            Corrected(""),
             predict=_predict(_own_basis),
             hypotheses={"U + V is not nearly singular": _visible},
             claims=CORRECTED,
@@ -258,11 +271,12 @@ theorem = Theorem(
             "Gram-Schmidt on the columns of U + V, which must be independent",
         ),
     ),
-    wrong=Reading(
-        "the slowest feature comes first",
-        predict=_predict(lambda x: _own_basis(x)[:, ::-1]),
-        hypotheses={"U + V is not nearly singular": _visible},
-        claims=FACTORS,
+    mutants=(
+        Mutant(
+            "the slowest feature comes first",
+            predict=_predict(lambda x: _own_basis(x)[:, ::-1]),
+            claims=FACTORS,
+        ),
     ),
     aliases=("theorem-a.1",),
 )

@@ -15,8 +15,11 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.claims import (
+    Corrected,
     Gaussian,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Run,
@@ -104,7 +107,7 @@ def _displays(first_index: Callable):
         return jnp.arange(2, r.x.d + 1) - s(r.x) - 1
 
     def always(name, left, right):
-        return at_least(name, left, right, strict=True, given=later)
+        return at_least(name, left, right, strict=True, where=later)
 
     return (
         at_most("the choice of s: s <= d - 1", lambda r: s(r.x), lambda r: r.x.d - 1),
@@ -134,19 +137,25 @@ theorem = Theorem(
     readings=(
         Reading(
             "main text",
+            Printed("", ""),
             simulate=_simulate_noises,
             hypotheses={},
             claims=(at_least("increments", _best_noise, lambda r: 0.0, strict=True),),
         ),
-        Reading("proof displays", claims=_displays(lambda index: index)),
+        Reading("proof displays", Printed("", ""), claims=_displays(lambda index: index)),
         Reading(
             "proof displays, corrected",
+            Corrected(""),
             simulate=_simulate(corrected_radius),
             claims=_displays(lambda index: index - 1),
             note="s is one less than the first index with gamma^2 > pre_s / d, and exp(-C tau) is "
             "as small as the corrected Lemma A.6 asks",
         ),
     ),
-    wrong=Reading("whatever the noise", hypotheses={}),
+    mutants=(
+        Mutant(
+            "whatever the noise",
+        ),
+    ),
     aliases=("theorem-a.3",),
 )

@@ -17,7 +17,11 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import (
+    Corrected,
+    Finding,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Run,
     Theorem,
@@ -149,7 +153,7 @@ theorem = Theorem(
         "(1, 1)-misaligned": _misaligned,
         "fine-tuning features in order": a_21.in_order,
     },
-    demands=CORRECTED.demands(),
+    requirements=CORRECTED.requirements(),
     simulate=_simulate(CORRECTED.run),
     predict=predict,
     claims=(NOT_NEGATIVE, GROWS),
@@ -158,54 +162,61 @@ theorem = Theorem(
     readings=(
         Reading(
             "appendix",
+            Printed("", ""),
             simulate=_simulate(AS_PRINTED.run),
             hypotheses=AS_PRINTED.hypotheses(),
-            demands=AS_PRINTED.demands(),
+            requirements=AS_PRINTED.requirements(),
             note="item 3 of A.21 as printed, without the learning rate: K steps need not move",
         ),
         Reading(
             "appendix, item 3 as A.10",
+            Printed("", ""),
             simulate=_simulate(AS_LABELLED.run),
             hypotheses=AS_LABELLED.hypotheses(),
-            demands=AS_LABELLED.demands(),
+            requirements=AS_LABELLED.requirements(),
             note="log(100 Gamma / epsilon) <= 0 asks for no step where the features are small",
         ),
         Reading(
             "corrected",
+            Corrected(""),
             hypotheses=SIZES,
             primary=True,
             note="K >= log(100 / epsilon) / (eta min): with eta, and free of the features' scale",
         ),
-        Reading("proof displays", hypotheses=SIZES, claims=DISPLAYS),
+        Reading("proof displays", Printed("", ""), hypotheses=SIZES, claims=DISPLAYS),
         Reading(
             "proof display P1",
+            Printed("", ""),
             simulate=practical_run,
             hypotheses=practice.HYPOTHESES,
-            demands={},
+            requirements={},
             claims=(P1,),
             note="on real starts far enough from the ideal ones to be told apart",
         ),
         Reading(
             "proof sketch",
+            Printed("", ""),
             claims=(SKETCH,),
             note="true with lam = 0; a pull-back divides the difference by 1 + lam",
         ),
         Reading(
             "practical sizes",
+            Finding(""),
             simulate=practical_run,
             hypotheses=practice.HYPOTHESES,
-            demands=AS_LABELLED.demands(),
+            requirements=AS_LABELLED.requirements(),
             note=practice.NOTE,
         ),
     ),
-    wrong=Reading(
-        "progress falls with n, twice the loss",
-        hypotheses=SIZES,
-        claims=(
-            NOT_NEGATIVE,
-            decreasing(GROWS.name, _change),
-            equal(LIMIT.name, LIMIT.lhs, lambda r: 2 * jnp.cumsum(_step(r))),
-            equal(SKETCH.name, SKETCH.lhs, lambda r: 2 * _gap(r) ** 2),
+    mutants=(
+        Mutant(
+            "progress falls with n, twice the loss",
+            claims=(
+                NOT_NEGATIVE,
+                decreasing(GROWS.name, _change),
+                equal(LIMIT.name, LIMIT.lhs, lambda r: 2 * jnp.cumsum(_step(r))),
+                equal(SKETCH.name, SKETCH.lhs, lambda r: 2 * _gap(r) ** 2),
+            ),
         ),
     ),
 )

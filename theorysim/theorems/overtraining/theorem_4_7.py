@@ -19,6 +19,10 @@ import jax.numpy as jnp
 
 from theorysim.claims import (
     Claim,
+    Corrected,
+    Finding,
+    Mutant,
+    Printed,
     Reading,
     Run,
     Theorem,
@@ -66,7 +70,7 @@ def _rises(name: str, given: Callable, first: int = 1) -> Claim:
         lambda r: _unregularised(r)[..., first - 1 :],
         lambda r: 0.0,
         strict=True,
-        given=lambda r: given(r)[first - 1 :],
+        where=lambda r: given(r)[first - 1 :],
         statement="L_pre(theta^n(K)) - L_pre(theta^(n-1)(K)) > 0",
     )
 
@@ -80,7 +84,7 @@ WITNESS = at_most(
     "1: alpha_0 = 4 is enough",
     lambda r: strengths.ratios(r) + 0 * _unregularised(r),
     lambda r: 4.0,
-    given=lambda r: -_unregularised(r),
+    where=lambda r: -_unregularised(r),
     statement="where L_pre falls from n - 1 to n, ft_n / pre_n <= 4",
 )
 
@@ -138,7 +142,7 @@ PRINTED_SIZES, LABELLED_SIZES = AS_PRINTED.hypotheses(), AS_LABELLED.hypotheses(
 theorem = Theorem(
     space=a_21.assumption_space(**strengths.FIELDS, **practice.FIELDS),
     hypotheses={**SIZES, "fine-tuning features in order": a_21.in_order},
-    demands=CORRECTED.demands(),
+    requirements=CORRECTED.requirements(),
     simulate=strengths.simulation(CORRECTED.run),
     predict=strengths.limits(),
     claims=(WITNESS, *RISES, *DELAYED, COSTS),
@@ -147,61 +151,69 @@ theorem = Theorem(
     readings=(
         Reading(
             "appendix",
+            Printed("", ""),
             simulate=printed_run,
             hypotheses=PRINTED_SIZES,
-            demands=AS_PRINTED.demands(),
+            requirements=AS_PRINTED.requirements(),
             claims=APPENDIX_CLAIMS,
             note="both inequalities are reversed, and item 3 of A.21 lacks the learning rate",
         ),
         Reading(
             "appendix, item 3 as A.10",
+            Printed("", ""),
             simulate=labelled_run,
             hypotheses=LABELLED_SIZES,
-            demands=AS_LABELLED.demands(),
+            requirements=AS_LABELLED.requirements(),
             claims=APPENDIX_CLAIMS,
             note="both inequalities are reversed",
         ),
         Reading(
             "main text, every increment with n >= r",
+            Printed("", ""),
             claims=(_rises("1: rises at n >= r", _from),),
             note="the increment from r - 1 to r belongs to a feature that need not be misaligned",
         ),
         Reading(
             "corrected",
+            Corrected(""),
             hypotheses=SIZES,
             claims=CORRECTED_CLAIMS,
             primary=True,
             note="n > r and r(lam_1) >= r(lam_2); K >= log(100 / epsilon) / (eta min) in A.21",
         ),
-        Reading("proof sketch", hypotheses=SIZES, claims=SKETCH),
+        Reading("proof sketch", Printed("", ""), hypotheses=SIZES, claims=SKETCH),
         Reading(
             "corrected, but item 3 as printed",
+            Corrected(""),
             simulate=printed_run,
             hypotheses=PRINTED_SIZES,
-            demands=AS_PRINTED.demands(),
+            requirements=AS_PRINTED.requirements(),
             claims=CORRECTED_CLAIMS,
             note="K does not grow as eta shrinks: the features need not move",
         ),
         Reading(
             "corrected, but item 3 as A.10",
+            Corrected(""),
             simulate=labelled_run,
             hypotheses=LABELLED_SIZES,
-            demands=AS_LABELLED.demands(),
+            requirements=AS_LABELLED.requirements(),
             claims=CORRECTED_CLAIMS,
             note="log(100 Gamma / epsilon) <= 0 asks for no step where the features are small",
         ),
         Reading(
             "practical sizes",
+            Finding(""),
             simulate=strengths.simulation(practice.run),
             hypotheses=practice.HYPOTHESES,
-            demands=AS_LABELLED.demands(),
+            requirements=AS_LABELLED.requirements(),
             note=practice.NOTE,
         ),
     ),
-    wrong=Reading(
-        "the pull-back brings the inflection point forward",
-        predict=strengths.limits(swapped=True),
-        hypotheses=SIZES,
-        claims=(*SKETCH, *BROUGHT_FORWARD, decreasing(COSTS.name, _ft_loss)),
+    mutants=(
+        Mutant(
+            "the pull-back brings the inflection point forward",
+            predict=strengths.limits(swapped=True),
+            claims=(*SKETCH, *BROUGHT_FORWARD, decreasing(COSTS.name, _ft_loss)),
+        ),
     ),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Theorem, equal, with_probability
+from theorysim.claims import Instance, Mutant, Real, Size, Theorem, equal, with_probability
 from theorysim.numerics.kernels import activation_gram
 from theorysim.systems.two_layer_relu import outputs
 from theorysim.theorems.transferability._problem import joint_inputs, problem_space
@@ -65,8 +65,8 @@ theorem = Theorem(
     simulate=simulate,
     predict=predict,
     claims=_claims(1.0),
-    wrong=Reading("signs all equal, kappa unsquared", predict=one_sign, claims=_claims(0.1)),
+    mutants=(Mutant("signs all equal, kappa unsquared", predict=one_sign, claims=_claims(0.1)),),
     keys=512,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, equal
+from theorysim.claims import Instance, Mutant, Real, Theorem, equal
 from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
@@ -104,7 +104,7 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(1.0, 1.0),
     aliases=("def-loss", "eq-6", "eq-7"),
-    wrong=Reading("homogeneous of degree two, loss averaged", claims=_claims(2.0, 1 / 3)),
+    mutants=(Mutant("homogeneous of degree two, loss averaged", claims=_claims(2.0, 1 / 3)),),
     instances=32,
-    teeth=32,
+    mutant_instances=32,
 )

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Theorem, with_probability
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Reading,
+    Real,
+    Size,
+    Theorem,
+    with_probability,
+)
 from theorysim.systems.two_layer_relu import empirical_gram
 from theorysim.theorems.transferability._problem import cross_gram, problem_space, source, target
 from theorysim.theorems.transferability._training import KAPPA, started
@@ -47,13 +56,14 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_claims(0.5),
             primary=True,
             note="n_P n_Q sqrt(log(2 n_P n_Q / delta) / (2 m)): the square root is lost in print",
         ),
     ),
-    wrong=Reading("the square of the printed bound", claims=_claims(2.0)),
+    mutants=(Mutant("the square of the printed bound", claims=_claims(2.0)),),
     keys=128,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

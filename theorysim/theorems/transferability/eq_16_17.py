@@ -11,7 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, equal
+from theorysim.claims import Instance, Mutant, Real, Theorem, equal
 from theorysim.numerics.products import dot
 from theorysim.systems.two_layer_relu import squared_error
 from theorysim.theorems.transferability._problem import NORMALISATION, problem_space, target
@@ -62,5 +62,5 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(1.0),
     aliases=("eq-16", "eq-17"),
-    wrong=Reading("half of it", claims=_claims(0.5)),
+    mutants=(Mutant("half of it", claims=_claims(0.5)),),
 )

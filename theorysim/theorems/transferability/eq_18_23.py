@@ -10,7 +10,17 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_most, equal, with_probability
+from theorysim.claims import (
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    at_most,
+    equal,
+    with_probability,
+)
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -83,7 +93,7 @@ def _claims(power: float, share: float) -> tuple:
             "Eq. 21 and 22",
             lambda r: share * r.sim["change"],
             _second_line(power),
-            given=_still,
+            where=_still,
         ),
         at_most(
             "Eq. 23",
@@ -94,7 +104,7 @@ def _claims(power: float, share: float) -> tuple:
                 * jnp.max(r.sim["near"], axis=1)
                 * r.sim["movement"]
             ),
-            given=lambda r: _still(r)[:, 0],
+            where=lambda r: _still(r)[:, 0],
         ),
     )
 
@@ -114,12 +124,13 @@ theorem = Theorem(
     readings=(
         Reading(
             "second line of Eq. 22",
+            Printed("", ""),
             claims=_claims(1.0, 1.0)[2:3],
             note="the errors of Eq. 21 already have their 1 / sqrt(m)",
         ),
     ),
-    wrong=Reading("no errors, a hundredth of the bounds", claims=_claims(99.0, 0.01)),
+    mutants=(Mutant("no errors, a hundredth of the bounds", claims=_claims(99.0, 0.01)),),
     keys=128,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Theorem, equal
+from theorysim.claims import Instance, Mutant, Theorem, equal
 from theorysim.numerics.kernels import tangent_gram
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability._problem import problem_space, source, target
@@ -52,7 +52,7 @@ def _averages(name: str, entry: str):
         a, b = _pairs(r.x)[entry]
         return largest * DRAWS * KEYS - LEAST * jnp.abs(dot(a, b.T))
 
-    return equal(name, lambda r: r.mean(r.sim[entry]), lambda r: r.theory[entry], given=enough)
+    return equal(name, lambda r: r.mean(r.sim[entry]), lambda r: r.theory[entry], where=enough)
 
 
 theorem = Theorem(
@@ -65,8 +65,8 @@ theorem = Theorem(
         _averages("Eq. 3: H_PQ", "H_PQ"),
     ),
     aliases=("eq-1", "eq-2", "eq-3"),
-    wrong=Reading("twice the angle", predict=twice_the_angle),
+    mutants=(Mutant("twice the angle", predict=twice_the_angle),),
     keys=KEYS,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, equal
+from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Theorem, equal
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -122,12 +122,13 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_claims(_corrected(2.0)),
             primary=True,
             note="Z_Q(0), |Z_Q(0)^T eps|^2, 2 u_Q(0), -2 y_Q and the missing cross terms",
         ),
     ),
-    wrong=Reading("u_Q(0) without its factor 2", claims=_claims(_corrected(1.0))),
+    mutants=(Mutant("u_Q(0) without its factor 2", claims=_claims(_corrected(1.0))),),
     instances=32,
-    teeth=32,
+    mutant_instances=32,
 )

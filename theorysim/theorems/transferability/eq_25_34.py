@@ -10,7 +10,16 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Space, Theorem, exists_constant
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Reading,
+    Real,
+    Space,
+    Theorem,
+    exists_constant,
+)
 
 LARGE = (1.0, 10.0, 100.0, 1000.0)
 SMALL = (1.0, 0.1, 0.01, 1e-3)
@@ -154,11 +163,12 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_claims(CORRECTED),
             primary=True,
             note="lambda_P^3 in Eq. 26, n_P^4 in Eq. 27, n_Q for its root in Theorem 1's sum",
         ),
     ),
-    wrong=Reading("factors squared", predict=_square),
+    mutants=(Mutant("factors squared", predict=_square),),
     instances=16,
 )

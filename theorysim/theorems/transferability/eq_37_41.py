@@ -12,7 +12,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_most, equal
+from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Theorem, at_most, equal
 from theorysim.numerics.descent import iterate
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
@@ -125,6 +125,7 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=(
                 _eq_40(lambda k, t: t + 0 * k),
                 _eq_39(lambda r: target_gram(r.x)),
@@ -134,14 +135,16 @@ theorem = Theorem(
             note="(I - eta H)^t in Eq. 40; H_Q for H_Q(0) in Eq. 39",
         ),
     ),
-    wrong=Reading(
-        "one power less, a hundredth of the bounds",
-        claims=(
-            _eq_40(lambda k, t: jnp.maximum(t - 1, 0) + 0 * k),
-            _eq_39(lambda r: 0.01 * target_gram(r.x) + 0.99 * r.sim["gram"]),
-            *_series(0.1),
+    mutants=(
+        Mutant(
+            "one power less, a hundredth of the bounds",
+            claims=(
+                _eq_40(lambda k, t: jnp.maximum(t - 1, 0) + 0 * k),
+                _eq_39(lambda r: 0.01 * target_gram(r.x) + 0.99 * r.sim["gram"]),
+                *_series(0.1),
+            ),
         ),
     ),
     instances=32,
-    teeth=32,
+    mutant_instances=32,
 )

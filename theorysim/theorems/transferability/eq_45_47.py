@@ -12,7 +12,17 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_most, equal
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    at_most,
+    equal,
+)
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -103,15 +113,20 @@ theorem = Theorem(
     aliases=("eq-45", "eq-47", "eq-48", "eq-43"),
     readings=(
         Reading(
-            "corrected", claims=_claims(-1.0, 1.0), primary=True, note="minus u_Q(0) in both lines"
+            "corrected",
+            Corrected(""),
+            claims=_claims(-1.0, 1.0),
+            primary=True,
+            note="minus u_Q(0) in both lines",
         ),
         Reading(
             "Eq. 43: lambda_max(H_Q) = 1 / lambda_Q",
+            Printed("", ""),
             claims=(LARGEST,),
             note="1 / lambda_Q is the largest eigenvalue of the inverse",
         ),
     ),
-    wrong=Reading("without u_Q(0), a tenth of the bound", claims=_claims(0.0, 0.1)),
+    mutants=(Mutant("without u_Q(0), a tenth of the bound", claims=_claims(0.0, 0.1)),),
     instances=32,
-    teeth=32,
+    mutant_instances=32,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, equal
+from theorysim.claims import Instance, Mutant, Real, Theorem, equal
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     HYPOTHESES,
@@ -84,7 +84,7 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(1.0),
     aliases=("eq-42",),
-    wrong=Reading("without the two sums", claims=_claims(0.0)),
+    mutants=(Mutant("without the two sums", claims=_claims(0.0)),),
     instances=32,
-    teeth=32,
+    mutant_instances=32,
 )

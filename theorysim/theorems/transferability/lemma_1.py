@@ -10,7 +10,16 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Theorem, with_probability
+from theorysim.claims import (
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Size,
+    Theorem,
+    with_probability,
+)
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -73,18 +82,19 @@ theorem = Theorem(
         "lambda_P > 0": HYPOTHESES["lambda_P > 0"],
         "width": lambda x: x.width / _demanded(x) - 1,
     },
-    demands={"log10 of the width": lambda x: jnp.log10(_demanded(x))},
+    requirements={"log10 of the width": lambda x: jnp.log10(_demanded(x))},
     simulate=simulate,
     claims=_claims(4.0),
     readings=(
         Reading(
             "any width",
+            Printed("", ""),
             hypotheses={"lambda_P > 0": HYPOTHESES["lambda_P > 0"]},
             note="outside of the hypotheses: whatever the width and the scale",
         ),
     ),
-    wrong=Reading("a hundredth of the bound", claims=_claims(0.04)),
+    mutants=(Mutant("a hundredth of the bound", claims=_claims(0.04)),),
     keys=128,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

@@ -11,7 +11,16 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Theorem, with_probability
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Reading,
+    Real,
+    Size,
+    Theorem,
+    with_probability,
+)
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability._problem import (
     HYPOTHESES,
@@ -97,17 +106,18 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             hypotheses={
                 "lambda_P > 0": HYPOTHESES["lambda_P > 0"],
                 "m >= 8 (n / lambda_0)^2 log(2 n^2 / delta)": lambda x: x.units / _demanded(x) - 1,
             },
-            demands={"width": _demanded},
+            requirements={"width": _demanded},
             primary=True,
             note="m = Omega(n^2 log(n / delta) / lambda_0^2), which the print leaves out",
         ),
     ),
-    wrong=Reading("lambda_0 itself", claims=_claims(1 / 400, 1.0)),
+    mutants=(Mutant("lambda_0 itself", claims=_claims(1 / 400, 1.0)),),
     keys=128,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

@@ -11,7 +11,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import (
+    Corrected,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Size,
@@ -154,25 +157,29 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=(_lemma(lambda r: (1 + r.x.kappa) * _order(r) + _sampling(r)),),
             primary=True,
             note="plus n_P n_Q sqrt(log(2 n_P n_Q / delta) / (2 m)), which no scale makes small",
         ),
         Reading(
             "Eq. 12 to 14 as printed",
+            Printed("", ""),
             claims=_displays("I_ri(0)", False, 1.0),
             note="the indicators of the target are those of input j throughout",
         ),
-        Reading("Eq. 12 to 14, corrected", claims=_displays("I_rj(0)", True, 1.0)),
+        Reading("Eq. 12 to 14, corrected", Corrected(""), claims=_displays("I_rj(0)", True, 1.0)),
     ),
-    wrong=Reading(
-        "a thousandth, and decaying faster",
-        claims=(
-            _lemma(lambda r: _order(r) / r.x.kappa),
-            *_displays("I_ri(0)", True, 0.001),
+    mutants=(
+        Mutant(
+            "a thousandth, and decaying faster",
+            claims=(
+                _lemma(lambda r: _order(r) / r.x.kappa),
+                *_displays("I_ri(0)", True, 0.001),
+            ),
         ),
     ),
     keys=128,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

@@ -12,7 +12,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import (
+    Corrected,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Size,
@@ -164,23 +167,29 @@ theorem = Theorem(
     readings=(
         Reading(
             "displays as printed",
+            Printed("", ""),
             claims=_displays(equal, _literal, lambda r: r.x.target_labels - _start(r)),
         ),
         Reading(
             "displays, corrected",
+            Corrected(""),
             claims=_displays(at_most, _meant, _start),
             note="lengths add up to at most their sum, u_Q(P) in (iii), u_Q(0) alone in (v)",
         ),
     ),
-    wrong=Reading(
-        "a hundredth of the bound",
-        claims=(
-            _lemma(0.01),
-            equal("(i) the distance and the sum of steps", _travelled, lambda r: 2 * _travelled(r)),
-            equal("(iv) the geometric sum", _geometric, lambda r: 2 * _geometric(r)),
+    mutants=(
+        Mutant(
+            "a hundredth of the bound",
+            claims=(
+                _lemma(0.01),
+                equal(
+                    "(i) the distance and the sum of steps", _travelled, lambda r: 2 * _travelled(r)
+                ),
+                equal("(iv) the geometric sum", _geometric, lambda r: 2 * _geometric(r)),
+            ),
         ),
     ),
     keys=64,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

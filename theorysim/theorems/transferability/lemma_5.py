@@ -11,7 +11,18 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Reading, Real, Size, Theorem, equal, exists_constant, with_probability
+from theorysim.claims import (
+    Corrected,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Size,
+    Theorem,
+    equal,
+    exists_constant,
+    with_probability,
+)
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability._problem import problem_space, target
 from theorysim.theorems.transferability._training import started
@@ -64,12 +75,14 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=(_order(1), _markov(1.0)),
             primary=True,
             note="C m n_Q R / (kappa delta): the initial scale is lost in print",
         ),
         Reading(
             "the same Gaussian",
+            Printed("", ""),
             claims=(
                 equal(
                     "P(|<w_r, x>| <= R) = P(|w_r| <= R)",
@@ -80,8 +93,8 @@ theorem = Theorem(
             note="the norm of w_r has the law of kappa times chi with d degrees of freedom",
         ),
     ),
-    wrong=Reading("a tenth of the typical number", claims=(_order(0), _markov(0.01))),
+    mutants=(Mutant("a tenth of the typical number", claims=(_order(0), _markov(0.01))),),
     keys=256,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

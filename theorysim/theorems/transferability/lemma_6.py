@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Theorem, equal, scales_as
+from theorysim.claims import Instance, Mutant, Real, Size, Theorem, equal, scales_as
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -43,8 +43,7 @@ def _rate(what: str, exponent: float):
     return scales_as(
         what,
         lambda r: jnp.sqrt(jnp.mean(jnp.square(r.sim[what]))),
-        over="width",
-        rungs=WIDTHS,
+        over={"width": WIDTHS},
         exponent=exponent,
         relation="at_most",
     )
@@ -69,11 +68,13 @@ theorem = Theorem(
     hypotheses=HYPOTHESES,
     simulate=simulate,
     claims=(_rate("features", -1 / 4), _rate("gram", -1 / 2), _identity(1.0)),
-    wrong=Reading(
-        "the square of the rates",
-        claims=(_rate("features", -1.0), _rate("gram", -2.0), _identity(0.5)),
+    mutants=(
+        Mutant(
+            "the square of the rates",
+            claims=(_rate("features", -1.0), _rate("gram", -2.0), _identity(0.5)),
+        ),
     ),
     keys=16,
     instances=8,
-    teeth=8,
+    mutant_instances=8,
 )

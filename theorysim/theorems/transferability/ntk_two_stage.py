@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Theorem, scales_as
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Size, Theorem, scales_as
 from theorysim.systems import two_layer_relu as relu
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability import _training as training
@@ -97,8 +97,7 @@ def _falls(name: str, exponent: float, relation: str):
     return scales_as(
         f"error of {name}",
         error,
-        over="width",
-        rungs=WIDTHS,
+        over={"width": WIDTHS},
         exponent=exponent,
         relation=relation,
     )
@@ -120,12 +119,13 @@ theorem = Theorem(
     readings=(
         Reading(
             "errors of order m^(-1/2)",
+            Printed("", ""),
             claims=tuple(_falls(name, 2 * RATE, "equal") for name in OBSERVABLES),
             note="the fluctuation of the empirical Gram matrices, once the scale keeps them lazy",
         ),
     ),
-    wrong=Reading("fine-tuning at half the rate", predict=_predict(0.5)),
+    mutants=(Mutant("fine-tuning at half the rate", predict=_predict(0.5)),),
     keys=32,
     instances=8,
-    teeth=8,
+    mutant_instances=8,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_most
+from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Theorem, at_most
 from theorysim.systems.two_layer_relu_limit import kernel_descent
 from theorysim.theorems.transferability._problem import (
     HYPOTHESES,
@@ -44,10 +44,11 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_claim(0.5),
             primary=True,
             note="sqrt(y_Q^T H_Q^(-1) y_Q): the root of Theorem 2 is lost in print",
         ),
     ),
-    wrong=Reading("half of the root", claims=_claim(0.5, 0.5)),
+    mutants=(Mutant("half of the root", claims=_claim(0.5, 0.5)),),
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Space, Theorem, increasing
+from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Space, Theorem, increasing
 from theorysim.numerics.kernels import tangent_gram
 from theorysim.systems.two_layer_relu_limit import kernel_descent
 
@@ -45,10 +45,11 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_claim("worst"),
             primary=True,
             note="true of the largest deviation over mismatches of a norm",
         ),
     ),
-    wrong=Reading("smaller for the worst mismatch", claims=_claim("worst", -1.0)),
+    mutants=(Mutant("smaller for the worst mismatch", claims=_claim("worst", -1.0)),),
 )

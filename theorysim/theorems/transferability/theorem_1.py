@@ -17,7 +17,10 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim.claims import (
+    Corrected,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Theorem,
@@ -101,19 +104,21 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=(_order(1.0),),
             primary=True,
             note="n_Q for sqrt(n_Q), which Eq. 31 has",
         ),
         Reading(
             "after any number of steps",
+            Printed("", ""),
             simulate=_simulate(lambda x: 3.0),
             claims=(_order(1.0),),
             note="y_(P->Q) is the end of pretraining: K must be large",
         ),
     ),
-    wrong=Reading("of order kappa / n_Q", claims=(_order(-1.0),)),
+    mutants=(Mutant("of order kappa / n_Q", claims=(_order(-1.0),)),),
     keys=128,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

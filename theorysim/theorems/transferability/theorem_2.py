@@ -16,6 +16,8 @@ import jax.numpy as jnp
 from theorysim.claims import (
     Choice,
     Instance,
+    Mutant,
+    Printed,
     Reading,
     Real,
     Theorem,
@@ -115,9 +117,11 @@ theorem = Theorem(
     claims=(MAIN,),
     printed="main text",
     aliases=("eq-5",),
-    readings=(Reading("appendix", claims=(APPENDIX,)),),
-    wrong=Reading("half of what was transferred", predict=_predict(0.5), claims=(MAIN, APPENDIX)),
+    readings=(Reading("appendix", Printed("", ""), claims=(APPENDIX,)),),
+    mutants=(
+        Mutant("half of what was transferred", predict=_predict(0.5), claims=(MAIN, APPENDIX)),
+    ),
     keys=128,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Theorem, scales_as
+from theorysim.claims import Instance, Mutant, Real, Size, Theorem, scales_as
 from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
@@ -70,7 +70,7 @@ def _rate(name: str, what: str, exponent: float, power: int = 1):
     def error(r):
         return jnp.sqrt(jnp.mean(jnp.square(r.sim[what] ** power - r.theory[what] ** power)))
 
-    return scales_as(name, error, over="width", rungs=WIDTHS, exponent=exponent, relation="at_most")
+    return scales_as(name, error, over={"width": WIDTHS}, exponent=exponent, relation="at_most")
 
 
 def _ended(x: Instance):
@@ -111,8 +111,8 @@ theorem = Theorem(
         _rate("Eq. 46", "cross", -1 / 2),
     ),
     aliases=("eq-46",),
-    wrong=Reading("half of the mismatch", predict=_predict(0.5)),
+    mutants=(Mutant("half of the mismatch", predict=_predict(0.5)),),
     keys=16,
     instances=8,
-    teeth=8,
+    mutant_instances=8,
 )

@@ -13,7 +13,16 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Size, Theorem, with_probability
+from theorysim.claims import (
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Size,
+    Theorem,
+    with_probability,
+)
 from theorysim.systems import two_layer_relu as relu
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability import _training as training
@@ -143,7 +152,7 @@ theorem = Theorem(
         rate_share=Real(0.05, 0.95, log=True),
     ),
     hypotheses={**HYPOTHESES, "kappa": lambda x: _largest_scale(x) / x.kappa - 1},
-    demands={"log10 of the width": _log_width},
+    requirements={"log10 of the width": _log_width},
     simulate=simulate,
     claims=_claims(1 / 2),
     printed="as printed, at infinite width",
@@ -151,12 +160,14 @@ theorem = Theorem(
     readings=(
         Reading(
             "networks of a width free of lambda_Q",
+            Printed("", ""),
             simulate=simulate_frozen,
             hypotheses=HYPOTHESES,
             note="nearly parallel inputs share all patterns: lambda_P^4 in print is lambda_Q^4",
         ),
         Reading(
             "networks, wide for lambda_Q",
+            Printed("", ""),
             simulate=simulate_networks,
             hypotheses={
                 **HYPOTHESES,
@@ -165,11 +176,11 @@ theorem = Theorem(
                     x.width / _width_for_target(x) - 1
                 ),
             },
-            demands={"log10 of the width": _log_width},
+            requirements={"log10 of the width": _log_width},
         ),
     ),
-    wrong=Reading("ten times as fast", claims=_claims(10.0)),
+    mutants=(Mutant("ten times as fast", claims=_claims(10.0)),),
     keys=64,
     instances=16,
-    teeth=16,
+    mutant_instances=16,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Reading, Real, Theorem, at_most, equal
+from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Theorem, at_most, equal
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -122,7 +122,7 @@ def _claims(literal: bool, share: float) -> tuple:
             "T4: I_1 by the Gram matrices",
             lambda r: r.sim["I_1"],
             lambda r: _rate(r) * _times(r.sim["H"] - share * r.sim["H_perp"], _before(r)),
-            given=_within(1, 2),
+            where=_within(1, 2),
         ),
         at_most(
             "T5: the same over the rest",
@@ -148,7 +148,7 @@ def _claims(literal: bool, share: float) -> tuple:
             "T8: the residual after a step",
             lambda r: _norm(r.sim["residual"][:, 1:]) ** 2,
             _expansion(literal, share),
-            given=_within(1),
+            where=_within(1),
         ),
     )
 
@@ -166,12 +166,13 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
+            Corrected(""),
             claims=_claims(False, 1.0),
             primary=True,
             note="H_perp without (u_j - y_j) in its entries",
         ),
     ),
-    wrong=Reading("a hundredth of every part", claims=_claims(False, 0.01)),
+    mutants=(Mutant("a hundredth of every part", claims=_claims(False, 0.01)),),
     instances=32,
-    teeth=32,
+    mutant_instances=32,
 )

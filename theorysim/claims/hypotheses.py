@@ -1,0 +1,122 @@
+"""Hypotheses: named signed margins, strict or not, and assumptions that statements share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from theorysim.claims.kinds.base import NO_MARGIN, Claim
+from theorysim.claims.kinds.existence import exists
+from theorysim.claims.source import Source
+from theorysim.claims.space import Instance
+from theorysim.errors import UsageError
+
+Margin = Callable[[Instance], Any]
+
+
+@dataclass(frozen=True)
+class Strict:
+    """A margin that must be above 0: exactly 0 does not satisfy the hypothesis."""
+
+    margin: Margin
+
+    def __call__(self, x: Instance) -> Any:
+        """The margin."""
+        return self.margin(x)
+
+
+@lru_cache(maxsize=4096)
+def strict(margin: Margin) -> Strict:
+    """The hypothesis that a margin is above 0, such as `strict(lambda x: x.b - x.a)` for a < b.
+
+    The same object for the same margin: statements that share it share its compiled program.
+    """
+    return Strict(margin)
+
+
+def is_met(margin: Margin, value: Any) -> Any:
+    """Whether values of a margin satisfy the hypothesis: >= 0, or > 0 where it is strict.
+
+    Of NumPy's or JAX's arrays; NaN does not.
+    """
+    return value > 0 if isinstance(margin, Strict) else value >= 0
+
+
+def least(margin: Margin, x: Instance) -> Float[Array, ""]:
+    """The smallest entry of a margin or a requirement.
+
+    Raises:
+        UsageError: for one that is true or false: both would count as met.
+    """
+    entries = jnp.asarray(margin(x))
+    if entries.dtype == bool:
+        raise UsageError(f"the margin {_place(margin)} {NO_MARGIN}")
+    return jnp.min(entries.astype(float))
+
+
+def smallest(margins: Iterable[Margin], x: Instance) -> Float[Array, ""]:
+    """The smallest of the margins, NaN if one is undefined; 1 without margins.
+
+    A strict margin of exactly 0 counts as the smallest number below 0.
+    """
+    values = []
+    for margin in margins:
+        value = least(margin, x)
+        if isinstance(margin, Strict):
+            value = jnp.where(value == 0, -np.finfo(np.float32).tiny, value)
+        values.append(value)
+    return jnp.min(jnp.stack(values)) if values else jnp.ones(())
+
+
+def _place(function: Callable) -> str:
+    inner = function.margin if isinstance(function, Strict) else function
+    code = getattr(inner, "__code__", None)
+    return f"of {code.co_filename}:{code.co_firstlineno}" if code else repr(inner)
+
+
+@dataclass(frozen=True, eq=False)
+class Assumption:
+    """Hypotheses that a paper states once and several statements share.
+
+    Attributes:
+        name: what the paper calls it, such as "Assumption A.21".
+        source: where it is printed, or that it is corrected or ours.
+        hypotheses: named margins, strict or not.
+        requirements: named numbers that it asks for (a batch size, or its logarithm).
+    """
+
+    name: str
+    source: Source
+    hypotheses: Mapping[str, Margin]
+    requirements: Mapping[str, Margin] = field(default_factory=dict)
+
+    def can_be_met(self) -> tuple[Claim, ...]:
+        """Claims that some instance of a space meets each hypothesis, and one that meets all.
+
+        They are claims of a theorem without hypotheses over that space.
+        """
+        margins = dict(self.hypotheses)
+        each = [
+            exists(f"can be met: {name}", _at(margin), _zero, strict=isinstance(margin, Strict))
+            for name, margin in margins.items()
+        ]
+        whole = exists(
+            "can be met as a whole",
+            lambda r: smallest(margins.values(), r.x),
+            _zero,
+        )
+        return (*each, whole)
+
+
+def _at(margin: Margin) -> Callable:
+    return lambda r: least(margin, r.x)
+
+
+def _zero(run: Any) -> Float[Array, ""]:
+    return jnp.zeros(())

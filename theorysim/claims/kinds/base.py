@@ -1,0 +1,162 @@
+"""What every kind of claim is: two sides of a run, and a judge of what was measured of them."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from itertools import pairwise
+from typing import Any, ClassVar, Self
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from theorysim.claims.evidence import Evidence, Judgement
+from theorysim.claims.run import Run
+from theorysim.errors import UsageError
+
+Side = Callable[[Run], Any]
+# Rungs by the field or size that climbs them.
+Rungs = Mapping[str, tuple[float, ...]]
+
+# What is wrong with a margin that is a comparison.
+NO_MARGIN = "is true or false; give a number that is >= 0 where it holds: `b - a` for `a <= b`"
+
+
+class Attack(Enum):
+    """How the falsifier goes about a claim."""
+
+    SEARCH = auto()  # one instance can violate it: search for the worst one
+    RESAMPLE = auto()  # many runs decide it together: verify it on ever new draws
+    ENLARGE = auto()  # verify it on new draws, then search for the largest ratio of its sides
+
+
+@dataclass(frozen=True, eq=False)
+class Claim(abc.ABC):
+    """A relation between two sides; a subclass is a kind, and says how it is checked.
+
+    Attributes:
+        name: what reports call it; claims of mutants and readings are matched by it.
+        lhs, rhs: the sides, functions of a run; their shapes broadcast.
+        where: a signed margin; the claim speaks only of points where it is >= 0.
+        statement: the formula as printed, for reports.
+        strict: for inequalities, whether equality violates them.
+        over: the ladders that the claim climbs, by their variable.
+
+    Class attributes:
+        kind: the name of the kind.
+        attack: how the falsifier goes about it.
+        relation: what a certifier decides at a point: "equal", "at_most", "at_least", or None
+            where no single instance decides.
+        has_slack: whether a point compares the sides (a sweep then shows the slack).
+        has_contrasts: whether what it resolves is measured on its mutants.
+        averages_keys: whether it is about many runs of one instance, so that it needs several keys.
+        ratio_limit: the largest lhs / rhs at which the claim holds; NaN where no ratio tells.
+        labels: what a picture calls the left and the right side.
+    """
+
+    name: str
+    lhs: Side
+    rhs: Side
+    where: Side | None = None
+    statement: str = ""
+    strict: bool = False
+    over: Rungs = field(default_factory=dict)
+
+    kind: ClassVar[str]
+    attack: ClassVar[Attack]
+    relation: ClassVar[str | None] = None
+    has_slack: ClassVar[bool] = True
+    has_contrasts: ClassVar[bool] = False
+    averages_keys: ClassVar[bool] = False
+    ratio_limit: ClassVar[float] = math.nan
+    labels: ClassVar[tuple[str, str]] = ("left side", "right side")
+
+    @abc.abstractmethod
+    def judge(self, evidence: Evidence) -> Judgement:
+        """The verdict, from what was measured on all instances and ladders (at least one row)."""
+
+    @abc.abstractmethod
+    def slack(self, lhs: Any, rhs: Any) -> Any:
+        """Signed room, of NumPy's or JAX's arrays: negative where the relation is violated."""
+
+    def bounded_and_bound(self, lhs: Any, rhs: Any) -> tuple[Any, Any]:
+        """The side that must be the smaller one, and the other."""
+        return lhs, rhs
+
+    def printed_probability(self, run: Run) -> Any:
+        """The probability that the claim prints; 0 where it prints none."""
+        return jnp.zeros(())
+
+    def sides(self, run: Run) -> tuple[Float[Array, "*points"], Float[Array, "*points"]]:
+        """Both sides in a common shape.
+
+        Raises:
+            UsageError: for sides that are not arrays of real numbers, or whose shapes do not go
+                together.
+        """
+        found = self.lhs(run), self.rhs(run)
+        try:
+            arrays = [jnp.asarray(side) for side in found]
+            shape = jnp.broadcast_shapes(*(array.shape for array in arrays))
+        except (TypeError, ValueError):
+            what = " and ".join(str(getattr(side, "shape", type(side).__name__)) for side in found)
+            raise UsageError(
+                f"claim {self.name!r}: its sides are {what}; expected arrays of shapes that go "
+                "together (with keys > 1, arrays of r.sim lead with the axis of keys)"
+            ) from None
+        if any(jnp.iscomplexobj(array) for array in arrays):
+            raise UsageError(
+                f"claim {self.name!r}: a side is complex, which has no order; compare its real and "
+                "imaginary parts, or its modulus"
+            )
+        lhs, rhs = (jnp.broadcast_to(array.astype(float), shape) for array in arrays)
+        return lhs, rhs
+
+    def applies(self, run: Run, shape: tuple[int, ...]) -> Bool[Array, "*points"]:
+        """At which points of this shape the claim says something."""
+        if self.where is None:
+            return jnp.ones(shape, bool)
+        margin = jnp.asarray(self.where(run))
+        if margin.dtype == bool:
+            raise UsageError(f"claim {self.name!r}: `where` {NO_MARGIN}")
+        return jnp.broadcast_to(margin >= 0, shape)
+
+    def scaled(self, factor: float) -> Self:
+        """A mutant: the same claim with `factor` times the right side."""
+        rhs = self.rhs
+        return dataclasses.replace(self, rhs=lambda r: factor * jnp.asarray(rhs(r)))
+
+    def against(self, rhs: Side) -> Self:
+        """A mutant: the same claim with another right side."""
+        return dataclasses.replace(self, rhs=rhs)
+
+
+def check_rungs(name: str, over: Rungs) -> None:
+    """Refuse ladders that are too short, not positive, or not monotone.
+
+    Raises:
+        ValueError: naming the claim and the rungs.
+    """
+    for variable, rungs in over.items():
+        if len(rungs) < 3:
+            raise ValueError(f"{name}: a ladder in {variable} needs at least three rungs")
+        steps = {b > a for a, b in pairwise(rungs)}
+        if min(rungs) <= 0 or len(steps) > 1 or len(set(rungs)) < len(rungs):
+            raise ValueError(
+                f"{name}: the rungs {rungs} of {variable} must be positive and go one way"
+            )
+
+
+def only_ladder(name: str, over: Rungs) -> None:
+    """Refuse anything but one ladder.
+
+    Raises:
+        ValueError: naming the claim and its variables.
+    """
+    if len(over) != 1:
+        raise ValueError(f"{name}: expected one ladder, over={{variable: rungs}}, not {list(over)}")
+    check_rungs(name, over)

@@ -1,0 +1,135 @@
+"""Quantities over a ladder of a size or a field, and the powers that fit them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from theorysim.claims.evidence import FALSE_ALARM, Ladder, Points, tabulate
+from theorysim.numerics.statistics import loglog_slope, student_quantile
+
+# Largest exponent of the last step of a quantity that has come to rest at a constant.
+SETTLED = 0.01
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Exponents of a quantity over a ladder: mean over instances, half width of its interval."""
+
+    exponent: float
+    half_width: float
+    steps: tuple[float, ...]  # exponents from each rung to the next
+    rows: int
+
+    @property
+    def last(self) -> float:
+        """The exponent between the last two rungs."""
+        return self.steps[-1]
+
+    @property
+    def settles(self) -> bool:
+        """Whether the quantity has come to a constant: steps fade by halves and are nearly zero.
+
+        A quantity that decays like one over a logarithm fades too, but not by halves.
+        """
+        before, last = np.abs(self.steps[-2:]) if len(self.steps) > 1 else (0.0, np.inf)
+        return bool(last <= SETTLED and last <= before / 2)
+
+
+class Climb(NamedTuple):
+    """A quantity over a ladder (instances x rungs) with its errors, at its largest point each.
+
+    `systematic` is the part of `error` that instances may share: all but sampling. `scale` is
+    |lhs| + |rhs|. The quantity is NaN where the claim does not apply or is undefined.
+    """
+
+    rungs: np.ndarray
+    quantity: np.ndarray
+    error: np.ndarray
+    systematic: np.ndarray
+    scale: np.ndarray
+    applies: np.ndarray
+
+    @property
+    def applies_throughout(self) -> np.ndarray:
+        """Per instance, whether the claim speaks of it on every rung."""
+        return np.all(self.applies, axis=1)
+
+    @property
+    def undefined(self) -> np.ndarray:
+        """Per instance, whether the quantity or its error is no finite number where it applies."""
+        known = np.isfinite(self.quantity) & np.isfinite(self.error)
+        return np.any(self.applies & ~known, axis=1)
+
+    @property
+    def resolved(self) -> np.ndarray:
+        """Per instance, whether the quantity exceeds its error on every rung."""
+        with np.errstate(invalid="ignore"):
+            above = np.all(self.quantity > self.error, axis=1)
+        return self.applies_throughout & ~self.undefined & above
+
+
+# The quantity of a claim at each point, and the unit of its errors.
+Quantity: TypeAlias = Callable[[Points], tuple[np.ndarray, np.ndarray]]
+
+
+def climb(ladder: Ladder, quantity: Quantity) -> Climb:
+    """The quantity of every instance on every rung, at the point where it is largest."""
+    columns = [worst_point(tabulate(measurement), quantity) for _, measurement in ladder]
+    rows = min(len(column[0]) for column in columns)
+    series = (np.stack([part[:rows] for part in parts], 1) for parts in zip(*columns, strict=True))
+    return Climb(np.array([rung for rung, _ in ladder], float), *series)
+
+
+def worst_point(points: Points, quantity: Quantity) -> tuple[np.ndarray, ...]:
+    """Per instance, at the point of the largest quantity (an undefined one first)."""
+    with np.errstate(invalid="ignore"):
+        value, unit = quantity(points)
+    value = np.where(points.applies, value, -np.inf)
+    column = np.argmax(value, axis=1)[:, None]
+    shared = points.error - points.parts["sampling"]
+    best, *rest = (
+        np.take_along_axis(values, column, 1)[:, 0]
+        for values in (value, points.error / unit, shared / unit, points.scale)
+    )
+    applies = np.any(points.applies, axis=1)
+    return np.where(applies, best, np.nan), *rest, applies
+
+
+def fit_power(rungs: np.ndarray, series: np.ndarray, systematic: np.ndarray | None = None) -> Fit:
+    """Log-log slope per instance (all positive); spread between them, change without the lowest.
+
+    The half width also holds what systematic errors of the quantity can make of the mean slope.
+    """
+    confidence = 1 - FALSE_ALARM
+    if not len(series):
+        return Fit(np.nan, np.nan, (np.nan,), 0)
+    whole = loglog_slope(rungs, series, confidence=confidence)
+    slopes = np.atleast_1d(whole.value)
+    mean = float(np.mean(slopes))
+    curvature = abs(float(np.mean(loglog_slope(rungs[1:], series[:, 1:]).value)) - mean)
+    if len(slopes) > 1:
+        quantile = student_quantile((1 + confidence) / 2, len(slopes) - 1)
+        spread = float(quantile * np.std(slopes, ddof=1) / np.sqrt(len(slopes)))
+    else:
+        spread = float(np.max(np.atleast_1d(whole.high) - slopes))
+    steps = np.mean(np.diff(np.log(series), axis=1), axis=0) / np.diff(np.log(rungs))
+    half_width = spread + curvature
+    if systematic is not None:
+        across = np.log(rungs) - np.mean(np.log(rungs))
+        relative = systematic / series
+        half_width += float(np.mean(relative @ np.abs(across)) / np.sum(across**2))
+    return Fit(mean, half_width, tuple(steps.tolist()), len(series))
+
+
+def undefined_note(found: Climb) -> str:
+    """How many instances gave no number."""
+    return f"{found.undefined.sum()} instances gave no finite number or error"
+
+
+def unresolved_note(found: Climb, resolved: int) -> str:
+    """How many instances are resolved."""
+    return f"only {resolved} of {found.applies_throughout.sum()} instances are resolved"

@@ -1,0 +1,143 @@
+"""Claims that say something of every point by itself: equalities and inequalities."""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from theorysim.claims.evidence import (
+    RESOLVED_SHARE,
+    Evidence,
+    Judgement,
+    Measurement,
+    Points,
+    tabulate,
+)
+from theorysim.claims.kinds.base import Attack, Claim
+from theorysim.claims.verdict import Verdict
+
+# Per point: whether the claim holds there, whether it is violated there.
+States = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Pointwise(Claim):
+    """A claim that one point can violate: what the falsifier searches and confirms.
+
+    A point *holds* only if its slack exceeds its error, is *violated* only if the slack is below
+    minus the error; what lies between is unresolved. NaN is never resolved and keeps the claim
+    from holding.
+    """
+
+    attack: ClassVar[Attack] = Attack.SEARCH
+
+    @abc.abstractmethod
+    def states(self, points: Points) -> States:
+        """Per point, whether the claim holds there and whether it is violated there."""
+
+    @abc.abstractmethod
+    def resolved_rows(
+        self, points: Points, holds: np.ndarray, contrasts: tuple[Measurement, ...]
+    ) -> np.ndarray:
+        """Per instance, whether an agreement (a positive slack) there says something."""
+
+    @abc.abstractmethod
+    def tightness(self, points: Points, resolved: np.ndarray) -> float:
+        """Largest ratio of the bounded side to its bound over the resolved points."""
+
+    @abc.abstractmethod
+    def precision(self, points: Points, good: np.ndarray) -> str:
+        """What a claim that holds adds on how closely it was checked."""
+
+    def violated_rows(self, measurement: Measurement) -> np.ndarray:
+        """Per instance, whether the claim is violated at one of its points."""
+        return np.any(self.states(tabulate(measurement))[1], axis=1)
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        """The verdict on all points of all instances."""
+        points = tabulate(evidence.measurement)
+        holds, violated = self.states(points)
+        undefined = points.applies & ~(holds | violated) & ~np.isfinite(points.error)
+        undefined |= points.applies & np.isnan(points.lhs + points.rhs) & ~violated
+        applies = np.any(points.applies, axis=1)
+        if not applies.any():
+            return Judgement(Verdict.VACUOUS, "no point meets the claim's own condition")
+        bad, blank = np.any(violated, axis=1), np.any(undefined, axis=1)
+        resolved = self.resolved_rows(points, holds, evidence.contrasts)
+        good = applies & ~bad & ~blank & resolved
+        verdict, note = self._verdict(points, applies, bad, blank, good)
+        row, column = self._decisive(points, violated, undefined)
+        lhs, rhs = points.lhs[row, column], points.rhs[row, column]
+        return Judgement(
+            verdict,
+            note,
+            lhs=float(lhs),
+            rhs=float(rhs),
+            slack=float(self.slack(lhs, rhs)),
+            error=float(points.error[row, column]),
+            error_parts={name: float(part[row, column]) for name, part in points.parts.items()},
+            tightness=self.tightness(points, holds | violated),
+            checked=int(applies.sum()),
+            resolved=int((good | bad).sum()),
+            path=_path(evidence.measurement, row),
+            scatter=self._scatter(points, violated),
+            row=row,
+            undersampled=verdict is Verdict.INCONCLUSIVE and not blank.any(),
+        )
+
+    def _verdict(
+        self,
+        points: Points,
+        applies: np.ndarray,
+        bad: np.ndarray,
+        blank: np.ndarray,
+        good: np.ndarray,
+    ) -> tuple[Verdict, str]:
+        total = applies.sum()
+        if bad.any():
+            return Verdict.VIOLATED, f"{bad.sum()} of {total} instances violate it"
+        if blank.any():
+            note = f"{blank.sum()} of {total} instances gave no finite number or error"
+            return Verdict.INCONCLUSIVE, note
+        if good.sum() >= RESOLVED_SHARE * total:
+            return Verdict.HOLDS, self.precision(points, good)
+        return Verdict.INCONCLUSIVE, f"only {good.sum()} of {total} instances are resolved"
+
+    def _score(self, points: Points) -> np.ndarray:
+        """Relative room per point, infinite where the claim says nothing."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            room = self.slack(points.lhs, points.rhs)
+            relative = (room + np.where(room < 0, points.error, 0)) / points.scale
+        relative = np.where(points.scale > 0, relative, room)
+        return np.where(points.applies & ~np.isnan(relative), relative, np.inf)
+
+    def _decisive(
+        self, points: Points, violated: np.ndarray, undefined: np.ndarray
+    ) -> tuple[int, int]:
+        if undefined.any() and not violated.any():
+            row, column = np.unravel_index(np.argmax(undefined), undefined.shape)
+        else:
+            score = self._score(points)
+            score = np.where(violated, score, np.inf) if violated.any() else score
+            row, column = np.unravel_index(np.argmin(score), score.shape)
+        return int(row), int(column)
+
+    def _scatter(self, points: Points, violated: np.ndarray) -> dict[str, np.ndarray]:
+        """Both sides at the worst point of every instance."""
+        column = np.argmin(self._score(points), axis=1)[:, None]
+        return {
+            "lhs": np.take_along_axis(points.lhs, column, 1)[:, 0],
+            "rhs": np.take_along_axis(points.rhs, column, 1)[:, 0],
+            "violated": np.any(violated, axis=1),
+        }
+
+
+def _path(measurement: Measurement, row: int) -> dict[str, np.ndarray]:
+    return {
+        "lhs": np.asarray(measurement.lhs)[row],
+        "rhs": np.asarray(measurement.rhs)[row],
+        "applies": np.asarray(measurement.applies)[row],
+    }

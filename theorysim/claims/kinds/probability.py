@@ -1,0 +1,114 @@
+"""An event that happens with a printed probability over the keys of the simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from theorysim.claims.evidence import (
+    FALSE_ALARM,
+    RESOLVED_SHARE,
+    Evidence,
+    Judgement,
+    tabulate,
+)
+from theorysim.claims.kinds.base import Attack, Claim, Side
+from theorysim.claims.kinds.inequality import AtMost
+from theorysim.claims.run import Run
+from theorysim.claims.verdict import Verdict
+from theorysim.errors import UsageError
+from theorysim.numerics.statistics import clopper_pearson, required_trials
+
+
+def _one(run: Run) -> float:
+    return 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Probable(Claim):
+    """P(lhs <= rhs at every point of a run) >= probability; both sides lead with the keys."""
+
+    probability: Side = _one
+
+    kind: ClassVar[str] = "with_probability"
+    attack: ClassVar[Attack] = Attack.RESAMPLE
+    averages_keys: ClassVar[bool] = True
+    labels: ClassVar[tuple[str, str]] = ("frequency", "printed probability")
+
+    def slack(self, lhs: Any, rhs: Any) -> Any:
+        """rhs - lhs: the room of the event."""
+        return rhs - lhs
+
+    def printed_probability(self, run: Run) -> Any:
+        """The probability that is printed, one number per instance."""
+        return self.probability(run)
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        """Clopper-Pearson bounds per instance; what rounding decides counts both ways."""
+        measurement = evidence.measurement
+        rows, keys = np.asarray(measurement.lhs).shape[:2]
+        probability = np.asarray(measurement.probability)
+        if probability.shape != (rows,):
+            raise UsageError(f"claim {self.name!r}: the printed probability must be one number")
+        points = tabulate(measurement)
+        holds, violated = AtMost(self.name, self.lhs, self.rhs).states(points)
+        applies = np.asarray(measurement.applies).reshape(rows, keys, -1)
+        failed = violated.reshape(rows, keys, -1).any(2)
+        certain = (holds.reshape(rows, keys, -1) | ~applies).all(2)
+        judged = applies.any((1, 2)) & ~(probability <= 0)  # NaN is judged, and has no number
+        unknown = np.isnan(probability) | (points.applies & np.isnan(points.error)).any(1)
+        blank = judged & unknown
+        if not judged.any():
+            return Judgement(Verdict.VACUOUS, "the printed probability is nowhere positive")
+        confidence = 1 - FALSE_ALARM / rows
+        low = clopper_pearson(certain.sum(1), np.full(rows, keys), confidence)[0]
+        high = clopper_pearson((~failed).sum(1), np.full(rows, keys), confidence)[1]
+        good, bad = judged & (low >= probability), judged & (high < probability)
+        frequency = (~failed).mean(1)
+        row = int(np.argmin(np.where(judged, frequency - probability, np.inf)))
+        if bad.any():
+            verdict = Verdict.VIOLATED
+            note = f"{bad.sum()} of {judged.sum()} instances fail too often"
+        elif blank.any():
+            verdict, note = Verdict.INCONCLUSIVE, f"{blank.sum()} instances gave no number"
+        elif good.sum() >= RESOLVED_SHARE * judged.sum():
+            verdict, note = Verdict.HOLDS, f"{keys} keys per instance"
+        else:
+            unclear = judged & ~good & ~bad
+            needed = required_trials(float(np.max(probability[unclear])), confidence)
+            verdict = Verdict.INCONCLUSIVE
+            note = (
+                f"{keys} keys per instance are too few; {needed:.3g} keys without a failure "
+                "would decide"
+            )
+        return Judgement(
+            verdict,
+            note,
+            lhs=float(frequency[row]),
+            rhs=float(probability[row]),
+            slack=float(frequency[row] - probability[row]),
+            error=float(max(frequency[row] - low[row], high[row] - frequency[row])),
+            error_parts={"sampling": float(high[row] - low[row]) / 2},
+            checked=int(judged.sum()),
+            resolved=int((good | bad).sum()),
+            scatter={"lhs": frequency, "rhs": probability, "violated": bad},
+            row=row,
+        )
+
+
+def with_probability(
+    name: str,
+    lhs: Side,
+    rhs: Side,
+    *,
+    at_least: Side,
+    where: Side | None = None,
+    statement: str = "",
+) -> Probable:
+    """P(lhs <= rhs at every point of the run) >= at_least, over the keys of the simulation.
+
+    Both sides lead with the axis of keys.
+    """
+    return Probable(name, lhs, rhs, where, statement, probability=at_least)

@@ -1,0 +1,120 @@
+"""What is asked of a theorem: which readings, at which sizes and values, under which seed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.theorem import Theorem
+from theorysim.errors import UsageError
+
+SizeItems = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user fixes: sizes (all of them) and values of some fields."""
+
+    sizes: Mapping[str, int]
+    values: Mapping[str, np.ndarray]
+
+    @property
+    def size_items(self) -> SizeItems:
+        """Sizes in a hashable form."""
+        return tuple(self.sizes.items())
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A theorem with the readings that are looked at, the settings and the seed."""
+
+    theorem: Theorem
+    readings: tuple[ResolvedReading, ...]
+    settings: Settings
+    seed: int = 0
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{name} = {number}" for name, number in self.settings.sizes.items())
+        return self.theorem.id + (f" with {sizes}" if sizes else "")
+
+    def at(self, settings: Settings) -> Setup:
+        """The same at other settings."""
+        return dataclasses.replace(self, settings=settings)
+
+    def of(self, *readings: ResolvedReading) -> Setup:
+        """The same of other readings."""
+        return dataclasses.replace(self, readings=readings)
+
+
+def check_seed(seed: int) -> None:
+    """Raise UsageError for a seed that no generator takes."""
+    if not 0 <= seed < 1 << 63:
+        raise UsageError(f"seed {seed}: expected an integer from 0 to 2^63 - 1")
+
+
+def select_readings(
+    theorem: Theorem, name: str | None, claims: str | Collection[str] | None = None
+) -> tuple[ResolvedReading, ...]:
+    """All readings, or the one of that name; of their claims all, or the named ones.
+
+    Raises:
+        UsageError: listing the names there are.
+    """
+    readings = theorem.all_readings()
+    if name is not None:
+        candidates = {r.name: r for r in readings}
+        if name not in candidates:
+            raise UsageError(f"{theorem.id} has no reading {name!r}; it has {list(candidates)}")
+        readings = (candidates[name],)
+    if claims is None:
+        return readings
+    claims = [claims] if isinstance(claims, str) else claims
+    known = sorted({claim.name for reading in readings for claim in reading.claims})
+    if not claims:
+        raise UsageError(f"no claim is named: {theorem.id} has {known}")
+    for claim in claims:
+        if claim not in known:
+            raise UsageError(f"{theorem.id} has no claim {claim!r}; it has {known}")
+    return tuple(reading for reading in (r.only(claims) for r in readings) if reading.claims)
+
+
+def parse_settings(theorem: Theorem, given: Mapping[str, Any]) -> Settings:
+    """Checked sizes and values; text is read as JSON.
+
+    Raises:
+        UsageError: for an unknown name, or a value out of range, with what would be accepted.
+    """
+    space = theorem.space
+    parsed = {name: _parse(name, value) for name, value in given.items()}
+    for name in parsed:
+        if name not in space.sizes and name not in space.fields:
+            sizes, fields = ", ".join(space.sizes) or "none", ", ".join(space.fields)
+            raise UsageError(
+                f"{name!r} is no size or field of {theorem.id}; sizes: {sizes}; fields: {fields}"
+            )
+    sizes = {name: value for name, value in parsed.items() if name in space.sizes}
+    for name, value in sizes.items():
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise UsageError(f"{name} = {value}: expected an integer")
+    sizes = space.default_sizes(**sizes)
+    values = {
+        name: space.fields[name].check(name, value, sizes)
+        for name, value in parsed.items()
+        if name in space.fields
+    }
+    return Settings(sizes, values)
+
+
+def _parse(name: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError:
+        raise UsageError(f"{name} = {value}: expected a number or a JSON list") from None

@@ -1,0 +1,92 @@
+"""Measuring the claims of readings on a sample, and having each judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from theorysim.claims.evidence import Evidence, Judgement, Ladder
+from theorysim.claims.kinds import Claim
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.verdict import Verdict
+from theorysim.engine.measure.batch import Progress, measure_all
+from theorysim.engine.measure.ladders import Ladders
+from theorysim.engine.measure.sample import Sample
+from theorysim.engine.measure.setup import Setup
+
+# By name of reading and name of claim.
+Judgements = dict[str, dict[str, Judgement]]
+
+NO_INSTANCE = Judgement(Verdict.VACUOUS, "no instance satisfies the hypotheses")
+
+
+def judge_readings(
+    setup: Setup, sample: Sample, wanted: int, progress: Progress | None = None
+) -> Judgements:
+    """The judgement on every claim of every reading; readings that share a simulation share it."""
+    judged: Judgements = {}
+    for group in _by_simulation(setup.readings):
+        judged |= _judge_together(setup.of(*group), sample.of(group), wanted, progress)
+    return {reading.name: judged[reading.name] for reading in setup.readings}
+
+
+def _by_simulation(readings: Iterable[ResolvedReading]) -> list[tuple[ResolvedReading, ...]]:
+    """Readings that share a simulation, together: it runs once, and on their instances only."""
+    groups: dict[Any, list[ResolvedReading]] = {}
+    for reading in readings:
+        groups.setdefault(reading.simulate, []).append(reading)
+    return [tuple(group) for group in groups.values()]
+
+
+def _judge_together(
+    setup: Setup, sample: Sample, wanted: int, progress: Progress | None
+) -> Judgements:
+    readings = setup.readings
+    if not len(sample.keys):
+        return {r.name: {claim.name: NO_INSTANCE for claim in r.claims} for r in readings}
+    contrasts = {r.name: _contrasts(setup, r) for r in readings}
+    measured = setup.of(*readings, *(c for several in contrasts.values() for c in several))
+    found = measure_all(measured, sample.instances, sample.keys, progress=progress)
+    climbed = Ladders(setup, sample, wanted).climbed()
+
+    def ladder(reading: ResolvedReading, claim: Claim, variable: str) -> Ladder:
+        at = {rung: climbed[variable, rung][reading.name] for rung in claim.over[variable]}
+        return [(rung, found_there[claim.name]) for rung, found_there in at.items()]
+
+    def judge(reading: ResolvedReading, claim: Claim) -> Judgement:
+        rows = sample.rows[reading.name]
+        if not len(rows):
+            return NO_INSTANCE
+        variants = [found[c.name] for c in contrasts[reading.name]]
+        evidence = Evidence(
+            found[reading.name][claim.name].rows(rows),
+            {
+                variable: [
+                    (rung, climbed[variable, rung][reading.name][claim.name]) for rung in rungs
+                ]
+                for variable, rungs in claim.over.items()
+            },
+            tuple(variant[claim.name].rows(rows) for variant in variants if claim.name in variant),
+        )
+        return claim.judge(evidence)
+
+    return {r.name: {claim.name: judge(r, claim) for claim in r.claims} for r in readings}
+
+
+def _contrasts(setup: Setup, reading: ResolvedReading) -> list[ResolvedReading]:
+    """The mutants that some claims of a reading must be told apart from, with those claims only.
+
+    Those that share its simulation: they cost no further run.
+    """
+    if not any(claim.has_contrasts for claim in reading.claims):
+        return []
+    found = []
+    for mutant, variant in setup.theorem.mutants_of(reading).items():
+        names = {
+            claim.name
+            for claim in reading.claims
+            if claim.has_contrasts and mutant.touches(reading, claim)
+        }
+        if names and variant.simulate is reading.simulate:
+            found.append(variant.only(names))
+    return found
