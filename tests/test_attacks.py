@@ -4,7 +4,7 @@ import jax
 import pytest
 
 from tests.engine.statements import decay, theorem
-from theorysim.claims import Printed, Reading, at_most, equal, with_probability
+from theorysim.claims import Mutant, at_most, equal, with_probability
 from validation import attacks
 
 
@@ -32,7 +32,7 @@ def test_a_false_statement_falls_and_the_table_says_so():
 
 
 def test_a_planted_error_that_is_none_is_not_found():
-    harmless = Reading("wrong", Printed("", ""), predict=lambda x: {"a": x.a})
+    harmless = Mutant("wrong", predict=lambda x: {"a": x.a})
     line = attacks.measured(bounded_by(4.0, wrong=harmless), seconds=0)
     assert line["planted"] is None
     assert "| not found |" in attacks.table({"tests/statement": line})

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.claims.test_fields import FIELDS, SIZES
 from tests.engine.statements import theorem
-from theorysim.claims import Printed, Reading, Real, Size, Space, UsageError, at_most
+from theorysim.claims import Mutant, Real, Size, Space, UsageError, at_most
 from theorysim.testing import (
     assert_holds,
     assert_wrong_is_rejected,
@@ -85,9 +85,7 @@ def test_an_instance_outside_of_the_hypotheses_is_no_empty_pass():
 def test_a_check_that_cannot_fail_is_no_check():
     assert_wrong_is_rejected("lemma-a.28")
     claim = at_most("a", lambda r: r.sim["a"], lambda r: r.theory["a"] + 1)
-    harmless = theorem(
-        claim, wrong=Reading("true as well", Printed("", ""), predict=lambda x: {"a": x.a})
-    )
+    harmless = theorem(claim, wrong=Mutant("true as well", predict=lambda x: {"a": x.a}))
     with pytest.raises(AssertionError, match="does not reject 'true as well'"):
         assert_wrong_is_rejected(harmless)
 

@@ -14,8 +14,8 @@ import pytest
 from theorysim.claims import Theorem, Verdict
 from theorysim.engine import registry
 from theorysim.engine.measure.batch import measured
-from theorysim.engine.measure.draw import Settings
 from theorysim.engine.measure.errors import measure
+from theorysim.engine.measure.setup import Settings
 from theorysim.engine.verify.verify import rejects_wrong, verify
 from validation.catalogue import catalogue
 

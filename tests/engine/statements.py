@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Claim, Printed, Reading, Real, Size, Space, Theorem, equal
+from theorysim.claims import Claim, Mutant, Real, Size, Space, Theorem, equal
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
 
@@ -18,7 +18,7 @@ def theorem(*claims: Claim, wrong=None, simulate=None, predict=None, space=None,
         simulate=simulate or (lambda x, key: {"a": x.a}),
         predict=predict or (lambda x: {"a": x.a}),
         claims=claims,
-        mutants=(wrong or Reading("wrong", Printed("", ""), predict=lambda x: {"a": 2 * x.a}),),
+        mutants=(wrong or Mutant("wrong", predict=lambda x: {"a": 2 * x.a}),),
         id="tests/statement",
         title="a statement of known truth",
         **more,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.engine.statements import attack, theorem
-from theorysim.claims import Printed, Reading, Real, Space, Verdict, at_most, equal
+from theorysim.claims import Mutant, Real, Space, Verdict, at_most, equal
 from theorysim.engine.falsify.confirm import Confirmation
 from theorysim.engine.falsify.objective import Scored
-from theorysim.engine.measure.draw import Settings
 from theorysim.engine.measure.errors import simulation_keys
+from theorysim.engine.measure.setup import Settings
 from theorysim.engine.verify.verify import verify
 from theorysim.numerics.flow import integrate
 
@@ -31,7 +31,7 @@ def test_rounding_is_no_counterexample():
         equal("sum", lambda r: r.sim, lambda r: r.theory),
         simulate=lambda x, key: total(terms(x)),
         predict=lambda x: total(terms(x)[::-1]),
-        wrong=Reading("wrong", Printed("", ""), predict=lambda x: 2 * total(terms(x))),
+        wrong=Mutant("wrong", predict=lambda x: 2 * total(terms(x))),
     )
     assert not attack(statement).refuted
 
@@ -46,7 +46,7 @@ def test_a_small_addend_that_a_sum_absorbs_is_no_counterexample(small):
         at_most("w", lambda r: r.sim, lambda r: r.theory),
         simulate=lambda x, key: (x.b + small * x.a) - x.b,
         predict=lambda x: small * x.a,
-        wrong=Reading("wrong", Printed("", ""), predict=lambda x: small / 2 * x.a),
+        wrong=Mutant("wrong", predict=lambda x: small / 2 * x.a),
     )
     tried = np.linspace(1, 2, 101)
     worst = float(tried[np.argmax((1.5 + small * tried) - 1.5 - small * tried)])
@@ -71,7 +71,7 @@ def test_the_worst_error_of_many_integrations_is_no_counterexample():
         simulate=radius,
         predict=lambda x: x.a**2 + x.b**2,
         space=Space(a=Real(1, 2), b=Real(1, 2), speed=Real(1, 30)),
-        wrong=Reading("wrong", Printed("", ""), predict=lambda x: 0.9 * (x.a**2 + x.b**2)),
+        wrong=Mutant("wrong", predict=lambda x: 0.9 * (x.a**2 + x.b**2)),
         integrates=True,
     )
     assert not attack(statement).refuted
@@ -84,7 +84,7 @@ def average_is(mean, sample, space):
         equal("mean", lambda r: r.mean(r.sim), lambda r: r.theory),
         simulate=sample,
         predict=mean,
-        wrong=Reading("wrong", Printed("", ""), predict=lambda x: 2 + mean(x)),
+        wrong=Mutant("wrong", predict=lambda x: 2 + mean(x)),
         space=space,
         keys=64,
     )

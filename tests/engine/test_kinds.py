@@ -7,8 +7,7 @@ import pytest
 
 from tests.engine.statements import decay, noisy_mean, theorem
 from theorysim.claims import (
-    Printed,
-    Reading,
+    Mutant,
     Verdict,
     at_least,
     at_most,
@@ -48,7 +47,7 @@ def test_an_equality_reached_by_another_order_of_summation_is_not_refuted():
         terms = x.a / jnp.arange(1, 2001, dtype=x.a.dtype)
         return {"a": jax.lax.scan(lambda s, t: (s + t, None), 0 * x.a, terms[::-1])[0]}
 
-    wrong = Reading("wrong", Printed("", ""), predict=lambda x: {"a": x.a * 8.18})
+    wrong = Mutant("wrong", predict=lambda x: {"a": x.a * 8.18})
     statement = theorem(
         equal("sum", lambda r: r.sim["a"], lambda r: r.theory["a"]),
         simulate=simulate,
@@ -287,9 +286,8 @@ def test_an_equality_is_not_told_from_wrong_by_errors_smaller_than_its_own():
     blurred = theorem(
         equal("limit", lambda r: r.limit(r.sim["path"]), lambda r: r.theory["a"]),
         simulate=lambda x, key: {"path": x.a * (1 - 0.95 ** jnp.arange(20.0))},
-        wrong=Reading(
+        wrong=Mutant(
             "wrong",
-            Printed("", ""),
             simulate=lambda x, key: {"path": jnp.full(20, x.a)},
             predict=lambda x: {"a": 1.5 * x.a},
         ),

@@ -27,7 +27,7 @@ theorem = Theorem(
     space=Space(a=Real(1, 2)),
     simulate=lambda x, key: x.a,
     claims=(at_most("bound", lambda r: r.sim, lambda r: 2 * r.x.a),),
-    wrong=Reading("half", simulate=lambda x, key: 4 * x.a),
+    wrong=Mutant("half", simulate=lambda x, key: 4 * x.a),
     aliases=("theorem-b.7",),
     printed="main text",
     readings=(Reading("appendix"), corrected),

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from theorysim.claims.hypotheses import Assumption, Margin, smallest
 from theorysim.claims.kinds.base import Claim
-from theorysim.claims.source import Source
+from theorysim.claims.source import Finding, Source
 from theorysim.claims.space import Instance
 
 Predict = Callable[[Instance], Any]
@@ -113,6 +113,7 @@ def mutated(reading: ResolvedReading, mutant: Mutant) -> ResolvedReading:
         predict=mutant.predict or reading.predict,
         simulate=mutant.simulate or reading.simulate,
         claims=tuple(changed.get(claim.name, claim) for claim in reading.claims),
+        source=Finding(f"a mutant: {mutant.name}"),
         primary=False,
         note="",
     )

@@ -174,6 +174,19 @@ class Theorem:
             return (self.primary(),)
         return tuple(self.reading(name) for name in mutant.of)
 
+    def variants(self) -> dict[str, ResolvedReading]:
+        """Every mutant applied to every reading that it varies, by "reading | mutant".
+
+        One that varies a single reading answers to its own name, too.
+        """
+        found = {}
+        for mutant in self.mutants:
+            varied = [mutated(reading, mutant) for reading in self.mutates(mutant)]
+            found |= {reading.name: reading for reading in varied}
+            if len(varied) == 1:
+                found[mutant.name] = varied[0]
+        return found
+
     def mutants_of(self, reading: ResolvedReading) -> dict[Mutant, ResolvedReading]:
         """The mutants of a reading, each with the reading as it makes it."""
         own = self.reading(reading.name)

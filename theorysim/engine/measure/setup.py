@@ -61,16 +61,17 @@ def check_seed(seed: int) -> None:
 def select_readings(
     theorem: Theorem, name: str | None, claims: str | Collection[str] | None = None
 ) -> tuple[ResolvedReading, ...]:
-    """All readings, or the one of that name; of their claims all, or the named ones.
+    """All readings, or the one (or the mutant) of that name; of their claims all, or the named.
 
     Raises:
         UsageError: listing the names there are.
     """
     readings = theorem.all_readings()
     if name is not None:
-        candidates = {r.name: r for r in readings}
+        known = {r.name: r for r in readings}
+        candidates = {**theorem.variants(), **known}
         if name not in candidates:
-            raise UsageError(f"{theorem.id} has no reading {name!r}; it has {list(candidates)}")
+            raise UsageError(f"{theorem.id} has no reading {name!r}; it has {list(known)}")
         readings = (candidates[name],)
     if claims is None:
         return readings
