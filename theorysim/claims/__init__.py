@@ -1,5 +1,6 @@
 """The language of theorems."""
 
+from theorysim.citation import Citation as Citation
 from theorysim.claims.claim import Claim as Claim
 from theorysim.claims.claim import Kind as Kind
 from theorysim.claims.claim import at_least as at_least
@@ -24,7 +25,6 @@ from theorysim.claims.run import Run as Run
 from theorysim.claims.space import Instance as Instance
 from theorysim.claims.space import Size as Size
 from theorysim.claims.space import Space as Space
-from theorysim.claims.theorem import Citation as Citation
 from theorysim.claims.theorem import Reading as Reading
 from theorysim.claims.theorem import ResolvedReading as ResolvedReading
 from theorysim.claims.theorem import Theorem as Theorem

@@ -42,16 +42,6 @@ def nothing(x: Instance) -> tuple[()]:
     return ()
 
 
-@dataclass(frozen=True)
-class Citation:
-    """A paper."""
-
-    title: str
-    authors: str
-    year: int
-    venue: str
-
-
 @dataclass(frozen=True, eq=False)
 class Reading:
     """One way in which a statement is printed, corrected or got wrong.

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from theorysim.cli.options import Settings
+from theorysim.cli.options import Files, Settings
+from theorysim.cli.settings import parse_grid, parse_settings
 from theorysim.environment import prepare
 from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
     import xarray
-
-GRID_FORMS = "expected NAME=LOW:HIGH:N, NAME=log:LOW:HIGH:N or NAME=VALUE,VALUE,..."
 
 Grid = Annotated[
     list[str],
@@ -60,12 +59,7 @@ def sweep(
     process: Annotated[
         int | None, typer.Option(metavar="I", help="Of several processes: which, from 0.")
     ] = None,
-    theorems: Annotated[
-        list[Path],
-        typer.Option(
-            "--theorems", metavar="FILE", help="Also find the theorem of this Python file."
-        ),
-    ] = [],  # noqa: B006
+    theorems: Files = [],  # noqa: B006
 ) -> None:
     """Evaluate both sides of a theorem's claims over a grid, for phase diagrams.
 
@@ -103,7 +97,7 @@ def _stored_request(path: Path) -> dict[str, Any]:
 
     request = attributes(path).get("request")
     if request is None:
-        raise UsageError(f"{path} is no store that `theorysim sweep` began")
+        raise UsageError(f"{path} is not a store that `theorysim sweep` began")
     return json.loads(request)
 
 
@@ -127,7 +121,7 @@ def _run(request: dict[str, Any], out: Path | None) -> xarray.Dataset:
     from theorysim.engine.sweep.theorems import claim_sides, split_grid
 
     theorem = registry.theorem(request["id"], request["theorems"])
-    settings = dict(_named("--set", text) for text in request["settings"])
+    settings = parse_settings(request["settings"])
     axes, sizes = split_grid(theorem, parse_grid(request["grid"]))
     sides = claim_sides(
         theorem, reading=request["reading"], claim=request["claim"], settings=settings
@@ -142,44 +136,6 @@ def _run(request: dict[str, Any], out: Path | None) -> xarray.Dataset:
         out=out,
         progress=sys.stderr.isatty(),
     )
-
-
-def _named(option: str, text: str) -> tuple[str, str]:
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not (name and equals and value):
-        raise UsageError(f"{option} {text}: expected NAME=VALUE")
-    return name, value
-
-
-def parse_grid(texts: list[str]) -> dict[str, list[float]]:
-    """The values of `NAME=LOW:HIGH:N`, `NAME=log:LOW:HIGH:N` and `NAME=VALUE,VALUE,...`.
-
-    Raises:
-        UsageError: for anything else, and for a name given twice.
-    """
-    found: dict[str, list[float]] = {}
-    for text in texts:
-        name, values = _named("--grid", text)
-        if name in found:
-            raise UsageError(f"--grid {name} is given twice")
-        try:
-            found[name] = _values(values)
-        except ValueError as error:
-            raise UsageError(f"--grid {text}: {GRID_FORMS}") from error
-    return found
-
-
-def _values(text: str) -> list[float]:
-    import numpy as np
-
-    if ":" not in text:
-        return [float(value) for value in text.split(",")]
-    parts = text.split(":")
-    space = np.geomspace if parts[0] == "log" else np.linspace
-    low, high, count = parts[1:] if parts[0] == "log" else parts
-    if int(count) < 1 or not np.all(np.isfinite([float(low), float(high)])):
-        raise ValueError(text)
-    return space(float(low), float(high), int(count)).tolist()
 
 
 def _print_summary(dataset: xarray.Dataset, out: Path | None) -> None:
