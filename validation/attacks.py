@@ -3,9 +3,9 @@
     python -m validation.attacks [--seconds 60] [--only TEXT] [--short]
 
 attacks, from a cold start, the `wrong` and the primary reading of every theorem, and records in
-validation/attacks.json and docs/attacks.md how many evaluations it took or withstood. The claims of
-a primary reading that are searched, and those that are drawn anew, get as many evaluations, up to a
-million runs, as fit into their seconds.
+validation/attacks.json and docs/records/attacks.md how many evaluations it took or withstood. The
+claims of a primary reading that are searched, and those that are drawn anew, get as many
+evaluations, up to a million runs, as fit into their seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from theorysim.jaxprs.structure import contains
 from validation import write_whole
 
 RECORD = Path(__file__).with_suffix(".json")
-TABLE = Path(__file__).resolve().parent.parent / "docs" / "attacks.md"
+TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "attacks.md"
 
 # A larger budget must be worth its time; the last one should reach the million.
 LEAST, MARGIN = 1.5, 1.05
