@@ -139,6 +139,11 @@ def test_verdicts_are_exit_codes(run, statement, factor, least, verdict, code):
     assert_fits_a_page("\n".join(line for line in text.splitlines() if line[:1] != "{"))
 
 
+def test_one_instance_is_counted_in_the_singular(run, statement):
+    _, text, _ = run("verify", "local/theorem-1", "--theorems", statement(), "--instances", "1")
+    assert "1 instance, seed 0" in text
+
+
 def test_json_is_one_object_without_nan(run, statement):
     code, text, _ = run(
         *("verify", "local/theorem-1", "--theorems", statement(0.9)),
@@ -256,7 +261,7 @@ def test_falsify_says_which_counterexample_it_wrote(run, statement, tmp_path):
     assert "no counterexample was found" in error and not out.exists()
     code, _, error = run("falsify", *named, statement(factor=0.5))
     assert code == 3
-    assert "the counterexample to as printed, bound" in error
+    assert "counterexample to as printed, bound" in error
     assert json.loads(out.read_text())["values"]
     missing = str(tmp_path / "missing" / "found.json")
     code, text, error = run("falsify", *named[:-2], missing, "--theorems", statement())

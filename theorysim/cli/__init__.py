@@ -30,7 +30,7 @@ BAD_USAGE = 2
 
 app = typer.Typer(
     help="Verify theorems about learning dynamics by running them.",
-    epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, 1 a fault.",
+    epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, 1 our fault.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -45,7 +45,7 @@ def main() -> None:
         app(prog_name="theorysim")
     except UsageError as error:
         message = str(error)
-    except Exception as error:  # whatever a user's own file may raise; ours goes on
+    except Exception as error:  # a user's own file may raise anything; our faults pass on
         from theorysim.engine.registry.index import fault_in_a_file
 
         fault = fault_in_a_file(error)
@@ -295,10 +295,10 @@ def falsify(
 def _write_counterexample(report: Any, out: Path) -> None:
     hit = report.counterexample()
     if hit is None:
-        typer.echo(f"no counterexample was found; {out} is not written", err=True)
+        typer.echo(f"no counterexample was found, so {out} was not written", err=True)
         return
     out.write_text(json.dumps(hit.instance) + "\n")
-    typer.echo(f"{out}: the counterexample to {hit.reading}, {hit.claim}", err=True)
+    typer.echo(f"{out}: counterexample to {hit.reading}, {hit.claim}", err=True)
 
 
 def _check_folder(file: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""The command `theorysim certify`: claims decided in ball arithmetic, with no rounding doubt."""
+"""The command `theorysim certify`: claims decided in ball arithmetic, beyond doubt by rounding."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def certify(
     id: Id,
     instance: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Certify at this instance, a counterexample say."),
+        typer.Option(metavar="FILE", help="Certify at this instance, such as a counterexample."),
     ] = None,
     box: Annotated[
         list[str],
         typer.Option(
             "--box",
             metavar="NAME=LOW:HIGH",
-            help="Or over a box: the range (or NAME=VALUE) of a field or size; repeatable. Fields "
-            "left out range over the space.",
+            help="Or over a box: the range (or NAME=VALUE) of a field or size; repeatable. "
+            "Fields that are left out range over the whole space.",
         ),
     ] = [],  # noqa: B006  (typer copies it)
     claim: Annotated[str | None, typer.Option(metavar="C", help="Only this claim.")] = None,

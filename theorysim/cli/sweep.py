@@ -29,15 +29,15 @@ Grid = Annotated[
 
 
 def sweep(
-    id: Annotated[str, typer.Argument(metavar="ID", help="A theorem; none with --resume.")] = "",
+    id: Annotated[str, typer.Argument(metavar="ID", help="A theorem, unless --resume.")] = "",
     grid: Grid = [],  # noqa: B006  (typer copies it)
     seeds: Annotated[
-        int, typer.Option(metavar="N", help="Instances per point: draws of all other fields.")
+        int, typer.Option(metavar="N", help="Instances per point, other fields drawn.")
     ] = 1,
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of the draws and runs.")] = 0,
     settings: Settings = [],  # noqa: B006
     reading: Annotated[
-        str | None, typer.Option(metavar="R", help="Not the primary reading, but this one.")
+        str | None, typer.Option(metavar="R", help="Sweep this reading instead of the primary one.")
     ] = None,
     claim: Annotated[str | None, typer.Option(metavar="C", help="Only this claim.")] = None,
     out: Annotated[
@@ -51,13 +51,13 @@ def sweep(
     ] = None,
     coordinator: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Of several processes: where the first listens."),
+        typer.Option(metavar="HOST:PORT", help="With several processes: where the first listens."),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(metavar="N", help="Of several processes: how many.")
+        int | None, typer.Option(metavar="N", help="With several processes: how many there are.")
     ] = None,
     process: Annotated[
-        int | None, typer.Option(metavar="I", help="Of several processes: which, from 0.")
+        int | None, typer.Option(metavar="I", help="With several processes: which this is, from 0.")
     ] = None,
     theorems: Files = [],  # noqa: B006
 ) -> None:
@@ -68,7 +68,7 @@ def sweep(
     prepare()
     if resume is not None:
         if id or grid:
-            raise UsageError("--resume takes theorem and grid from the store: leave them out")
+            raise UsageError("--resume takes theorem and grid from the store: leave both out")
         request, out = _stored_request(resume), resume
     else:
         if not id:
@@ -111,7 +111,7 @@ def _join(coordinator: str | None, processes: int | None, process: int | None) -
     import jax
 
     jax.distributed.initialize(coordinator, processes, process)
-    note = "if one of them ends, all stop: start all again to resume"
+    note = "if one of them ends, all stop: start all of them again to resume"
     typer.echo(f"theorysim: process {process} of {processes}; {note}", err=True)
 
 

@@ -1,4 +1,4 @@
-"""What the file of a statement says of itself, read without running it, and so without JAX."""
+"""What the file of a statement says about itself, read without running it and so without JAX."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class _Source:
         except ValueError:
             value = None
         if not isinstance(value, kind):
-            raise self.fault(node, f"{what}: expected a literal, which is read without running it")
+            raise self.fault(node, f"{what}: expected a literal: files are read, not run")
         return value
 
     def items(self, node: ast.expr | None) -> list[ast.expr]:
@@ -82,7 +82,7 @@ class _Source:
             return []
         value = self.resolve(node)
         if not isinstance(value, ast.Tuple | ast.List):
-            raise self.fault(node, "expected a literal tuple, which is read without running it")
+            raise self.fault(node, "expected a literal tuple: files are read, not run")
         return [self.resolve(item) for item in value.elts]
 
 
@@ -137,7 +137,7 @@ def _keywords(call: ast.Call) -> dict[str, ast.expr]:
 def _reading(source: _Source, node: ast.expr) -> ReadingName:
     """The name in `Reading(name, ..., primary=...)`."""
     if not isinstance(node, ast.Call):
-        raise source.fault(node, "expected `Reading(...)`, which is read without running it")
+        raise source.fault(node, "expected `Reading(...)`: files are read, not run")
     keywords = _keywords(node)
     name = node.args[0] if node.args else keywords.get("name", node)
     primary = keywords.get("primary")
