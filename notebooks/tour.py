@@ -31,7 +31,7 @@ from theorysim.systems.ideal_stages import ideal_stages, inflection_point
 from theorysim.systems.linear_modes import Tuning
 from theorysim.testing import assert_holds, instances
 
-for theorem in theorysim.theorems()[:5]:
+for theorem in theorysim.catalogue()[:5]:
     print(f"{theorem.id:<30} {theorem.title}")
 
 # %% [markdown]

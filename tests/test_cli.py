@@ -68,7 +68,7 @@ def assert_fits_a_page(text: str) -> None:
 def test_list_names_every_theorem(run):
     code, text, error = run("list")
     assert (code, error) == (0, "")
-    assert all(f"  {entry.id}  " in text for entry in registry.entries())
+    assert all(f"  {entry.id}  " in text for entry in registry.catalogue())
     assert_fits_a_page(text)
 
 
@@ -76,7 +76,7 @@ def test_list_as_json(run, statement):
     code, text, _ = run("list", "--json", "--theorems", statement())
     rows = {row["id"]: row for row in json.loads(text)}
     assert code == 0
-    assert set(rows) == {*(entry.id for entry in registry.entries()), "local/theorem-1"}
+    assert set(rows) == {*(entry.id for entry in registry.catalogue()), "local/theorem-1"}
     assert rows["local/theorem-1"] == {
         "id": "local/theorem-1",
         "aliases": ["theorem-b.1"],
@@ -139,6 +139,11 @@ def test_verdicts_are_exit_codes(run, statement, factor, least, verdict, code):
     assert_fits_a_page("\n".join(line for line in text.splitlines() if line[:1] != "{"))
 
 
+def test_one_instance_is_counted_in_the_singular(run, statement):
+    _, text, _ = run("verify", "local/theorem-1", "--theorems", statement(), "--instances", "1")
+    assert "1 instance, seed 0" in text
+
+
 def test_json_is_one_object_without_nan(run, statement):
     code, text, _ = run(
         *("verify", "local/theorem-1", "--theorems", statement(0.9)),
@@ -192,10 +197,14 @@ def test_a_picture_is_drawn(run, statement, tmp_path):
     [
         (("verify", "nosuch-99"), "no theorem 'nosuch-99'"),
         (("show", "nosuch-99"), "no theorem 'nosuch-99'"),
-        (("verify", "local/theorem-1", "--set", "n"), "expected name=value"),
-        (("verify", "local/theorem-1", "--set", "n="), "expected name=value"),
-        (("verify", "local/theorem-1", "--set", "n=2", "--set", "n=3"), "set twice"),
+        (("verify", "local/theorem-1", "--set", "n"), "expected NAME=VALUE"),
+        (("verify", "local/theorem-1", "--set", "n="), "expected NAME=VALUE"),
+        (("verify", "local/theorem-1", "--set", "n=2", "--set", "n=3"), "--set n is given twice"),
         (("verify", "local/theorem-1", "--set", "n=0"), "1..1024"),
+        (("verify", "local/theorem-1", "--set", "n=2.5"), "expected an integer"),
+        (("verify", "local/theorem-1", "--set", "n=true"), "a number or a list of numbers"),
+        (("falsify", "local/theorem-1", "--set", "a=true"), "a number or a list of numbers"),
+        (("verify", "local/theorem-1", "--set", "a=NaN"), "[1, 2]"),
         (("verify", "local/theorem-1", "--set", "m=1"), "m"),
         (("verify", "local/theorem-1", "--set", "a=3"), "[1, 2]"),
         (("verify", "local/theorem-1", "--reading", "other"), "no reading 'other'"),
@@ -204,7 +213,10 @@ def test_a_picture_is_drawn(run, statement, tmp_path):
         (("verify", "local/theorem-1", "--instance", "missing.json"), "missing.json"),
         (("verify", "local/theorem-1", "--plot", "missing/x.png"), "missing/x.png"),
         (("verify", "local/theorem-1", "--plot", "x.nosuch"), "x.nosuch"),
-        (("verify", "local/theorem-1", "--theorems", "missing.py"), "missing.py is no Python"),
+        (
+            ("verify", "local/theorem-1", "--theorems", "missing.py"),
+            "missing.py is not a Python file",
+        ),
         (("verify", "--nosuch"), "nosuch"),
         (("nosuch",), "nosuch"),
         (("verify",), "ID"),
@@ -249,11 +261,11 @@ def test_falsify_says_which_counterexample_it_wrote(run, statement, tmp_path):
     assert "no counterexample was found" in error and not out.exists()
     code, _, error = run("falsify", *named, statement(factor=0.5))
     assert code == 3
-    assert "the counterexample to as printed, bound" in error
+    assert "counterexample to as printed, bound" in error
     assert json.loads(out.read_text())["values"]
     missing = str(tmp_path / "missing" / "found.json")
     code, text, error = run("falsify", *named[:-2], missing, "--theorems", statement())
-    assert (code, text) == (2, "") and "no folder" in error
+    assert (code, text) == (2, "") and "is not a writable folder" in error
 
 
 def test_errata_of_one_theorem_or_paper(run):
@@ -292,11 +304,17 @@ def test_certify_at_the_counterexample_of_falsify(run, statement, tmp_path):
     assert "certified violated at this instance" in text
 
 
-@pytest.mark.parametrize("box", ["a", "a=", "=1:2", "a=1:", "a=1:2:3"])
-def test_certify_refuses_a_box_that_it_cannot_read(run, box):
-    code, _, error = run("certify", "lemma-a.28", "--box", box)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--box", "a=1:"), "NAME=LOW:HIGH"),
+        (("--box", "a=1", "--instance", "found.json"), "leave out --box"),
+    ],
+)
+def test_certify_refuses_what_it_cannot_read(run, options, message):
+    code, _, error = run("certify", "lemma-a.28", *options)
     assert code == 2
-    assert "NAME=LOW:HIGH" in error
+    assert message in error
 
 
 @pytest.mark.parametrize(

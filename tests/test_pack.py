@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-PACK = Path(__file__).parent / "packs" / "quadratics"
+ROOT = Path(__file__).parents[1]
+PACK = ROOT / "tests" / "packs" / "quadratics"
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """Runs theorysim where the pack is installed."""
+    """Runs theorysim, as it stands here, where the pack is installed."""
     place = tmp_path_factory.mktemp("installed")
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--target", str(place))
     pip = [sys.executable, "-m", "pip", "install", *options, str(PACK)]
     subprocess.run(pip, check=True, capture_output=True, timeout=300)
-    environment = {**os.environ, "PYTHONPATH": str(place)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(place), str(ROOT)])}
 
     def run(*arguments: str) -> subprocess.CompletedProcess:
         command = [sys.executable, "-m", "theorysim", *arguments]

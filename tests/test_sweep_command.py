@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from theorysim.cli.sweep import parse_grid
-from theorysim.errors import UsageError
 from theorysim.sweeps.store import open_store
 
 ROOT = Path(__file__).parents[1]
@@ -94,16 +92,4 @@ def test_bad_usage_is_told_in_one_message(command, tmp_path):
         status, output = sweep(*arguments)
         assert status == 2 and message in output and "Traceback" not in output
     status, output = plain("--resume", str(tmp_path))
-    assert status == 2 and "no store" in output
-
-
-def test_forms_of_a_grid():
-    found = parse_grid(["a=0:1:3", "b=log:1:100:3", "c=1,5", "d=2"])
-    assert found["a"] == [0.0, 0.5, 1.0] and found["c"] == [1.0, 5.0] and found["d"] == [2.0]
-    np.testing.assert_allclose(found["b"], [1, 10, 100])
-
-
-@pytest.mark.parametrize("text", ["a", "a=", "a=1:2", "a=1:2:x", "a=log:0:1:3", "a=1:2:0", "a=x"])
-def test_other_forms_are_refused(text):
-    with pytest.raises(UsageError, match="expected NAME="):
-        parse_grid([text])
+    assert status == 2 and "not a store" in output

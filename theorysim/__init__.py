@@ -1,23 +1,23 @@
 """Theorems about learning dynamics as objects that can be verified, falsified and swept.
 
 Importing theorysim imports no JAX, changes no global JAX setting and no environment variable.
-Programs that run batched linear algebra on a CPU should set `NPROC=16` in their environment, as
-the command does: with XLA's own choice of threads they can deadlock.
+Programs that run batched linear algebra on a CPU should set `NPROC=16` in their environment, as the
+command does: with the number of threads that XLA chooses, they can deadlock.
 """
 
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from theorysim.engine.certify.certify import certify as certify
     from theorysim.engine.falsify.falsify import falsify as falsify
-    from theorysim.engine.registry.index import Entry as Entry
-    from theorysim.engine.registry.index import entries as theorems
+    from theorysim.engine.registry.entries import Catalogue as Catalogue
+    from theorysim.engine.registry.entries import Entry as Entry
+    from theorysim.engine.registry.index import catalogue as catalogue
     from theorysim.engine.registry.index import theorem as theorem
     from theorysim.engine.sweep.sweep import sweep as sweep
     from theorysim.engine.verify.report import Report as Report
@@ -29,22 +29,13 @@ if TYPE_CHECKING:
     from theorysim.systems.linearized import train_linearized as train_linearized
     from theorysim.systems.task_transfer import task_similarity as task_similarity
     from theorysim.systems.task_transfer import transfer_report as transfer_report
-else:
-    from theorysim import theorems as theorems
 
-    class _Theorems(ModuleType):
-        """The package of the theorems; calling it lists them, as `registry.entries` does."""
-
-        def __call__(self, *args, **kwargs):
-            from theorysim.engine.registry.index import entries
-
-            return entries(*args, **kwargs)
-
-    theorems.__class__ = _Theorems
-
+# Where the public names are defined; a module is imported when one of its names is first used.
 _HOMES = {
-    "Entry": "theorysim.engine.registry.index",
+    "Catalogue": "theorysim.engine.registry.entries",
+    "Entry": "theorysim.engine.registry.entries",
     "Report": "theorysim.engine.verify.report",
+    "catalogue": "theorysim.engine.registry.index",
     "certify": "theorysim.engine.certify.certify",
     "empirical_ntk": "theorysim.numerics.tangent_kernels",
     "falsify": "theorysim.engine.falsify.falsify",
@@ -60,8 +51,10 @@ _HOMES = {
 }
 
 __all__ = [
+    "Catalogue",
     "Entry",
     "Report",
+    "catalogue",
     "certify",
     "empirical_ntk",
     "falsify",
@@ -71,7 +64,6 @@ __all__ = [
     "sweep",
     "task_similarity",
     "theorem",
-    "theorems",
     "train_linearized",
     "transfer_report",
     "verify",
@@ -85,4 +77,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -3,9 +3,9 @@
     python -m validation.attacks [--seconds 60] [--only TEXT] [--short]
 
 attacks, from a cold start, the `wrong` and the primary reading of every theorem, and records in
-validation/attacks.json and docs/attacks.md how many evaluations it took or withstood. The claims of
-a primary reading that are searched, and those that are drawn anew, get as many evaluations, up to a
-million runs, as fit into their seconds.
+validation/attacks.json and docs/records/attacks.md how many evaluations it took or withstood. The
+claims of a primary reading that are searched, and those that are drawn anew, get as many
+evaluations, up to a million runs, as fit into their seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from theorysim.jaxprs.structure import contains
 from validation import write_whole
 
 RECORD = Path(__file__).with_suffix(".json")
-TABLE = Path(__file__).resolve().parent.parent / "docs" / "attacks.md"
+TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "attacks.md"
 
 # A larger budget must be worth its time; the last one should reach the million.
 LEAST, MARGIN = 1.5, 1.05
@@ -149,7 +149,7 @@ def table(lines: dict[str, dict[str, Any]]) -> str:
     """The record in Markdown, with what it lacks."""
     rows = "".join(f"| {' | '.join(_cells(id, line))} |\n" for id, line in lines.items())
     short = [id for id, line in lines.items() if is_short(line)]
-    missing = [entry.id for entry in registry.entries() if entry.id not in lines]
+    missing = [entry.id for entry in registry.catalogue() if entry.id not in lines]
     lacks = {"Short of their runs": short, "Not attacked yet": missing}
     return HEAD + rows + "".join(f"\n{k}: {', '.join(ids)}.\n" for k, ids in lacks.items() if ids)
 
@@ -192,5 +192,5 @@ if __name__ == "__main__":
     parser.add_argument("--short", action="store_true", help="only what is short of its runs")
     options = parser.parse_args()
     done = {id for id, line in known().items() if options.short and not is_short(line)}
-    wanted = [e.id for e in registry.entries() if options.only in e.id and e.id not in done]
+    wanted = [e.id for e in registry.catalogue() if options.only in e.id and e.id not in done]
     record(wanted, options.seconds)

@@ -30,7 +30,7 @@ def record(only: str = "") -> None:
 
     known = catalogue() if CATALOGUE.exists() else {}
     found = {}
-    for entry in registry.entries():
+    for entry in registry.catalogue():
         if only in entry.id:
             report = verify(entry.id)
             found[entry.id] = {r.name: str(r.verdict) for r in report.readings}

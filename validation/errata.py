@@ -3,7 +3,7 @@
     python -m validation.errata
 
 attacks every reading whose recorded verdict is "violated" from a cold start and rewrites
-theorysim/theorems/errata.json, which `theorysim errata` prints and the test suite replays.
+theorysim/records/errata.jsonl, which `theorysim errata` prints and the test suite replays.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import time
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import jax
@@ -21,7 +22,7 @@ from theorysim.engine import registry
 from theorysim.engine.certify.certify import certify
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
-from theorysim.engine.registry.ledger import LEDGER
+from theorysim.engine.registry.ledger import LEDGER, errata
 from validation import write_whole
 from validation.catalogue import catalogue
 
@@ -69,19 +70,19 @@ def entry(theorem: Theorem, attack: Attack) -> dict[str, Any]:
     }
 
 
-def ledger() -> list[dict[str, Any]]:
-    """The lines that are recorded."""
-    return json.loads(LEDGER.read_text()) if LEDGER.exists() else []
-
-
-def replaced(place: Place, refuted: list[Place], lines: list[dict[str, Any]]) -> None:
+def replace(place: Place, refuted: list[Place], lines: list[dict[str, Any]]) -> None:
     """Write the ledger with these lines for a reading and without what is no longer refuted.
 
     It is read anew, so that a long run keeps what another one recorded meanwhile.
     """
-    kept = [line for line in ledger() if where(line) != place and where(line) in set(refuted)]
+    kept = [line for line in errata() if where(line) != place and where(line) in set(refuted)]
     ordered = sorted(kept + lines, key=lambda line: refuted.index(where(line)))
-    write_whole(LEDGER, json.dumps(ordered, indent=1, allow_nan=False) + "\n")
+    write_whole(Path(str(LEDGER)), as_text(ordered))
+
+
+def as_text(lines: list[dict[str, Any]]) -> str:
+    """The ledger with these lines, as its file has them."""
+    return "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
 
 
 def where(line: dict[str, Any]) -> Place:
@@ -109,7 +110,7 @@ def record(budget: int, only: str = "", missing: bool = False) -> None:
 
     The ledger is written after every reading, so that `missing` can go on where a run was stopped.
     """
-    there = {where(line) for line in ledger()}
+    there = {where(line) for line in errata()}
     for id, reading in refutations():
         if only not in id or (missing and (id, reading) in there):
             continue
@@ -117,7 +118,7 @@ def record(budget: int, only: str = "", missing: bool = False) -> None:
         start = time.perf_counter()
         theorem = registry.load(registry.find(id))
         hits = found_by_attack(theorem, reading, budget)
-        replaced((id, reading), refutations(), [entry(theorem, attack) for attack in hits])
+        replace((id, reading), refutations(), [entry(theorem, attack) for attack in hits])
         found = ", ".join(attack.claim for attack in hits) or "NOT FOUND AGAIN"
         print(f"{id}, {reading}: {found} ({time.perf_counter() - start:.0f} s)", flush=True)
 

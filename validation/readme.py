@@ -23,7 +23,7 @@ def papers() -> str:
         "| paper | statements | printed readings refuted | primary readings that hold |",
         "| --- | ---: | ---: | ---: |",
     ]
-    known = [entry for entry in registry.entries() if entry.id in catalogue()]
+    known = [entry for entry in registry.catalogue() if entry.id in catalogue()]
     for slug in dict.fromkeys(entry.paper for entry in known):
         rows = [entry for entry in known if entry.paper == slug]
         citation = registry.citation(rows[0])

@@ -2,9 +2,9 @@
 
     python -m validation.verdict_rates [--seeds 200]
 
-writes docs/verdict_rates.md. Each statement has a field `planted`, the size of an error that is
-put into it; zero is the truth. A false alarm is a true statement that comes out violated, a miss a
-planted error that comes out holding; inconclusive is neither.
+writes docs/records/verdict_rates.md. Each statement has a field `planted`, the size of an error
+that is put into it; zero is the truth. A false alarm is a true statement that comes out violated, a
+miss a planted error that comes out holding; inconclusive is neither.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from theorysim.engine.verify.verify import verify
 from theorysim.numerics.descent import iterate
 from theorysim.numerics.flow import integrate
 
-TABLE = Path(__file__).resolve().parent.parent / "docs" / "verdict_rates.md"
+TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "verdict_rates.md"
 EPS = float(np.finfo(np.float64).eps)
 
 

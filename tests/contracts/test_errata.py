@@ -3,9 +3,9 @@
 import pytest
 
 from theorysim.claims import Verdict
-from theorysim.engine.registry.ledger import errata
+from theorysim.engine.registry.ledger import LEDGER, errata
 from theorysim.engine.verify.verify import verify
-from validation.catalogue import catalogue
+from validation.errata import as_text, refutations, where
 
 ENTRIES = errata()
 # What a ladder shows, no single instance does; the catalogue's verdict re-checks it.
@@ -33,12 +33,12 @@ NOT_FOUND: dict[tuple[str, str], str] = {}
 
 
 def test_every_refuted_reading_is_in_the_ledger_or_named_as_not_found():
-    refuted = {
-        (id, reading)
-        for id, verdicts in catalogue().items()
-        for reading, verdict in verdicts.items()
-        if verdict == "violated"
-    }
-    recorded = {(entry["theorem"], entry["reading"]) for entry in ENTRIES}
+    refuted, recorded = set(refutations()), {where(entry) for entry in ENTRIES}
     assert refuted - recorded == set(NOT_FOUND)
     assert recorded <= refuted
+
+
+def test_the_ledger_stands_as_its_writer_writes_it():
+    places = [where(entry) for entry in ENTRIES]
+    assert places == sorted(places, key=refutations().index)
+    assert LEDGER.read_text("utf-8") == as_text(ENTRIES)

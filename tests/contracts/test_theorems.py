@@ -19,7 +19,7 @@ from theorysim.engine.measure.setup import Settings
 from theorysim.engine.verify.verify import rejects_wrong, verify
 from validation.catalogue import catalogue
 
-ENTRIES = {entry.id: entry for entry in registry.entries()}
+ENTRIES = {entry.id: entry for entry in registry.catalogue()}
 TEETH_SEEDS = (0, pytest.param(1, marks=pytest.mark.thorough))
 
 # Theorems whose instances single precision cannot hold, with the reason.

@@ -9,9 +9,10 @@ import pytest
 
 import theorysim
 from theorysim.claims import Citation, Theorem
-from theorysim.engine.registry import headers as source
-from theorysim.engine.registry import index as registry
-from theorysim.engine.registry.index import AmbiguousTheorem, RegistryError, UnknownTheorem
+from theorysim.engine import registry
+from theorysim.engine.registry import AmbiguousTheorem, RegistryError, UnknownTheorem
+from theorysim.engine.registry.headers import PRINTED
+from theorysim.engine.registry.index import GROUP
 
 STATEMENT = '''
 """A number is at most twice itself.
@@ -50,7 +51,7 @@ def pack(tmp_path, monkeypatch):
         info = tmp_path / "acme-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{name} = {value}\n")
+        (info / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = {value}\n")
         monkeypatch.syspath_prepend(tmp_path)
         return tmp_path / "acme" / "statements"
 
@@ -81,7 +82,7 @@ def test_names_come_from_file_names(stem, name):
 
 def test_a_header_is_what_the_file_says(tmp_path):
     write(tmp_path, theorem_1=STATEMENT)
-    (entry,) = registry._in_files([tmp_path / "theorem_1.py"])
+    entry = registry.find("local/theorem-1", [tmp_path / "theorem_1.py"])
     assert (entry.id, entry.paper, entry.kind) == ("local/theorem-1", "local", "theorem")
     assert entry.title == "A number is at most twice itself."
     assert entry.aliases == ("theorem-b.7",)
@@ -98,14 +99,12 @@ def test_a_header_is_what_the_file_says(tmp_path):
 
 def test_what_is_repeated_without_importing_jax_agrees_with_the_language():
     printed = next(f.default for f in dataclasses.fields(Theorem) if f.name == "printed")
-    assert printed == source.PRINTED
-    names = [[f.name for f in dataclasses.fields(kind)] for kind in (Citation, source.Paper)]
-    assert names[0] == names[1]
+    assert printed == PRINTED
 
 
 def test_kinds_are_written_out(tmp_path):
     write(tmp_path, eq_3=PLAIN, def_network=PLAIN, lemma_2=PLAIN)
-    kinds = [e.kind for e in registry._in_files(sorted(tmp_path.glob("*.py")))]
+    kinds = [e.kind for e in registry.catalogue(tmp_path.glob("*.py")).of("local")]
     assert kinds == ["definition", "equation", "lemma"]
 
 
@@ -116,7 +115,7 @@ def test_a_pack_is_listed_in_natural_order_without_running_it(pack):
     write(folder / "other_paper", theorem_1=PLAIN, _paper="citation = None")
     for inner in (folder, folder.parent):
         write(inner, __init__="raise RuntimeError('imported')")
-    ours = [e for e in registry.entries() if e.module.startswith("acme")]
+    ours = [e for e in registry.catalogue() if e.module.startswith("acme")]
     assert [e.id for e in ours] == [
         "acme/eq-9",
         "acme/eq-10",
@@ -137,14 +136,14 @@ def test_a_pack_is_loaded_and_cited(pack):
     write(folder, theorem_1=STATEMENT, _paper=paper)
     entry = registry.find("acme/theorem-1")
     assert registry.load(entry).id == "acme/theorem-1"
-    assert registry.citation(entry) == source.Paper("On twos", "Acme", 1999, "preprint")
+    assert registry.citation(entry) == Citation("On twos", "Acme", 1999, "preprint")
 
 
 @pytest.mark.parametrize("value", ["nowhere", "acme.nowhere", "acme.statements.theorem_1"])
 def test_a_pack_that_is_no_package_is_named(pack, value):
     write(pack(value), theorem_1=PLAIN)
     with pytest.raises(RegistryError, match=f"acme announces .*'{value}'.* uninstall it"):
-        registry.entries()
+        registry.catalogue()
 
 
 @pytest.mark.parametrize(
@@ -165,7 +164,7 @@ def test_a_pack_that_is_no_package_is_named(pack, value):
 def test_a_file_that_cannot_be_read_hides_no_other(pack, text, line, reason):
     folder = pack()
     write(folder, theorem_1=PLAIN, theorem_2=text)
-    good, bad = (e for e in registry.entries() if e.paper == "acme")
+    good, bad = (e for e in registry.catalogue() if e.paper == "acme")
     assert not good.problem
     place = f"{folder / 'theorem_2.py'}:{line}: "
     assert bad.problem.startswith(place)
@@ -188,21 +187,21 @@ def test_a_pack_that_fails_when_imported_names_file_and_line(pack):
 
 def test_what_is_called_theorem_must_be_one(pack):
     write(pack(), theorem_1='"""Title."""\n\ndef Theorem():\n    return 3\n\ntheorem = Theorem()\n')
-    with pytest.raises(RegistryError, match="no Theorem, but 3"):
+    with pytest.raises(RegistryError, match="expected `theorem` to be a Theorem, but it is 3"):
         registry.load(registry.find("acme/theorem-1"))
 
 
-def test_an_id_given_twice_is_refused(pack):
+def test_an_id_that_two_files_claim_is_refused(pack):
     folder = pack()
     write(folder, theorem_1=PLAIN, Theorem_1=PLAIN)
-    with pytest.raises(RegistryError, match=r"acme/theorem-1 is given twice.*rename"):
-        registry.entries()
+    with pytest.raises(RegistryError, match=r"acme/theorem-1 is claimed by both .*rename"):
+        registry.catalogue()
 
 
 def test_an_alias_that_is_another_statement_is_refused(pack):
     write(pack(), theorem_1=STATEMENT, theorem_b_7=PLAIN)
-    with pytest.raises(RegistryError, match=r"acme/theorem-b\.7 is given twice"):
-        registry.entries()
+    with pytest.raises(RegistryError, match=r"acme/theorem-b\.7 is claimed by both"):
+        registry.catalogue()
 
 
 @pytest.mark.parametrize(
@@ -254,20 +253,54 @@ def test_two_states_of_a_file_within_a_second_are_told_apart(tmp_path, monkeypat
 @pytest.mark.parametrize("name", ["missing.py", "notes.txt", "."])
 def test_only_python_files_are_taken(tmp_path, name):
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(RegistryError, match="is no Python file"):
-        registry.entries([tmp_path / name])
+    with pytest.raises(RegistryError, match="is not a Python file"):
+        registry.catalogue([tmp_path / name])
 
 
-def test_the_package_of_theorems_lists_them():
-    before = theorysim.theorems()
-    import theorysim.theorems.overtraining.lemma_a_28 as module
-
-    assert theorysim.theorems() == before == registry.entries()
-    assert module.theorem.claims == theorysim.theorem("overtraining/lemma-a.28").claims
+def test_the_public_catalogue_is_that_of_the_registry():
+    assert theorysim.catalogue() == registry.catalogue()
+    assert isinstance(theorysim.catalogue(), theorysim.Catalogue)
 
 
-def test_public_names_are_there():
-    for name in theorysim.__all__:
-        assert callable(getattr(theorysim, name)), name
-    with pytest.raises(AttributeError, match="nothing"):
-        _ = theorysim.nothing
+@pytest.fixture
+def three(pack):
+    """A catalogue of three statements of two papers, one of which cannot be read."""
+    folder = pack()
+    write(folder / "one", theorem_1=STATEMENT, theorem_2="x = (\n")
+    write(folder / "two", lemma_3=PLAIN.replace("twice", "<2 times"))
+    found = registry.catalogue()
+    return registry.Catalogue(tuple(entry for entry in found if entry.module.startswith("acme")))
+
+
+def test_a_catalogue_is_a_sequence(three):
+    assert len(three) == 3
+    assert [entry.id for entry in three] == ["one/theorem-1", "one/theorem-2", "two/lemma-3"]
+    assert three[0].title == "A number is at most twice itself."
+    assert three[1:] == registry.Catalogue((three[1], three[2]))
+    assert three.papers() == ("one", "two")
+    assert three.of("two") == three[2:]
+
+
+def test_a_catalogue_prints_one_statement_per_line(three):
+    lines = str(three).splitlines()
+    assert repr(three) == str(three)
+    assert lines[0] == "one/theorem-1  A number is at most twice itself."
+    assert lines[1].startswith("one/theorem-2  cannot be read: ")
+    assert lines[2] == "two/lemma-3    A number is at most <2 times itself."
+    assert str(three[:0]) == "no statements"
+
+
+def test_a_catalogue_is_a_table_in_a_notebook(three):
+    html = three._repr_html_()
+    assert html.count("<tr>") == 4
+    assert "<td>two/lemma-3</td><td>A number is at most &lt;2 times itself.</td>" in html
+
+
+def test_a_catalogue_is_a_dataframe(three):
+    frame = three.to_dataframe()
+    assert list(frame.index) == ["one/theorem-1", "one/theorem-2", "two/lemma-3"]
+    assert frame.index.name == "id"
+    assert frame.loc["one/theorem-1", "readings"] == ("main text", "appendix", "corrected")
+    assert frame.loc["one/theorem-1", "aliases"] == ("theorem-b.7",)
+    assert "never closed" in frame.loc["one/theorem-2", "problem"]
+    assert list(frame[frame["paper"] == "two"].index) == ["two/lemma-3"]

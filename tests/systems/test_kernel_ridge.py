@@ -122,7 +122,7 @@ def test_models_of_users_go_all_the_way(make):
 
 
 def test_the_example_of_the_documentation_runs(capsys):
-    page = (Path(__file__).parents[2] / "docs" / "linearization.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "papers" / "linearization.md").read_text()
     (code,) = re.findall("```python\n(.*?)```", page, flags=re.DOTALL)
     names = {}
     exec(code, names)

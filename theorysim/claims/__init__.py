@@ -1,5 +1,6 @@
 """The language of theorems."""
 
+from theorysim.citation import Citation as Citation
 from theorysim.claims.fields import Choice as Choice
 from theorysim.claims.fields import Field as Field
 from theorysim.claims.fields import Gaussian as Gaussian
@@ -32,7 +33,6 @@ from theorysim.claims.source import Printed as Printed
 from theorysim.claims.space import Instance as Instance
 from theorysim.claims.space import Size as Size
 from theorysim.claims.space import Space as Space
-from theorysim.claims.theorem import Citation as Citation
 from theorysim.claims.theorem import Theorem as Theorem
 from theorysim.claims.verdict import Verdict as Verdict
 from theorysim.errors import InstanceError as InstanceError

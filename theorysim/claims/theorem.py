@@ -25,16 +25,6 @@ from theorysim.claims.space import Space
 UNPLACED = Printed("", "")
 
 
-@dataclass(frozen=True)
-class Citation:
-    """A paper."""
-
-    title: str
-    authors: str
-    year: int
-    venue: str
-
-
 @dataclass(frozen=True, eq=False)
 class Theorem:
     """A statement of a paper that can be verified, falsified and swept.

@@ -16,20 +16,21 @@ import typer
 from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.options import AsJson, Files, Id, Settings, progress_bar
+from theorysim.cli.settings import parse_settings
 from theorysim.cli.sweep import sweep as sweep_command
 from theorysim.environment import collect_rarely, prepare
 from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
+    from theorysim.citation import Citation
     from theorysim.claims.theorem import Theorem
-    from theorysim.engine.registry.headers import Paper
-    from theorysim.engine.registry.index import Entry
+    from theorysim.engine.registry import Catalogue, Entry
 
 BAD_USAGE = 2
 
 app = typer.Typer(
     help="Verify theorems about learning dynamics by running them.",
-    epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, 1 a fault.",
+    epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, 1 our fault.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -38,13 +39,13 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command; what a user did wrong is told in one message, without a traceback."""
+    """Run the command; a user's mistake is reported in one message, without a traceback."""
     collect_rarely()
     try:
         app(prog_name="theorysim")
     except UsageError as error:
         message = str(error)
-    except Exception as error:  # whatever a user's own file may raise; ours goes on
+    except Exception as error:  # a user's own file may raise anything; our faults pass on
         from theorysim.engine.registry.index import fault_in_a_file
 
         fault = fault_in_a_file(error)
@@ -86,18 +87,17 @@ def list_theorems(
     """List all theorems."""
     from theorysim.engine import registry
 
-    every = registry.entries(theorems)
-    papers = list(dict.fromkeys(entry.paper for entry in every))
-    if paper is not None and paper not in papers:
-        raise UsageError(f"no paper {paper!r}; there are {', '.join(papers)}")
-    chosen = [entry for entry in every if paper in (None, entry.paper)]
+    chosen = registry.catalogue(theorems)
+    if paper is not None:
+        if paper not in chosen.papers():
+            raise UsageError(f"no paper {paper!r}; there are {', '.join(chosen.papers())}")
+        chosen = chosen.of(paper)
     if as_json:
         typer.echo(json.dumps([_entry_json(entry) for entry in chosen]))
         return
-    for slug in papers:
-        rows = [entry for entry in chosen if entry.paper == slug]
-        if rows:
-            _print_paper(slug, registry.citation(rows[0]), rows)
+    for slug in chosen.papers():
+        rows = chosen.of(slug)
+        _print_paper(slug, registry.citation(rows[0]), rows)
 
 
 def _entry_json(entry: Entry) -> dict[str, Any]:
@@ -112,13 +112,12 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _print_paper(slug: str, citation: Paper | None, rows: list[Entry]) -> None:
+def _print_paper(slug: str, citation: Citation | None, rows: Catalogue) -> None:
     source = f": {citation.title} ({citation.year})" if citation else ""
     typer.echo(_wrapped(slug + source))
     width = 2 + max(len(entry.id) for entry in rows)
     for entry in rows:
-        text = f"cannot be read: {entry.problem}" if entry.problem else entry.title
-        typer.echo(_wrapped(text, f"  {entry.id:<{width}}", " " * (width + 2)))
+        typer.echo(_wrapped(entry.headline, f"  {entry.id:<{width}}", " " * (width + 2)))
 
 
 def _wrapped(text: str, first: str = "", rest: str = "    ") -> str:
@@ -150,7 +149,7 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
         typer.echo(line)
 
 
-def _description(entry: Entry, citation: Paper | None, theorem: Theorem) -> Iterator[str]:
+def _description(entry: Entry, citation: Citation | None, theorem: Theorem) -> Iterator[str]:
     """The source of a statement and the parts of its theorem, as lines."""
     if citation:
         paper = f"{citation.authors} ({citation.year}). {citation.title}. {citation.venue}."
@@ -218,7 +217,7 @@ def verify(
     prepare()
     from theorysim.engine import registry
 
-    fixed = _settings(settings)
+    fixed = parse_settings(settings)
     _check_folder(plot)
     entry = registry.find(id, theorems)
     from theorysim.engine.verify.verify import verify
@@ -266,7 +265,7 @@ def falsify(
     prepare()
     from theorysim.engine import registry
 
-    fixed = _settings(settings)
+    fixed = parse_settings(settings)
     _check_folder(out)
     entry = registry.find(id, theorems)
     from theorysim.engine.falsify.falsify import DEFAULT_BUDGET
@@ -296,10 +295,10 @@ def falsify(
 def _write_counterexample(report: Any, out: Path) -> None:
     hit = report.counterexample()
     if hit is None:
-        typer.echo(f"no counterexample was found; {out} is not written", err=True)
+        typer.echo(f"no counterexample was found, so {out} was not written", err=True)
         return
     out.write_text(json.dumps(hit.instance) + "\n")
-    typer.echo(f"{out}: the counterexample to {hit.reading}, {hit.claim}", err=True)
+    typer.echo(f"{out}: counterexample to {hit.reading}, {hit.claim}", err=True)
 
 
 def _check_folder(file: Path | None) -> None:
@@ -309,7 +308,7 @@ def _check_folder(file: Path | None) -> None:
     if file.is_dir():
         raise UsageError(f"cannot write {file}: it is a folder")
     if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
-        raise UsageError(f"cannot write {file}: {file.parent} is no folder to write to")
+        raise UsageError(f"cannot write {file}: {file.parent} is not a writable folder")
 
 
 app.command("certify")(certify_command)
@@ -340,19 +339,6 @@ def errata(
     from theorysim.report.table import render_errata
 
     render_errata(lines, _console())
-
-
-def _settings(texts: list[str]) -> dict[str, str]:
-    """The settings of `name=value` texts; their values are checked by the theorem's space."""
-    settings: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals and value):
-            raise typer.BadParameter(f"{text!r}: expected name=value", param_hint="--set")
-        if name in settings:
-            raise typer.BadParameter(f"{name} is set twice", param_hint="--set")
-        settings[name] = value
-    return settings
 
 
 def _print_report(report: Any) -> None:

@@ -24,7 +24,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 @contextmanager
 def progress_bar(what: str = "instances") -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on the terminal's error stream; nothing where that is no terminal."""
+    """A bar on the terminal's error stream; nothing where there is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

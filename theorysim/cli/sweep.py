@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from theorysim.cli.options import Settings
+from theorysim.cli.options import Files, Settings
+from theorysim.cli.settings import parse_grid, parse_settings
 from theorysim.environment import prepare
 from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
     import xarray
-
-GRID_FORMS = "expected NAME=LOW:HIGH:N, NAME=log:LOW:HIGH:N or NAME=VALUE,VALUE,..."
 
 Grid = Annotated[
     list[str],
@@ -30,15 +29,15 @@ Grid = Annotated[
 
 
 def sweep(
-    id: Annotated[str, typer.Argument(metavar="ID", help="A theorem; none with --resume.")] = "",
+    id: Annotated[str, typer.Argument(metavar="ID", help="A theorem, unless --resume.")] = "",
     grid: Grid = [],  # noqa: B006  (typer copies it)
     seeds: Annotated[
-        int, typer.Option(metavar="N", help="Instances per point: draws of all other fields.")
+        int, typer.Option(metavar="N", help="Instances per point, other fields drawn.")
     ] = 1,
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of the draws and runs.")] = 0,
     settings: Settings = [],  # noqa: B006
     reading: Annotated[
-        str | None, typer.Option(metavar="R", help="Not the primary reading, but this one.")
+        str | None, typer.Option(metavar="R", help="Sweep this reading instead of the primary one.")
     ] = None,
     claim: Annotated[str | None, typer.Option(metavar="C", help="Only this claim.")] = None,
     out: Annotated[
@@ -52,20 +51,15 @@ def sweep(
     ] = None,
     coordinator: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Of several processes: where the first listens."),
+        typer.Option(metavar="HOST:PORT", help="With several processes: where the first listens."),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(metavar="N", help="Of several processes: how many.")
+        int | None, typer.Option(metavar="N", help="With several processes: how many there are.")
     ] = None,
     process: Annotated[
-        int | None, typer.Option(metavar="I", help="Of several processes: which, from 0.")
+        int | None, typer.Option(metavar="I", help="With several processes: which this is, from 0.")
     ] = None,
-    theorems: Annotated[
-        list[Path],
-        typer.Option(
-            "--theorems", metavar="FILE", help="Also find the theorem of this Python file."
-        ),
-    ] = [],  # noqa: B006
+    theorems: Files = [],  # noqa: B006
 ) -> None:
     """Evaluate both sides of a theorem's claims over a grid, for phase diagrams.
 
@@ -74,7 +68,7 @@ def sweep(
     prepare()
     if resume is not None:
         if id or grid:
-            raise UsageError("--resume takes theorem and grid from the store: leave them out")
+            raise UsageError("--resume takes theorem and grid from the store: leave both out")
         request, out = _stored_request(resume), resume
     else:
         if not id:
@@ -103,7 +97,7 @@ def _stored_request(path: Path) -> dict[str, Any]:
 
     request = attributes(path).get("request")
     if request is None:
-        raise UsageError(f"{path} is no store that `theorysim sweep` began")
+        raise UsageError(f"{path} is not a store that `theorysim sweep` began")
     return json.loads(request)
 
 
@@ -117,7 +111,7 @@ def _join(coordinator: str | None, processes: int | None, process: int | None) -
     import jax
 
     jax.distributed.initialize(coordinator, processes, process)
-    note = "if one of them ends, all stop: start all again to resume"
+    note = "if one of them ends, all stop: start all of them again to resume"
     typer.echo(f"theorysim: process {process} of {processes}; {note}", err=True)
 
 
@@ -127,7 +121,7 @@ def _run(request: dict[str, Any], out: Path | None) -> xarray.Dataset:
     from theorysim.engine.sweep.theorems import claim_sides, split_grid
 
     theorem = registry.theorem(request["id"], request["theorems"])
-    settings = dict(_named("--set", text) for text in request["settings"])
+    settings = parse_settings(request["settings"])
     axes, sizes = split_grid(theorem, parse_grid(request["grid"]))
     sides = claim_sides(
         theorem, reading=request["reading"], claim=request["claim"], settings=settings
@@ -142,44 +136,6 @@ def _run(request: dict[str, Any], out: Path | None) -> xarray.Dataset:
         out=out,
         progress=sys.stderr.isatty(),
     )
-
-
-def _named(option: str, text: str) -> tuple[str, str]:
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not (name and equals and value):
-        raise UsageError(f"{option} {text}: expected NAME=VALUE")
-    return name, value
-
-
-def parse_grid(texts: list[str]) -> dict[str, list[float]]:
-    """The values of `NAME=LOW:HIGH:N`, `NAME=log:LOW:HIGH:N` and `NAME=VALUE,VALUE,...`.
-
-    Raises:
-        UsageError: for anything else, and for a name given twice.
-    """
-    found: dict[str, list[float]] = {}
-    for text in texts:
-        name, values = _named("--grid", text)
-        if name in found:
-            raise UsageError(f"--grid {name} is given twice")
-        try:
-            found[name] = _values(values)
-        except ValueError as error:
-            raise UsageError(f"--grid {text}: {GRID_FORMS}") from error
-    return found
-
-
-def _values(text: str) -> list[float]:
-    import numpy as np
-
-    if ":" not in text:
-        return [float(value) for value in text.split(",")]
-    parts = text.split(":")
-    space = np.geomspace if parts[0] == "log" else np.linspace
-    low, high, count = parts[1:] if parts[0] == "log" else parts
-    if int(count) < 1 or not np.all(np.isfinite([float(low), float(high)])):
-        raise ValueError(text)
-    return space(float(low), float(high), int(count)).tolist()
 
 
 def _print_summary(dataset: xarray.Dataset, out: Path | None) -> None:

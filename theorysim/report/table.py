@@ -27,7 +27,8 @@ def render(report: Report, console: Console) -> None:
     sizes = ", ".join(f"{name} = {number}" for name, number in report.sizes.items())
     console.print(Text(f"{report.theorem}  {report.title}", style="bold"))
     console.print(
-        f"{report.instances} instances, seed {report.seed}" + (f", {sizes}" if sizes else "")
+        f"{_counted(report.instances, 'instance')}, seed {report.seed}"
+        + (f", {sizes}" if sizes else "")
     )
     if len(report.readings) > 1:
         console.print(_summary(report))
@@ -54,8 +55,8 @@ def render_attacks(report: FalsifyReport, console: Console) -> None:
         "those that meet the hypotheses are evaluated"
     )
     for attack in report.attacks:
-        runs = f" ({attack.runs} runs)" if attack.runs != attack.evaluations else ""
-        spent = f"{attack.evaluations} evaluations{runs}"
+        runs = f" ({_counted(attack.runs, 'run')})" if attack.runs != attack.evaluations else ""
+        spent = f"{_counted(attack.evaluations, 'evaluation')}{runs}"
         title = Text(f"\n{attack.reading}, {attack.claim}: ")
         if attack.refuted:
             console.print(title.append("refuted", style=COLOURS["violated"]))
@@ -156,6 +157,10 @@ def number(value: float) -> str:
     if math.isnan(value):
         return "-"
     return f"{value:.3g}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _coloured(verdict: str) -> Text:

@@ -1,12 +1,13 @@
 """Finding theorems by their ids, and reading what their files say, without JAX."""
 
+from theorysim.engine.registry.entries import Catalogue as Catalogue
+from theorysim.engine.registry.entries import Entry as Entry
 from theorysim.engine.registry.headers import RegistryError as RegistryError
 from theorysim.engine.registry.index import LOCAL as LOCAL
 from theorysim.engine.registry.index import AmbiguousTheorem as AmbiguousTheorem
-from theorysim.engine.registry.index import Entry as Entry
 from theorysim.engine.registry.index import UnknownTheorem as UnknownTheorem
+from theorysim.engine.registry.index import catalogue as catalogue
 from theorysim.engine.registry.index import citation as citation
-from theorysim.engine.registry.index import entries as entries
 from theorysim.engine.registry.index import fault_in_a_file as fault_in_a_file
 from theorysim.engine.registry.index import find as find
 from theorysim.engine.registry.index import load as load

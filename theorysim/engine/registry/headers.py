@@ -1,4 +1,4 @@
-"""What the file of a statement says of itself, read without running it, and so without JAX."""
+"""What the file of a statement says about itself, read without running it and so without JAX."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from theorysim.citation import Citation
 from theorysim.errors import UsageError
 
 # The default of `Theorem.printed`, which cannot be asked without importing JAX.
@@ -32,16 +33,6 @@ class Header:
     title: str
     aliases: tuple[str, ...]
     readings: tuple[ReadingName, ...]
-
-
-@dataclass(frozen=True)
-class Paper:
-    """What the folder of a paper says of it."""
-
-    title: str
-    authors: str
-    year: int
-    venue: str
 
 
 class _Source:
@@ -82,7 +73,7 @@ class _Source:
         except ValueError:
             value = None
         if not isinstance(value, kind):
-            raise self.fault(node, f"{what}: expected a literal, which is read without running it")
+            raise self.fault(node, f"{what}: expected a literal: files are read, not run")
         return value
 
     def items(self, node: ast.expr | None) -> list[ast.expr]:
@@ -91,7 +82,7 @@ class _Source:
             return []
         value = self.resolve(node)
         if not isinstance(value, ast.Tuple | ast.List):
-            raise self.fault(node, "expected a literal tuple, which is read without running it")
+            raise self.fault(node, "expected a literal tuple: files are read, not run")
         return [self.resolve(item) for item in value.elts]
 
 
@@ -104,7 +95,7 @@ def read_header(path: Path) -> Header:
     """What `theorem = Theorem(...)` and the docstring of a file say.
 
     Raises:
-        RegistryError: naming file and line, where something is missing or no literal.
+        RegistryError: naming file and line, where something is missing or is not a literal.
     """
     source = _Source(path)
     title = (ast.get_docstring(source.tree) or "").partition("\n")[0]
@@ -119,19 +110,19 @@ def read_header(path: Path) -> Header:
     return Header(title, tuple(aliases), (ReadingName(name, primary), *readings))
 
 
-def read_paper(path: Path) -> Paper:
+def read_citation(path: Path) -> Citation:
     """What `citation = Citation(title=..., authors=..., year=..., venue=...)` of a file says.
 
     Raises:
-        RegistryError: naming file and line, where something is missing or no literal.
+        RegistryError: naming file and line, where something is missing or is not a literal.
     """
     source = _Source(path)
     call = source.call("citation", "Citation")
     keywords = _keywords(call)
-    missing = {field.name for field in fields(Paper)} - set(keywords)
+    missing = {field.name for field in fields(Citation)} - set(keywords)
     if missing:
         raise source.fault(call, f"the citation lacks {', '.join(sorted(missing))}")
-    return Paper(
+    return Citation(
         title=source.literal(keywords["title"], str, "title"),
         authors=source.literal(keywords["authors"], str, "authors"),
         year=source.literal(keywords["year"], int, "year"),
@@ -146,7 +137,7 @@ def _keywords(call: ast.Call) -> dict[str, ast.expr]:
 def _reading(source: _Source, node: ast.expr) -> ReadingName:
     """The name in `Reading(name, ..., primary=...)`."""
     if not isinstance(node, ast.Call):
-        raise source.fault(node, "expected `Reading(...)`, which is read without running it")
+        raise source.fault(node, "expected `Reading(...)`: files are read, not run")
     keywords = _keywords(node)
     name = node.args[0] if node.args else keywords.get("name", node)
     primary = keywords.get("primary")

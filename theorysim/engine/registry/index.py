@@ -14,25 +14,19 @@ import re
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from theorysim.engine.registry.headers import (
-    Header,
-    Paper,
-    ReadingName,
-    RegistryError,
-    read_header,
-    read_paper,
-)
+from theorysim.engine.registry.entries import Catalogue, Entry
+from theorysim.engine.registry.headers import Header, RegistryError, read_citation, read_header
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from theorysim.citation import Citation
     from theorysim.claims.theorem import Theorem
 
 GROUP = "theorysim.theorems"
@@ -54,42 +48,6 @@ class AmbiguousTheorem(RegistryError):
     """Several papers have a statement of this name; the candidates are listed."""
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A statement as the registry knows it.
-
-    Attributes:
-        id: paper and name, such as "overtraining/theorem-4.7".
-        paper: the slug of the paper.
-        kind: theorem, lemma, equation, ...
-        title: first line of the docstring.
-        aliases: other names of the statement, without the paper.
-        readings: the readings, the printed one first.
-        path: the file.
-        module: the module's name; "" for a single file.
-        problem: why the file cannot be read, naming the line; "" where it can.
-    """
-
-    id: str
-    paper: str
-    kind: str
-    title: str
-    aliases: tuple[str, ...]
-    readings: tuple[ReadingName, ...]
-    path: Path
-    module: str
-    problem: str = ""
-
-    @property
-    def name(self) -> str:
-        """The id without the paper."""
-        return self.id.removeprefix(f"{self.paper}/")
-
-    def names(self) -> tuple[str, ...]:
-        """Every name, with its paper, that the statement answers to."""
-        return (self.id, *(f"{self.paper}/{alias.lower()}" for alias in self.aliases))
-
-
 def statement_name(stem: str) -> str:
     """The name that a file name stands for: `theorem_4_2_rates` is theorem-4.2-rates.
 
@@ -103,7 +61,7 @@ def statement_name(stem: str) -> str:
     return tokens[0] + "".join(joint + token for joint, token in zip(joints, tokens[1:]))
 
 
-def entries(extra: Files = ()) -> tuple[Entry, ...]:
+def catalogue(extra: Files = ()) -> Catalogue:
     """All statements, in natural order of paper and name.
 
     A file that cannot be read is listed with its `problem` and hides no other.
@@ -112,11 +70,12 @@ def entries(extra: Files = ()) -> tuple[Entry, ...]:
         extra: single files; their statements get the ids `local/<name>`.
 
     Raises:
-        RegistryError: for a file or package that is not there and for an id given twice.
+        RegistryError: for a file or package that is not there, and for an id that two
+            statements claim.
     """
     found = [*_in_package(OWN, "theorysim.theorems", ""), *_in_packs(), *_in_files(extra)]
     _refuse_duplicates(found)
-    return tuple(sorted(found, key=_natural_order))
+    return Catalogue(tuple(sorted(found, key=_natural_order)))
 
 
 def find(query: str, extra: Files = ()) -> Entry:
@@ -126,14 +85,14 @@ def find(query: str, extra: Files = ()) -> Entry:
         UnknownTheorem: with the nearest ids.
         AmbiguousTheorem: with the candidates.
     """
-    every = entries(extra)
+    every = catalogue(extra)
     wanted = "-".join(query.lower().split())
     matches = [entry for entry in every if wanted in _answers_to(entry)]
     if not matches:
         raise UnknownTheorem(f"no theorem {query!r}; {_suggestion(wanted, every)}")
     if len(matches) > 1:
         candidates = ", ".join(entry.id for entry in matches)
-        raise AmbiguousTheorem(f"{query!r} stands in several papers; choose one of {candidates}")
+        raise AmbiguousTheorem(f"several papers have a {query!r}: choose one of {candidates}")
     return matches[0]
 
 
@@ -141,7 +100,7 @@ def load(entry: Entry) -> Theorem:
     """The theorem of an entry, with its id and title; imports its module.
 
     Raises:
-        RegistryError: naming file and line, where the module is broken and none of ours.
+        RegistryError: naming file and line, where the module is broken and is not one of ours.
     """
     if entry.problem:
         raise RegistryError(entry.problem)
@@ -158,10 +117,10 @@ def theorem(query: str, extra: Files = ()) -> Theorem:
     return load(find(query, extra))
 
 
-def citation(entry: Entry) -> Paper | None:
-    """The paper of an entry, if `_paper.py` beside it tells."""
+def citation(entry: Entry) -> Citation | None:
+    """The paper of an entry; None where no `_paper.py` beside it says which."""
     path = entry.path.with_name("_paper.py")
-    return read_paper(path) if entry.module and path.is_file() else None
+    return read_citation(path) if entry.module and path.is_file() else None
 
 
 def _is_number(token: str) -> bool:
@@ -178,7 +137,7 @@ def _answers_to(entry: Entry) -> set[str]:
     return {*names, *(name.removeprefix(f"{entry.paper}/") for name in names)}
 
 
-def _suggestion(wanted: str, every: tuple[Entry, ...]) -> str:
+def _suggestion(wanted: str, every: Catalogue) -> str:
     ids = {name: entry.id for entry in every for name in _answers_to(entry)}
     near = difflib.get_close_matches(wanted, ids, SUGGESTIONS)
     if not near:
@@ -193,7 +152,7 @@ def _refuse_duplicates(found: list[Entry]) -> None:
             other = owners.setdefault(name, entry)
             if other is not entry:
                 raise RegistryError(
-                    f"{name} is given twice, by {other.path} and {entry.path}: rename one of them"
+                    f"{name} is claimed by both {other.path} and {entry.path}: rename one of them"
                 )
 
 
@@ -229,15 +188,15 @@ def _package_folder(point: EntryPoint) -> Path:
             return folder
     owner = point.dist.name if point.dist is not None else "a distribution"
     raise RegistryError(
-        f"{owner} announces theorems in {point.value!r}, which is no package: "
-        f"mend its entry point in the group {GROUP}, or uninstall it"
+        f"{owner} announces theorems in {point.value!r}, which is not a package: "
+        f"fix its entry point in the group {GROUP}, or uninstall it"
     )
 
 
 def _in_files(extra: Files) -> Iterator[Entry]:
     for path in map(Path, extra):
         if not path.is_file() or path.suffix != ".py":
-            raise RegistryError(f"{path} is no Python file: expected a file with one theorem")
+            raise RegistryError(f"{path} is not a Python file: expected a file with one theorem")
         yield _entry(path.resolve(), LOCAL, "")
 
 
@@ -275,12 +234,14 @@ def _load(entry: Entry, modified: int) -> Theorem:
             raise
         raise RegistryError(_blame(error, entry.path)) from error
     if not isinstance(module.theorem, Theorem):
-        raise RegistryError(f"{entry.path}: `theorem` is no Theorem, but {module.theorem!r}")
+        raise RegistryError(
+            f"{entry.path}: expected `theorem` to be a Theorem, but it is {module.theorem!r}"
+        )
     return module.theorem.named(entry.id, entry.title)
 
 
 def _run_file(path: Path) -> ModuleType:
-    """The module, run from its source: cached bytecode tells states within a second not apart."""
+    """The module, run from its source: cached bytecode can be stale within the same second."""
     name = LOCAL_MODULE + path.stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
-LEDGER = Path(__file__).resolve().parents[2] / "theorems" / "errata.json"
+# One refuted claim per line, so that a difference shows the claims that changed.
+LEDGER = files("theorysim") / "records" / "errata.jsonl"
 
 
 def errata() -> list[dict[str, Any]]:
     """Every refuted claim: theorem, reading, claim, minimal instance, both sides, correction."""
-    return json.loads(LEDGER.read_text())
+    return [json.loads(line) for line in LEDGER.read_text("utf-8").splitlines()]

@@ -1,0 +1,54 @@
+"""The pages: links lead somewhere, every page can be reached, what is generated is up to date."""
+
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from theorysim import __version__
+from validation.reference import PAGE, page
+
+ROOT = Path(__file__).parents[1]
+INDEX = ROOT / "docs" / "index.md"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def links(path: Path) -> Iterator[Path]:
+    """The files of the repository that a page links to."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", path.read_text(), flags=re.DOTALL)
+    for target in LINK.findall(text):
+        if "://" not in target:
+            yield (path.parent / target).resolve()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path):
+    assert [str(target) for target in links(path) if not target.exists()] == []
+
+
+def test_every_page_is_linked_from_the_index():
+    reached = set(links(INDEX))
+    missing = [p for p in PAGES if INDEX.parent in p.parents and p not in {INDEX, *reached}]
+    assert missing == []
+
+
+def test_the_reference_is_up_to_date():
+    assert PAGE.read_text() == page(), "run python -m validation.reference"
+
+
+def test_the_version_has_an_entry_in_the_changelog():
+    release = __version__.partition(".dev")[0]
+    assert f"## [{release}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_modules_of_the_migration_are_where_it_says():
+    text = (ROOT / "docs" / "reference" / "migration.md").read_text()
+    moved = re.findall(
+        r"^\| `([\w.]+)` \| `([\w.]+)` \|$", text.split("## Modules")[1], re.MULTILINE
+    )
+    assert moved
+    there = [module for _, module in moved if find_spec(module) is None]
+    assert there == []

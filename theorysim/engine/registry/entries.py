@@ -1,0 +1,116 @@
+"""What is known of a statement before it is imported, and the list of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from theorysim.engine.registry.headers import ReadingName
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A statement as the registry knows it.
+
+    Attributes:
+        id: paper and name, such as "overtraining/theorem-4.7".
+        paper: the slug of the paper.
+        kind: theorem, lemma, equation, ...
+        title: first line of the docstring.
+        aliases: other names of the statement, without the paper.
+        readings: the readings, the printed one first.
+        path: the file.
+        module: the module's name; "" for a single file.
+        problem: why the file cannot be read, naming the line; "" where it can.
+    """
+
+    id: str
+    paper: str
+    kind: str
+    title: str
+    aliases: tuple[str, ...]
+    readings: tuple[ReadingName, ...]
+    path: Path
+    module: str
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """The id without the paper."""
+        return self.id.removeprefix(f"{self.paper}/")
+
+    @property
+    def headline(self) -> str:
+        """The title, or why the file cannot be read."""
+        return f"cannot be read: {self.problem}" if self.problem else self.title
+
+    def names(self) -> tuple[str, ...]:
+        """Every name, with its paper, that the statement answers to."""
+        return (self.id, *(f"{self.paper}/{alias.lower()}" for alias in self.aliases))
+
+
+@dataclass(frozen=True, repr=False)
+class Catalogue(Sequence[Entry]):
+    """Statements in natural order of paper and name: a sequence that prints one per line."""
+
+    entries: tuple[Entry, ...]
+
+    def papers(self) -> tuple[str, ...]:
+        """The slugs of the papers."""
+        return tuple(dict.fromkeys(entry.paper for entry in self.entries))
+
+    def of(self, paper: str) -> Catalogue:
+        """The statements of one paper."""
+        return Catalogue(tuple(entry for entry in self.entries if entry.paper == paper))
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """A table with one row per statement, indexed by its id."""
+        import pandas
+
+        rows = {
+            entry.id: {
+                "paper": entry.paper,
+                "kind": entry.kind,
+                "title": entry.title,
+                "aliases": entry.aliases,
+                "readings": tuple(reading.name for reading in entry.readings),
+                "problem": entry.problem,
+            }
+            for entry in self.entries
+        }
+        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("id")
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @overload
+    def __getitem__(self, index: int) -> Entry: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Catalogue: ...
+
+    def __getitem__(self, index: int | slice) -> Entry | Catalogue:
+        if isinstance(index, slice):
+            return Catalogue(self.entries[index])
+        return self.entries[index]
+
+    def __str__(self) -> str:
+        width = max((len(entry.id) for entry in self.entries), default=0)
+        rows = [f"{entry.id:<{width}}  {entry.headline}" for entry in self.entries]
+        return "\n".join(rows) if rows else "no statements"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(entry.id)}</td><td>{escape(entry.headline)}</td></tr>"
+            for entry in self.entries
+        )
+        head = "<tr><th>statement</th><th>title</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
