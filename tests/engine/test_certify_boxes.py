@@ -25,8 +25,8 @@ from theorysim.claims import (
     at_most,
     decreasing,
 )
-from theorysim.enclosures.points import Outcome
-from theorysim.engine.certify.certify import certify, certify_box
+from theorysim.enclosures import Outcome, certify_box
+from theorysim.engine.certify.certify import certify
 from theorysim.systems.linear_modes import Tuning, step
 from validation.certificates import lemmas
 

@@ -18,21 +18,22 @@ import numpy as np
 from theorysim.claims.claim import Claim, Kind
 from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
-from theorysim.enclosures.arrays import filled
-from theorysim.enclosures.balls import UNDEFINED
-from theorysim.enclosures.boxes import Problem
-from theorysim.enclosures.interpreter import Machine
-from theorysim.enclosures.points import (
+from theorysim.enclosures import (
+    MAX_BOXES,
     MAX_PRECISION,
     PRECISION,
+    BoxOutcome,
+    BoxProgress,
     Decision,
     Formula,
     Outcome,
+    Problem,
+    certify_problems,
     decide,
-    traced,
+    trace,
 )
-from theorysim.enclosures.subdivide import MAX_BOXES, BoxOutcome, Progress, settle
-from theorysim.enclosures.subdivide import certify_box as certify_box
+from theorysim.enclosures.arithmetic import UNDEFINED
+from theorysim.enclosures.interpreter import Interpreter, object_array
 from theorysim.engine import registry
 from theorysim.engine.certify.report import Certificate, CertifyReport
 from theorysim.engine.certify.spaces import (
@@ -78,7 +79,7 @@ def certify(
     precision: int = PRECISION,
     max_precision: int = MAX_PRECISION,
     max_boxes: int = MAX_BOXES,
-    progress: Progress | None = None,
+    progress: BoxProgress | None = None,
 ) -> CertifyReport:
     """Certify claims at one instance, or over a box of the space, with enclosures.
 
@@ -194,7 +195,7 @@ def _traced(
 
     like = jax.eval_shape(lambda key: theorem.space.sample(key, sizes), jax.random.key(0))
     examples = [*(like.values[name] for name in names), np.float64(1), np.zeros(2, np.uint32)]
-    return traced(points, examples, relation, strict, subject)
+    return trace(points, examples, relation, strict, subject)
 
 
 def _read(theorem: Theorem, instance: Mapping[str, Any] | str | Path) -> tuple[Instance, Any]:
@@ -227,9 +228,9 @@ class _AtInstance:
         x, key = self.instance
         fields = self.theorem.space.fields
 
-        def inputs(machine: Machine) -> list[Any]:
-            values = [enclosed(machine, fields[name], x.values[name]) for name in fields]
-            return [*values, filled([UNDEFINED], ()), key]
+        def inputs(interpreter: Interpreter) -> list[Any]:
+            values = [enclosed(interpreter, fields[name], x.values[name]) for name in fields]
+            return [*values, object_array([UNDEFINED], ()), key]
 
         return decide(formula, inputs, self.precision, self.max_precision)
 
@@ -256,7 +257,7 @@ class _OnBox:
     precision: int
     max_precision: int
     max_boxes: int
-    progress: Progress | None
+    progress: BoxProgress | None
 
     def __call__(self, reading: ResolvedReading, claim: Claim, empty: Certificate) -> Certificate:
         formulas: dict[tuple, Formula] = {}
@@ -268,7 +269,9 @@ class _OnBox:
             kept.setdefault(_what_matters(formulas[sizes], piece), piece)
         pieces = list(kept.values())
         problems = [_problem(formulas[tuple(piece.sizes.items())], piece) for piece in pieces]
-        found = settle(problems, self.precision, self.max_precision, self.max_boxes, self.progress)
+        found = certify_problems(
+            problems, self.precision, self.max_precision, self.max_boxes, self.progress
+        )
         return self._reported(empty, found, pieces)
 
     def _reported(self, empty: Certificate, found: BoxOutcome, pieces: list[Piece]) -> Certificate:
@@ -297,8 +300,8 @@ def _what_matters(formula: Formula, piece: Piece) -> str:
 
 
 def _problem(formula: Formula, piece: Piece) -> Problem:
-    def arrange(machine: Machine, numbers: list[Any]) -> list[Any]:
-        undefined = filled([machine.arithmetic.lift(UNDEFINED)], ())
-        return [*piece.arrays(machine, numbers), undefined, np.zeros(2, np.uint32)]
+    def arrange(interpreter: Interpreter, numbers: list[Any]) -> list[Any]:
+        undefined = object_array([interpreter.arithmetic.lift(UNDEFINED)], ())
+        return [*piece.arrays(interpreter, numbers), undefined, np.zeros(2, np.uint32)]
 
     return Problem(formula, piece.coordinates, arrange, piece.names())

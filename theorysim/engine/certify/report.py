@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from theorysim.enclosures.points import Outcome
+from theorysim.enclosures import Outcome
 
 
 @dataclass(frozen=True)

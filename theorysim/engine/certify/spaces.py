@@ -15,6 +15,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from flint import arb
 
 from theorysim.claims.fields import (
     Choice,
@@ -28,33 +29,32 @@ from theorysim.claims.fields import (
     extent,
 )
 from theorysim.claims.space import Instance, Space
-from theorysim.enclosures.arrays import filled
-from theorysim.enclosures.balls import arb, exact_number, short_decimal
-from theorysim.enclosures.boxes import Coordinate
-from theorysim.enclosures.interpreter import Machine
+from theorysim.enclosures import Coordinate
+from theorysim.enclosures.arithmetic import exact_number, short_decimal
+from theorysim.enclosures.interpreter import Interpreter, object_array
 from theorysim.errors import InstanceError, UsageError
 
 # So many combinations of integers and choices are certified side by side; more need a smaller box.
 MOST_COMBINATIONS = 256
 
 
-def enclosed(machine: Machine, field: Field, value: Any) -> np.ndarray:
+def enclosed(interpreter: Interpreter, field: Field, value: Any) -> np.ndarray:
     """A field's value as exactly as the current precision allows; integers as they are."""
     array = np.asarray(value)
     if array.dtype.kind in "iu":
         return array
     numbers = array.ravel().tolist()
     if isinstance(field, (UnitVector, Orthogonal)):
-        balls = filled([arb(exact_number(number)) for number in numbers], array.shape)
+        balls = object_array([arb(exact_number(number)) for number in numbers], array.shape)
         made = _orthonormal(balls) if isinstance(field, Orthogonal) else _normalised(balls)
-        return filled([machine.arithmetic.lift(ball) for ball in made.flat], array.shape)
-    return filled([_number(machine, number) for number in numbers], array.shape)
+        return object_array([interpreter.arithmetic.lift(ball) for ball in made.flat], array.shape)
+    return object_array([_number(interpreter, number) for number in numbers], array.shape)
 
 
-def _number(machine: Machine, number: float) -> Any:
+def _number(interpreter: Interpreter, number: float) -> Any:
     if short_decimal(number) is not None:
-        return machine.decimal(number)
-    return machine.arithmetic.lift(arb(exact_number(number)))
+        return interpreter.decimal(number)
+    return interpreter.arithmetic.lift(arb(exact_number(number)))
 
 
 def _normalised(vector: np.ndarray) -> np.ndarray:
@@ -123,7 +123,9 @@ class Piece:
         return {
             name: self.fixed[name]
             if name in self.fixed
-            else filled([next(left) for _ in range(field.count(self.sizes))], self.shape(name))
+            else object_array(
+                [next(left) for _ in range(field.count(self.sizes))], self.shape(name)
+            )
             for name, field in self.space.fields.items()
         }
 
@@ -131,10 +133,10 @@ class Piece:
         """The shape of a field's value."""
         return self.space.fields[name].shape(self.sizes)
 
-    def arrays(self, machine: Machine, numbers: list[Any]) -> list[np.ndarray]:
-        """The fields' values for a machine, in order."""
+    def arrays(self, interpreter: Interpreter, numbers: list[Any]) -> list[np.ndarray]:
+        """The fields' values for a interpreter, in order."""
         return [
-            enclosed(machine, self.space.fields[name], value) if name in self.fixed else value
+            enclosed(interpreter, self.space.fields[name], value) if name in self.fixed else value
             for name, value in self.values(numbers).items()
         ]
 

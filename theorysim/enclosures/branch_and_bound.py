@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 from flint import ctx
 
-from theorysim.enclosures.arrays import filled
-from theorysim.enclosures.boxes import Box, Coordinate, Examiner, Point, Problem, checked
-from theorysim.enclosures.points import MAX_PRECISION, PRECISION, Decision, Outcome, traced
+from theorysim.enclosures.boxes import Box, Coordinate, Point, Problem, check_coordinate
+from theorysim.enclosures.decision import MAX_PRECISION, PRECISION, Decision, Outcome
+from theorysim.enclosures.examine import Examiner
+from theorysim.enclosures.interpreter.arrays import object_array
+from theorysim.enclosures.interpreter.interpreter import Interpreter
+from theorysim.enclosures.relation import trace
 from theorysim.errors import UsageError
 
 # Enclosures of two equal sides overlap for ever: boxes can only refute an equality.
@@ -21,7 +24,7 @@ EQUALITY_BOXES = 64
 
 MAX_BOXES = 4096
 
-Progress = Callable[[int, int], None]
+BoxProgress = Callable[[int, int], None]
 Side = Callable[..., Any]
 
 
@@ -72,7 +75,7 @@ def certify_box(
     precision: int = PRECISION,
     max_precision: int = MAX_PRECISION,
     max_boxes: int = MAX_BOXES,
-    progress: Progress | None = None,
+    progress: BoxProgress | None = None,
 ) -> BoxOutcome:
     """Certify `lhs <= rhs` for all numbers of a box, or find numbers that violate it.
 
@@ -92,7 +95,7 @@ def certify_box(
     if relation not in ("at_most", "at_least", "equal"):
         raise UsageError(f"relation {relation!r}: expected at_most, at_least or equal")
     coordinates = tuple(
-        checked(Coordinate(name, float(low), float(high), name in log))
+        check_coordinate(Coordinate(name, float(low), float(high), name in log))
         for name, (low, high) in box.items()
     )
     margins = list((given or {}).values())
@@ -102,17 +105,21 @@ def certify_box(
         return lhs(**named), rhs(**named), None, [margin(**named) for margin in margins]
 
     subject = getattr(lhs, "__name__", "the left side")
-    formula = traced(points, [np.float64(0)] * len(box), relation, strict, subject)
-    problem = Problem(formula, coordinates, lambda machine, xs: [filled([x], ()) for x in xs], {})
-    return settle([problem], precision, max_precision, max_boxes, progress)
+    formula = trace(points, [np.float64(0)] * len(box), relation, strict, subject)
+    problem = Problem(formula, coordinates, _scalars, {})
+    return certify_problems([problem], precision, max_precision, max_boxes, progress)
 
 
-def settle(
+def _scalars(interpreter: Interpreter, numbers: list[Any]) -> list[Any]:
+    return [object_array([number], ()) for number in numbers]
+
+
+def certify_problems(
     problems: list[Problem],
     precision: int = PRECISION,
     max_precision: int = MAX_PRECISION,
     max_boxes: int = MAX_BOXES,
-    progress: Progress | None = None,
+    progress: BoxProgress | None = None,
 ) -> BoxOutcome:
     """Certify all problems, or find a point of one that violates its relation.
 
