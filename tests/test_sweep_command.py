@@ -9,7 +9,7 @@ import pytest
 
 from theorysim.cli.sweep import parse_grid
 from theorysim.errors import UsageError
-from theorysim.sweeps.store import open_store
+from theorysim.sweeps import open_store
 
 ROOT = Path(__file__).parents[1]
 

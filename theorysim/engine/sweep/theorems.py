@@ -22,7 +22,7 @@ from theorysim.engine.measure.errors import replace_coarsening, runs, sides, sim
 from theorysim.engine.verify.points import slack
 from theorysim.engine.verify.verify import readings_named
 from theorysim.errors import UsageError
-from theorysim.sweeps.outputs import DIVERGED
+from theorysim.sweeps import DIVERGED
 
 SLACK = ".slack"
 SATISFIED = "satisfied"
@@ -150,7 +150,7 @@ def split_grid(
     return axes, sizes
 
 
-def checked_axes(theorem: Theorem, axes: Mapping[str, Any]) -> None:
+def check_axes(theorem: Theorem, axes: Mapping[str, Any]) -> None:
     """Refuse axes, zipped ones too, that are no values of the theorem's fields.
 
     Raises:
