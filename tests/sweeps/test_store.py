@@ -146,7 +146,7 @@ def test_what_is_no_store_is_refused_and_left_alone(tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "thesis.txt").write_text("dear")
-    with pytest.raises(UsageError, match="no store of a sweep"):
+    with pytest.raises(UsageError, match="not a store of a sweep"):
         sweep(line(1.0), X, out=folder)
     assert (folder / "thesis.txt").read_text() == "dear"
 

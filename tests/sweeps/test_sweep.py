@@ -177,7 +177,7 @@ def test_attributes_tell_the_origin():
         ({"lam": [1.0], "gamma": [1.0]}, {"sizes": {"width": [1.5]}}, "expected integers"),
         ({"lam": [1.0], "gamma": [1.0]}, {"seeds": 0}, "at least 1"),
         ({"lam": [1.0], "gamma": [1.0]}, {"statistics": ["mean"]}, "seeds"),
-        ({"lam": [1.0], "gamma": [1.0]}, {"dims": {"path": ["a", "b"]}}, "1 dimensions"),
+        ({"lam": [1.0], "gamma": [1.0]}, {"dims": {"path": ["a", "b"]}}, "one name for each"),
         ({"lam": [1.0], "gamma": [1.0]}, {"dims": {"path": ["lam"]}}, "clashes"),
         ({"lam": [1.0], "gamma": [1.0]}, {"dims": {"other": ["a"]}}, "names 'other'"),
         ({"lam": [1.0], "gamma": [1.0]}, {"coords": {"path_0": [1.0]}}, "expected 3 values"),

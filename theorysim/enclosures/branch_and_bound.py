@@ -19,11 +19,12 @@ from theorysim.enclosures.interpreter.interpreter import Interpreter
 from theorysim.enclosures.relation import trace
 from theorysim.errors import UsageError
 
-# Enclosures of two equal sides overlap for ever: boxes can only refute an equality.
+# Enclosures of two equal sides always overlap: boxes can only refute an equality.
 EQUALITY_BOXES = 64
 
 MAX_BOXES = 4096
 
+# Called with the boxes examined and the budget.
 BoxProgress = Callable[[int, int], None]
 Side = Callable[..., Any]
 
@@ -33,11 +34,11 @@ class BoxOutcome:
     """What is certain over a box.
 
     Attributes:
-        boxes, dropped, depth: how many boxes were looked at, how many of them lie outside the
-            hypotheses, and how often the smallest was bisected.
+        boxes, dropped, depth: how many boxes were examined, how many of them lie outside the
+            hypotheses, and how many bisections led to the smallest.
         left: roughly, the part of the box that resists; `resisting` encloses it.
-        point: the violating point, with the `decision` on it; `place` tells the problem it belongs
-            to and its coordinates.
+        point: the violating point, with the `decision` on it; `place` holds the index of its
+            problem and its coordinates.
     """
 
     outcome: Outcome
@@ -51,9 +52,9 @@ class BoxOutcome:
     place: tuple[int, Point] | None = None
 
     def __str__(self) -> str:
-        counted = f"{self.boxes} boxes, bisected at most {self.depth} times"
+        counted = f"boxes examined: {self.boxes}, successive bisections: {self.depth}"
         if self.dropped:
-            counted += f", {self.dropped} outside the hypotheses"
+            counted += f", outside the hypotheses: {self.dropped}"
         if self.point is not None and self.decision is not None:
             where = ", ".join(f"{name} = {value!r}" for name, value in self.point.items())
             return f"{self.outcome} at {where}: slack {self.decision.slack} ({counted})"
@@ -87,7 +88,7 @@ def certify_box(
         log: names of positive numbers to bisect at geometric means.
         precision, max_precision: bits for boxes, and for violating points.
         max_boxes: budget; what it leaves undecided is returned.
-        progress: called with (looked at, budget).
+        progress: called with (boxes examined, budget).
 
     Raises:
         UsageError: for an empty interval, an unknown relation or an unknown operation.

@@ -22,7 +22,7 @@ DIGITS = 20
 
 PRECISION = 64
 MAX_PRECISION = 4096
-# Enclosures of two equal sides overlap for ever: no precision proves an equality, and a difference
+# Enclosures of two equal sides always overlap: no precision proves an equality, and a difference
 # below this one is none that a formula of a paper means.
 EQUALITY_PRECISION = 1024
 

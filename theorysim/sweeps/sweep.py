@@ -69,7 +69,7 @@ def sweep(
     """Evaluate a pure function on a grid.
 
     A cell with a NaN or an infinity is marked in the variable `diverged` (with statistics: the
-    number of its seeds that diverged) and hinders no other cell. A function that knows better
+    number of its seeds that diverged) and affects no other cell. A function that knows better
     returns an output of that name.
 
     Args:
@@ -77,14 +77,14 @@ def sweep(
         axes: lists of values by argument name, which span a product grid; a mapping as value is
             one zipped axis: `{"schedule": {"rate": [...], "steps": [...]}}`.
         sizes: lists of integers by argument name, passed as Python integers: every combination
-            is compiled once. Outputs whose shape depends on them are filled up with NaN.
+            is compiled once. Outputs whose shape depends on them are padded with NaN.
         seeds: how many keys each point gets, as the argument `key`, along the dimension `seed`.
             Key s is `fold_in(jax.random.key(seed), s)`, the same at all points.
         seed: the base of all keys.
         independent_keys: fold the index of sizes and point into the keys too.
         statistics: "mean" and "standard_error" over the seeds, instead of every seed.
         quantiles: quantiles over the seeds, instead of every seed.
-        dims: names of the own dimensions of an output, by its name.
+        dims: names of an output's own dimensions, by the name of the output.
         coords: coordinates of those dimensions, by their name.
         units: units of axes and outputs, by their name.
         attributes: further attributes of the dataset.

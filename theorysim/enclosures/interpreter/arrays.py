@@ -45,7 +45,7 @@ def require_decided(value: Any) -> Any:
     if None in entries:
         raise Undecided
     if not all(isinstance(entry, bool) for entry in entries):
-        raise TypeError("an enclosure is no boolean")
+        raise TypeError("an enclosure is not a boolean")
     return value.astype(bool)
 
 

@@ -39,11 +39,11 @@ from theorysim.engine.certify.report import Certificate, CertifyReport
 from theorysim.engine.certify.spaces import (
     Piece,
     check_order,
-    described,
-    enclosed,
+    describe_box,
+    enclose,
     order_margins,
     pieces,
-    spelled,
+    spell,
 )
 from theorysim.engine.measure.errors import runs, simulation_keys
 from theorysim.engine.measure.instance_files import read_instance
@@ -93,11 +93,11 @@ def certify(
             Integers and choices are enumerated, sizes take their defaults unless they are named.
         precision, max_precision: bits to start with (boxes keep them) and to end with.
         max_boxes: budget per claim.
-        progress: called with (looked at, budget) boxes.
+        progress: called with (boxes examined, budget).
 
     Raises:
-        UsageError: for an unknown id, name or value, and for a named claim that makes use of what
-            has no enclosure, with the remedy.
+        UsageError: for an unknown id, name or value, and for a named claim that uses what has no
+            enclosure, with the remedy.
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
@@ -124,7 +124,8 @@ def certify(
         certificates = tuple(_certificate(job, r, c, claim is not None) for r, c in targets)
     mode = "box" if instance is None else "instance"
     primary = theorem.primary().name
-    return CertifyReport(theorem.id, theorem.title, mode, primary, certificates, described(parts))
+    ranges = describe_box(parts)
+    return CertifyReport(theorem.id, theorem.title, mode, primary, certificates, ranges)
 
 
 def _certificate(job: Any, reading: ResolvedReading, claim: Claim, named: bool) -> Certificate:
@@ -229,7 +230,7 @@ class _AtInstance:
         fields = self.theorem.space.fields
 
         def inputs(interpreter: Interpreter) -> list[Any]:
-            values = [enclosed(interpreter, fields[name], x.values[name]) for name in fields]
+            values = [enclose(interpreter, fields[name], x.values[name]) for name in fields]
             return [*values, object_array([UNDEFINED], ()), key]
 
         return decide(formula, inputs, self.precision, self.max_precision)
@@ -238,7 +239,7 @@ class _AtInstance:
 def _decided(
     certificate: Certificate, decision: Decision, instance: Mapping[str, Any]
 ) -> Certificate:
-    numbers = {name: spelled(value) for name, value in instance["values"].items()}
+    numbers = {name: spell(value) for name, value in instance["values"].items()}
     made = {name: value for name, value in vars(decision).items() if name != "relative"}
     tiny = decision.outcome is Outcome.VIOLATED and decision.relative < FORMULA_ROUNDING
     return dataclasses.replace(
@@ -291,7 +292,7 @@ class _OnBox:
 
 
 def _what_matters(formula: Formula, piece: Piece) -> str:
-    """Pieces that differ in what does not enter the formula need only one look."""
+    """Pieces that differ only in what does not enter the formula are examined once."""
     names = zip(piece.space.fields, formula.needs)
     entering = [
         (name, piece.fixed[name]) for name, needed in names if needed and name in piece.fixed

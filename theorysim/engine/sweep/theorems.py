@@ -151,7 +151,7 @@ def split_grid(
 
 
 def check_axes(theorem: Theorem, axes: Mapping[str, Any]) -> None:
-    """Refuse axes, zipped ones too, that are no values of the theorem's fields.
+    """Refuse values along axes, zipped ones too, that do not belong to the theorem's fields.
 
     Raises:
         UsageError: for a size, an unknown name or a value out of range.
