@@ -118,6 +118,8 @@ def test_imports_run_one_way(path):
         ("theorysim.theorems.one.lemma_1", "from theorysim.engine.registry.index import find"),
         ("theorysim.theorems.one.lemma_1", "from theorysim.theorems.two.lemma_1 import theorem"),
         ("theorysim.theorems.one.lemma_1", "from ..two import lemma_1"),
+        ("theorysim.enclosures.boxes", "from theorysim.claims.space import Space"),
+        ("theorysim.sweeps.sweep", "def f():\n    from theorysim.engine import registry"),
         ("theorysim.engine.verify.verify", "from theorysim.theorems.one import lemma_1"),
         ("theorysim.engine.verify.verify", "from theorysim import cli"),
         ("theorysim.cli", "import validation.oracles"),
