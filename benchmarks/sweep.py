@@ -31,9 +31,9 @@ import numpy as np
 import theorysim
 from theorysim.sweeps.dataset import MemoryResult, frame
 from theorysim.sweeps.grid import grid
-from theorysim.sweeps.progress import announced
+from theorysim.sweeps.progress import progress_reporter
 from theorysim.sweeps.provenance import provenance
-from theorysim.sweeps.run import Machine, fill, plan
+from theorysim.sweeps.run import Executor, fill, plan
 from theorysim.sweeps.store import StoreResult, create
 from theorysim.sweeps.tiles import TILE_CELLS
 
@@ -87,18 +87,18 @@ def bare(f: Callable, cells: int) -> dict[str, Callable[[], object]]:
 
 def swept(f: Callable, cells: int, folder: Path) -> dict[str, Callable[[], object]]:
     """The compiled part of a sweep in memory, and into a store that is there already."""
-    with announced(False) as report:
-        machine = Machine(plan(f, grid(axes(cells), {}, None), {}), report)
-    origin = provenance(f, machine.plan.grid, machine.plan.jaxprs)
-    shell = frame(machine.plan.grid, machine.plan.variables, {}, {}, origin)
-    tiles = machine.tiles(None, None)
+    with progress_reporter(False) as report:
+        executor = Executor(plan(f, grid(axes(cells), {}, None), {}), report)
+    origin = provenance(f, executor.plan.grid, executor.plan.jaxprs)
+    shell = frame(executor.plan.grid, executor.plan.variables, {}, {}, origin)
+    tiles = executor.tiles(None, None)
     stores = [folder / f"{i}.zarr" for i in range(REPEATS)]
     for path in stores:
         create(path, shell, tiles)
     results = iter([StoreResult(path, shell) for path in stores])
     return {
-        "memory": lambda: fill(machine, MemoryResult(shell, tiles)),
-        "store": lambda: fill(machine, next(results)),
+        "memory": lambda: fill(executor, MemoryResult(shell, tiles)),
+        "store": lambda: fill(executor, next(results)),
     }
 
 

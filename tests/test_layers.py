@@ -1,8 +1,10 @@
 """Imports run one way, the slow ones wait until they are used, and importing changes nothing."""
 
 import ast
+import graphlib
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,11 @@ def imported(node: ast.AST, package: str) -> list[str]:
     return []
 
 
+def every_import(tree: ast.AST, package: str) -> list[str]:
+    """What a module imports anywhere, also in functions and for type checkers only."""
+    return [name for node in ast.walk(tree) for name in imported(node, package)]
+
+
 def eager_nodes(tree: ast.AST):
     """What runs when the module is imported: all but functions and blocks for type checkers."""
     for node in ast.iter_child_nodes(tree):
@@ -78,7 +85,7 @@ def faults(module: str, source: str, is_package: bool = False) -> list[str]:
     package = module if is_package else module.rpartition(".")[0]
     part = part_of(module)
     found = []
-    for name in (name for node in ast.walk(tree) for name in imported(node, package)):
+    for name in every_import(tree, package):
         root = name.split(".")[0]
         if root in OUTSIDE:
             found.append(f"{module} imports {name}")
@@ -112,6 +119,8 @@ def test_imports_run_one_way(path):
         ("theorysim.theorems.one.lemma_1", "from theorysim.engine.registry.index import find"),
         ("theorysim.theorems.one.lemma_1", "from theorysim.theorems.two.lemma_1 import theorem"),
         ("theorysim.theorems.one.lemma_1", "from ..two import lemma_1"),
+        ("theorysim.enclosures.boxes", "from theorysim.claims.space import Space"),
+        ("theorysim.sweeps.sweep", "def f():\n    from theorysim.engine import registry"),
         ("theorysim.engine.verify.verify", "from theorysim.theorems.one import lemma_1"),
         ("theorysim.engine.verify.verify", "from theorysim import cli"),
         ("theorysim.cli", "import validation.oracles"),
@@ -135,6 +144,55 @@ def test_planted_imports_are_caught(module, source):
 )
 def test_honest_imports_pass(module, source):
     assert faults(module, source) == []
+
+
+def circle(sources: Mapping[str, str], packages: set[str]) -> list[str]:
+    """Modules that import each other in a circle, the first one again at its end; else empty."""
+    arrows = {}
+    for module, source in sources.items():
+        package = module if module in packages else module.rpartition(".")[0]
+        names = every_import(ast.parse(source), package)
+        modules = {name if name in sources else name.rpartition(".")[0] for name in names}
+        arrows[module] = modules & sources.keys()
+    try:
+        graphlib.TopologicalSorter(arrows).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    sources = {module_name(path): path.read_text() for path in FILES}
+    packages = {module_name(path) for path in FILES if path.name == "__init__.py"}
+    assert circle(sources, packages) == []
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "from theorysim.arrays import filled",
+        "from . import arrays",
+        "def f():\n    import theorysim.arrays",
+        "if TYPE_CHECKING:\n    from theorysim.arrays import filled",
+    ],
+)
+def test_a_planted_circle_is_caught(back):
+    sources = {
+        "theorysim.arrays": "from theorysim.rules import RULES",
+        "theorysim.rules": "from .machine import Machine",
+        "theorysim.machine": back,
+    }
+    modules = circle(sources, {"theorysim"})
+    assert modules[0] == modules[-1] and set(modules) == set(sources)
+    assert circle({**sources, "theorysim.machine": "import jax"}, {"theorysim"}) == []
+
+
+def test_a_package_and_its_module_are_a_circle_if_each_imports_the_other():
+    sources = {
+        "theorysim.sweeps": "from .run import fill",
+        "theorysim.sweeps.run": "from theorysim.sweeps import sweep",
+    }
+    assert set(circle(sources, {"theorysim.sweeps"})) == set(sources)
 
 
 def run(program: str) -> str:

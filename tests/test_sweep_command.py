@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from theorysim.sweeps.store import open_store
+from theorysim.sweeps import open_store
 
 ROOT = Path(__file__).parents[1]
 

@@ -26,8 +26,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from theorysim.enclosures.subdivide import BoxOutcome
-from theorysim.engine.certify.certify import certify_box
+from theorysim.enclosures import BoxOutcome, certify_box
 from theorysim.systems.linear_modes import Tuning, step
 
 RECORD = Path(__file__).with_suffix(".json")

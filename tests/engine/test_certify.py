@@ -30,7 +30,7 @@ from theorysim.claims import (
     equal,
     scales_as,
 )
-from theorysim.enclosures.points import Outcome
+from theorysim.enclosures import Outcome
 from theorysim.engine.certify.certify import certify
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.numerics.descent import iterate

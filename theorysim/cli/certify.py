@@ -45,7 +45,7 @@ def certify(
     from theorysim.engine import registry
 
     entry = registry.find(id, theorems)
-    from theorysim.enclosures.subdivide import MAX_BOXES
+    from theorysim.enclosures import MAX_BOXES
     from theorysim.engine.certify.certify import certify as run
 
     with progress_bar("boxes") as progress:

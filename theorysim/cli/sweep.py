@@ -142,7 +142,7 @@ def _print_summary(dataset: xarray.Dataset, out: Path | None) -> None:
     import numpy as np
 
     from theorysim.engine.sweep.theorems import SATISFIED, SLACK
-    from theorysim.sweeps.outputs import DIVERGED
+    from theorysim.sweeps import DIVERGED
 
     cells = dataset[DIVERGED]
     lengths = " x ".join(f"{name} {length}" for name, length in cells.sizes.items())

@@ -58,7 +58,9 @@ def compile_tiles(cell: Cell, grid: Grid, tiles: Tiling, mesh: Mesh) -> tuple[Pr
     return program, need
 
 
-def fitted(shape: tuple[int, ...], most: int, budget: int, need: Callable[[Tiling], int]) -> Tiling:
+def fit_tiles(
+    shape: tuple[int, ...], most: int, budget: int, need: Callable[[Tiling], int]
+) -> Tiling:
     """The tiles of at most `most` cells whose programs `need` no more bytes than the budget.
 
     Raises:

@@ -49,7 +49,7 @@ class Frame:
         return {**self.attributes, "tile": json.dumps(tiles.block)}
 
     def padded(self, blocks: Blocks) -> dict[str, np.ndarray]:
-        """Blocks filled up with NaN where other sizes give longer outputs."""
+        """Blocks padded with NaN where other sizes give longer outputs."""
         filled = {}
         for variable in self.variables:
             block = blocks[variable.name]

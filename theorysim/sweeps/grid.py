@@ -18,7 +18,7 @@ from theorysim.sweeps.statistics import NO_STATISTICS, Statistics
 SEED = "seed"
 KEY = "key"
 
-# Positions along an axis are 32-bit integers also where JAX has no wider ones.
+# Positions along an axis are 32-bit integers, which JAX has with and without x64.
 LONGEST = 2**31 - 1
 
 
@@ -134,7 +134,7 @@ def grid(
 
     Raises:
         UsageError: for an empty axis, zipped columns of different lengths, a name given twice,
-            values that are no numbers, sizes that are no integers.
+            values that are not numbers, sizes that are not integers.
     """
     outer = tuple(_axis(name, values) for name, values in sizes.items())
     inner = tuple(_axis(name, values) for name, values in axes.items())

@@ -161,7 +161,7 @@ def _variable(
     dtype = np.dtype(shapes[0].dtype)
     if dtype.kind not in "fc" and len(set(every)) > 1:
         raise UsageError(
-            f"sizes change the shape of {name!r}, which has no NaN to fill up: make it a float"
+            f"sizes change the shape of {name!r}, which cannot be padded with NaN: make it a float"
         )
     own = len(largest)
     by_quantile = statistics.quantiles and name.endswith(f"_{QUANTILE}")
@@ -169,6 +169,9 @@ def _variable(
     given = dims.get(name, dims.get(_stem(name), ()))
     given = (given,) if isinstance(given, str) else tuple(given)
     if given and len(given) != own:
-        raise UsageError(f"dims of {name!r}: {own} dimensions, but {list(given)} arrived")
+        raise UsageError(
+            f"dims of {name!r}: expected one name for each of its own dimensions, {own} in all, "
+            f"but {list(given)} arrived"
+        )
     names = given or tuple(f"{_stem(name)}_{i}" for i in range(own))
     return Variable(name, dtype, (*names, QUANTILE) if by_quantile else names, largest)

@@ -1,4 +1,4 @@
-"""What a sweep tells while it runs: a bar with the time left, or calls of the user's function."""
+"""What a sweep reports while it runs: a bar with the time left, or calls of the user's function."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 # Called with the cells done, the cells in all, and what happens.
-Progress = Callable[[int, int, str], None]
+SweepProgress = Callable[[int, int, str], None]
 
 
 @contextmanager
-def announced(progress: Progress | bool) -> Iterator[Progress]:
+def progress_reporter(progress: SweepProgress | bool) -> Iterator[SweepProgress]:
     """What to call: the user's function, a bar on the error stream, or nothing."""
     if callable(progress):
         yield progress
@@ -22,13 +22,18 @@ def announced(progress: Progress | bool) -> Iterator[Progress]:
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
+def _bar() -> Iterator[SweepProgress]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Bar(*parts, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+    with Progress(*parts, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         task = bar.add_task("sweep", total=None)
 
         def report(done: int, total: int, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What a sweep's dataset says about its origin, and what tells one sweep from another."""
+"""What a sweep's dataset says about its origin, and what distinguishes one sweep from another."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def provenance(f: Callable, grid: Grid, jaxprs: Sequence[core.ClosedJaxpr]) -> d
 
 
 def difference(stored: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """What tells the two sweeps apart, in words; empty if they are the same."""
+    """What distinguishes the two sweeps, in words; empty if they are the same."""
     for name, words in IDENTITY.items():
         if stored.get(name) != wanted[name]:
             if name.endswith("fingerprint"):

@@ -15,12 +15,12 @@ from jax.extend import core
 
 from theorysim.errors import UsageError
 from theorysim.memory import CHUNK_SHARE, chunk_length, machine_bytes, tree_bytes
-from theorysim.sweeps.compile import Program, compile_tiles, fitted, local_mesh
+from theorysim.sweeps.compile import Program, compile_tiles, fit_tiles, local_mesh
 from theorysim.sweeps.dataset import Blocks, Result
 from theorysim.sweeps.grid import Grid
 from theorysim.sweeps.outputs import Cell, Variable, cell_function, example_arguments
 from theorysim.sweeps.outputs import variables as output_variables
-from theorysim.sweeps.progress import Progress
+from theorysim.sweeps.progress import SweepProgress
 from theorysim.sweeps.tiles import Tiling, default_cells, tiling
 
 # Calls that run on the devices while the host keeps the results of an earlier one.
@@ -39,7 +39,7 @@ class Plan:
 
 
 def plan(f: Callable[..., Any], grid: Grid, dims: Mapping[str, Sequence[str]]) -> Plan:
-    """Traces the function once per combination of sizes."""
+    """Trace the function once per combination of sizes."""
     cells = tuple(
         cell_function(f, grid, index, sizes) for index, sizes in enumerate(grid.combinations())
     )
@@ -49,10 +49,10 @@ def plan(f: Callable[..., Any], grid: Grid, dims: Mapping[str, Sequence[str]]) -
     return Plan(grid, cells, jaxprs, output_variables(shapes, grid, dims), cell_bytes)
 
 
-class Machine:
+class Executor:
     """The devices of this process and the programs compiled for them."""
 
-    def __init__(self, plan: Plan, report: Progress):
+    def __init__(self, plan: Plan, report: SweepProgress):
         self.plan = plan
         self.report = report
         self.done = 0
@@ -79,20 +79,20 @@ class Machine:
         budget = int(machine_bytes() * CHUNK_SHARE) if budget is None else budget
         most = chunk_length(self.plan.cell_bytes, default_cells(shape), "the sweep")
         combinations = range(len(self.plan.cells))
-        return fitted(
+        return fit_tiles(
             shape, most, budget, lambda t: max(self.compiled(i, t)[1] for i in combinations)
         )
 
 
-def fill(machine: Machine, result: Result, process: int = 0, processes: int = 1) -> None:
+def fill(executor: Executor, result: Result, process: int = 0, processes: int = 1) -> None:
     """Compute what the result lacks of this process's share: every `processes`-th tile."""
-    for index in range(len(machine.plan.cells)):
+    for index in range(len(executor.plan.cells)):
         share = range(process, len(result.tiles), processes)
         missing = [tile for tile in share if not result.is_done(index, tile)]
-        machine.done += sum(_cells(result.tiles, tile) for tile in {*share} - {*missing})
-        for tile, blocks in _computed(machine, index, result.tiles, missing):
+        executor.done += sum(_cells(result.tiles, tile) for tile in {*share} - {*missing})
+        for tile, blocks in _computed(executor, index, result.tiles, missing):
             result.write(index, tile, blocks)
-            machine.tell("sweep", more=_cells(result.tiles, tile))
+            executor.tell("sweep", more=_cells(result.tiles, tile))
 
 
 def _cells(tiles: Tiling, tile: int) -> int:
@@ -100,18 +100,18 @@ def _cells(tiles: Tiling, tile: int) -> int:
 
 
 def _computed(
-    machine: Machine, index: int, tiles: Tiling, missing: Sequence[int]
+    executor: Executor, index: int, tiles: Tiling, missing: Sequence[int]
 ) -> Iterator[tuple[int, Blocks]]:
     """The blocks of the missing tiles, in order, while the devices work on the next ones."""
     running: deque[tuple[Sequence[int], Mapping[str, jax.Array]]] = deque()
-    devices = machine.mesh.size
+    devices = executor.mesh.size
     for start in range(0, len(missing), devices):
         group = missing[start : start + devices]
         # Devices without a tile of their own repeat the last one.
         origins = [tiles.origin(tile) for tile in group] + [tiles.origin(group[-1])] * (
             devices - len(group)
         )
-        program = machine.compiled(index, tiles)[0]
+        program = executor.compiled(index, tiles)[0]
         running.append((group, program(np.array(origins).reshape(devices, len(tiles.shape)))))
         if len(running) > CALLS_AHEAD:
             yield from _blocks(tiles, *running.popleft())

@@ -47,7 +47,7 @@ def is_store(path: Path) -> bool:
     if not path.exists():
         return False
     if "grid_fingerprint" not in attributes(path):
-        raise StoreError(f"{path} is no store of a sweep: choose another name")
+        raise StoreError(f"{path} is not a store of a sweep: choose another name")
     return True
 
 
@@ -196,7 +196,7 @@ def sole_writer(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise StoreError(f"another run is writing {path}: wait for its end") from None
+            raise StoreError(f"another run is writing {path}: wait for it to finish") from None
         yield
 
 

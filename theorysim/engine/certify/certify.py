@@ -19,31 +19,32 @@ from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.space import Instance
 from theorysim.claims.theorem import Theorem
-from theorysim.enclosures.arrays import filled
-from theorysim.enclosures.balls import UNDEFINED
-from theorysim.enclosures.boxes import Problem
-from theorysim.enclosures.interpreter import Machine
-from theorysim.enclosures.points import (
+from theorysim.enclosures import (
+    MAX_BOXES,
     MAX_PRECISION,
     PRECISION,
+    BoxOutcome,
+    BoxProgress,
     Decision,
     Formula,
     Outcome,
+    Problem,
+    certify_problems,
     decide,
-    traced,
+    trace,
 )
-from theorysim.enclosures.subdivide import MAX_BOXES, BoxOutcome, Progress, settle
-from theorysim.enclosures.subdivide import certify_box as certify_box
+from theorysim.enclosures.arithmetic import UNDEFINED
+from theorysim.enclosures.interpreter import Interpreter, object_array
 from theorysim.engine import registry
 from theorysim.engine.certify.report import Certificate, CertifyReport
 from theorysim.engine.certify.spaces import (
     Piece,
     check_order,
-    described,
-    enclosed,
+    describe_box,
+    enclose,
     order_margins,
     pieces,
-    spelled,
+    spell,
 )
 from theorysim.engine.measure.errors import runs, simulation_keys
 from theorysim.engine.measure.instance_files import read_instance
@@ -71,7 +72,7 @@ def certify(
     precision: int = PRECISION,
     max_precision: int = MAX_PRECISION,
     max_boxes: int = MAX_BOXES,
-    progress: Progress | None = None,
+    progress: BoxProgress | None = None,
 ) -> CertifyReport:
     """Certify claims at one instance, or over a box of the space, with enclosures.
 
@@ -85,11 +86,11 @@ def certify(
             Integers and choices are enumerated, sizes take their defaults unless they are named.
         precision, max_precision: bits to start with (boxes keep them) and to end with.
         max_boxes: budget per claim.
-        progress: called with (looked at, budget) boxes.
+        progress: called with (boxes examined, budget).
 
     Raises:
-        UsageError: for an unknown id, name or value, and for a named claim that makes use of what
-            has no enclosure, with the remedy.
+        UsageError: for an unknown id, name or value, and for a named claim that uses what has no
+            enclosure, with the remedy.
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
@@ -116,7 +117,8 @@ def certify(
         certificates = tuple(_certificate(job, r, c, claim is not None) for r, c in targets)
     mode = "box" if instance is None else "instance"
     primary = theorem.primary().name
-    return CertifyReport(theorem.id, theorem.title, mode, primary, certificates, described(parts))
+    ranges = describe_box(parts)
+    return CertifyReport(theorem.id, theorem.title, mode, primary, certificates, ranges)
 
 
 def _certificate(job: Any, reading: ResolvedReading, claim: Claim, named: bool) -> Certificate:
@@ -187,7 +189,7 @@ def _traced(
 
     like = jax.eval_shape(lambda key: theorem.space.sample(key, sizes), jax.random.key(0))
     examples = [*(like.values[name] for name in names), np.float64(1), np.zeros(2, np.uint32)]
-    return traced(points, examples, relation, strict, subject)
+    return trace(points, examples, relation, strict, subject)
 
 
 def _read(theorem: Theorem, instance: Mapping[str, Any] | str | Path) -> tuple[Instance, Any]:
@@ -220,9 +222,9 @@ class _AtInstance:
         x, key = self.instance
         fields = self.theorem.space.fields
 
-        def inputs(machine: Machine) -> list[Any]:
-            values = [enclosed(machine, fields[name], x.values[name]) for name in fields]
-            return [*values, filled([UNDEFINED], ()), key]
+        def inputs(interpreter: Interpreter) -> list[Any]:
+            values = [enclose(interpreter, fields[name], x.values[name]) for name in fields]
+            return [*values, object_array([UNDEFINED], ()), key]
 
         return decide(formula, inputs, self.precision, self.max_precision)
 
@@ -230,7 +232,7 @@ class _AtInstance:
 def _decided(
     certificate: Certificate, decision: Decision, instance: Mapping[str, Any]
 ) -> Certificate:
-    numbers = {name: spelled(value) for name, value in instance["values"].items()}
+    numbers = {name: spell(value) for name, value in instance["values"].items()}
     made = {name: value for name, value in vars(decision).items() if name != "relative"}
     tiny = decision.outcome is Outcome.VIOLATED and decision.relative < FORMULA_ROUNDING
     return dataclasses.replace(
@@ -249,7 +251,7 @@ class _OnBox:
     precision: int
     max_precision: int
     max_boxes: int
-    progress: Progress | None
+    progress: BoxProgress | None
 
     def __call__(self, reading: ResolvedReading, claim: Claim, empty: Certificate) -> Certificate:
         formulas: dict[tuple, Formula] = {}
@@ -261,7 +263,9 @@ class _OnBox:
             kept.setdefault(_what_matters(formulas[sizes], piece), piece)
         pieces = list(kept.values())
         problems = [_problem(formulas[tuple(piece.sizes.items())], piece) for piece in pieces]
-        found = settle(problems, self.precision, self.max_precision, self.max_boxes, self.progress)
+        found = certify_problems(
+            problems, self.precision, self.max_precision, self.max_boxes, self.progress
+        )
         return self._reported(empty, found, pieces)
 
     def _reported(self, empty: Certificate, found: BoxOutcome, pieces: list[Piece]) -> Certificate:
@@ -281,7 +285,7 @@ class _OnBox:
 
 
 def _what_matters(formula: Formula, piece: Piece) -> str:
-    """Pieces that differ in what does not enter the formula need only one look."""
+    """Pieces that differ only in what does not enter the formula are examined once."""
     names = zip(piece.space.fields, formula.needs)
     entering = [
         (name, piece.fixed[name]) for name, needed in names if needed and name in piece.fixed
@@ -290,8 +294,8 @@ def _what_matters(formula: Formula, piece: Piece) -> str:
 
 
 def _problem(formula: Formula, piece: Piece) -> Problem:
-    def arrange(machine: Machine, numbers: list[Any]) -> list[Any]:
-        undefined = filled([machine.arithmetic.lift(UNDEFINED)], ())
-        return [*piece.arrays(machine, numbers), undefined, np.zeros(2, np.uint32)]
+    def arrange(interpreter: Interpreter, numbers: list[Any]) -> list[Any]:
+        undefined = object_array([interpreter.arithmetic.lift(UNDEFINED)], ())
+        return [*piece.arrays(interpreter, numbers), undefined, np.zeros(2, np.uint32)]
 
     return Problem(formula, piece.coordinates, arrange, piece.names())

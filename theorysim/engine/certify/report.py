@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from theorysim.enclosures.points import Outcome
+from theorysim.enclosures import Outcome
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Certificate:
         if self.outcome is Outcome.UNSUPPORTED:
             return f"{head}: {self.note}"
         if self.boxes:
-            head += f" ({self.boxes} boxes, bisected at most {self.depth} times)"
+            head += f" (boxes examined: {self.boxes}, successive bisections: {self.depth})"
         if self.resisting is not None:
             ends = (f"{name} in [{a!r}, {b!r}]" for name, (a, b) in self.resisting.items())
             head += f"; {self.left:.2g} of the box is left: {', '.join(ends)}"

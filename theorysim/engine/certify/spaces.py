@@ -15,94 +15,74 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from flint import arb
 
-from theorysim.claims.fields import (
-    Choice,
-    Field,
-    Integer,
-    Ordered,
-    Orthogonal,
-    Real,
-    Spectrum,
-    UnitVector,
-    extent,
-)
+from theorysim.claims.fields import Field
 from theorysim.claims.space import Instance, Space
-from theorysim.enclosures.arrays import filled
-from theorysim.enclosures.balls import arb, exact_number, short_decimal
-from theorysim.enclosures.boxes import Coordinate
-from theorysim.enclosures.interpreter import Machine
+from theorysim.enclosures import Coordinate
+from theorysim.enclosures.arithmetic import exact_number, short_decimal
+from theorysim.enclosures.interpreter import Interpreter, object_array
+from theorysim.engine.certify.fields import options, real_range, structure
 from theorysim.errors import InstanceError, UsageError
 
-# So many combinations of integers and choices are certified side by side; more need a smaller box.
+# At most so many combinations of integers and choices are certified; more need a smaller box.
 MOST_COMBINATIONS = 256
 
 
-def enclosed(machine: Machine, field: Field, value: Any) -> np.ndarray:
+def enclose(interpreter: Interpreter, field: Field, value: Any) -> np.ndarray:
     """A field's value as exactly as the current precision allows; integers as they are."""
     array = np.asarray(value)
     if array.dtype.kind in "iu":
         return array
-    numbers = array.ravel().tolist()
-    if isinstance(field, (UnitVector, Orthogonal)):
-        balls = filled([arb(exact_number(number)) for number in numbers], array.shape)
-        made = _orthonormal(balls) if isinstance(field, Orthogonal) else _normalised(balls)
-        return filled([machine.arithmetic.lift(ball) for ball in made.flat], array.shape)
-    return filled([_number(machine, number) for number in numbers], array.shape)
+    numbers, make = array.ravel().tolist(), structure(field)
+    if make is None:
+        return object_array([_number(interpreter, number) for number in numbers], array.shape)
+    made = make(object_array([arb(exact_number(number)) for number in numbers], array.shape))
+    return object_array([interpreter.arithmetic.lift(ball) for ball in made.flat], array.shape)
 
 
-def _number(machine: Machine, number: float) -> Any:
+def _number(interpreter: Interpreter, number: float) -> Any:
     if short_decimal(number) is not None:
-        return machine.decimal(number)
-    return machine.arithmetic.lift(arb(exact_number(number)))
-
-
-def _normalised(vector: np.ndarray) -> np.ndarray:
-    return vector / np.sum(vector * vector).sqrt()
-
-
-def _orthonormal(matrix: np.ndarray) -> np.ndarray:
-    rows: list[np.ndarray] = []
-    for row in matrix:
-        for earlier in rows:
-            row = row - np.sum(row * earlier) * earlier
-        rows.append(_normalised(row))
-    return np.stack(rows)
+        return interpreter.decimal(number)
+    return interpreter.arithmetic.lift(arb(exact_number(number)))
 
 
 def check_order(space: Space, instance: Instance) -> None:
-    """Refuse a spectrum whose gaps are met to within rounding only.
+    """Refuse numbers whose gaps are met only up to rounding.
 
     Raises:
         InstanceError: naming the field.
     """
-    for name, field in space.fields.items():
-        if isinstance(field, Spectrum):
-            numbers = [exact_number(v) for v in np.asarray(instance.values[name]).tolist()]
-            gap = exact_number(field.gap)
-            if any(high < gap * low for high, low in itertools.pairwise(numbers)):
-                raise InstanceError(
-                    f"{name}: the gap {field.gap:g} is missed by rounding: round its numbers apart"
-                )
+    for name, least in _gaps(space).items():
+        numbers = [exact_number(v) for v in np.asarray(instance.values[name]).tolist()]
+        gap = exact_number(least)
+        if any(high < gap * low for high, low in itertools.pairwise(numbers)):
+            raise InstanceError(
+                f"{name}: the gap {least:g} is missed by rounding: round its numbers apart"
+            )
 
 
-def spelled(value: Any) -> Any:
+def _gaps(space: Space) -> dict[str, float]:
+    """The least ratio of neighbours in fields whose numbers decrease."""
+    ranges = {name: real_range(field) for name, field in space.fields.items()}
+    return {name: of.gap for name, of in ranges.items() if of is not None and of.gap is not None}
+
+
+def spell(value: Any) -> Any:
     """A value with every number spelled exactly: a decimal, or the bits of a float."""
     if isinstance(value, list):
-        return [spelled(entry) for entry in value]
+        return [spell(entry) for entry in value]
     if isinstance(value, int):
         return str(value)
     return repr(value) if short_decimal(value) is not None else value.hex()
 
 
 def order_margins(space: Space, x: Instance) -> list[Any]:
-    """What a point of the box must satisfy to be an instance: the order of its spectra."""
-    margins = []
-    for name, field in space.fields.items():
-        if isinstance(field, (Ordered, Spectrum)):
-            gap = field.gap if isinstance(field, Spectrum) else 1.0
-            margins.append(jnp.ravel(x.values[name][:-1] - gap * x.values[name][1:]))
-    return margins
+    """What a point of the box must satisfy to be an instance: its numbers decrease."""
+    return [
+        jnp.ravel(x.values[name][:-1] - gap * x.values[name][1:])
+        for name, gap in _gaps(space).items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -118,23 +98,24 @@ class Piece:
     coordinates: tuple[Coordinate, ...]
 
     def values(self, numbers: list[Any]) -> dict[str, Any]:
-        """The fields' values from a number per coordinate, as nested lists."""
-        left = iter(numbers)
-        return {
-            name: self.fixed[name]
-            if name in self.fixed
-            else filled([next(left) for _ in range(field.count(self.sizes))], self.shape(name))
-            for name, field in self.space.fields.items()
-        }
+        """The fields' values from a number per coordinate."""
+        left, values = iter(numbers), {}
+        for name, field in self.space.fields.items():
+            if name in self.fixed:
+                values[name] = self.fixed[name]
+            else:
+                entries = list(itertools.islice(left, field.count(self.sizes)))
+                values[name] = object_array(entries, self.shape(name))
+        return values
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a field's value."""
         return self.space.fields[name].shape(self.sizes)
 
-    def arrays(self, machine: Machine, numbers: list[Any]) -> list[np.ndarray]:
-        """The fields' values for a machine, in order."""
+    def arrays(self, interpreter: Interpreter, numbers: list[Any]) -> list[np.ndarray]:
+        """The fields' values for a interpreter, in order."""
         return [
-            enclosed(machine, self.space.fields[name], value) if name in self.fixed else value
+            enclose(interpreter, self.space.fields[name], value) if name in self.fixed else value
             for name, value in self.values(numbers).items()
         ]
 
@@ -168,7 +149,7 @@ def pieces(space: Space, box: Mapping[str, Any]) -> list[Piece]:
         discrete = {
             name: _discrete(name, field, box, sizes)
             for name, field in space.fields.items()
-            if not isinstance(field, (Real, Ordered, Spectrum))
+            if real_range(field) is None
         }
         coordinates = tuple(_coordinates(space, box, sizes))
         found += [Piece(space, sizes, fixed, coordinates) for fixed in _combinations(discrete)]
@@ -180,7 +161,7 @@ def pieces(space: Space, box: Mapping[str, Any]) -> list[Piece]:
     return found
 
 
-def described(box: list[Piece]) -> dict[str, str]:
+def describe_box(box: list[Piece]) -> dict[str, str]:
     """The box that pieces make up, as `--box` takes it; several discrete values with commas."""
     values: dict[str, list[str]] = {}
     for piece in box:
@@ -211,7 +192,7 @@ def _ends(name: str, given: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         raise UsageError(f"{name}: expected (low, high) or a number, but {given} arrived") from None
     if not ends[0] <= ends[1]:
-        raise UsageError(f"{name}: no interval [{low}, {high}]")
+        raise UsageError(f"{name}: expected low <= high, but [{low}, {high}] arrived")
     return ends
 
 
@@ -230,14 +211,11 @@ def _size_values(space: Space, box: Mapping[str, Any]) -> dict[str, list[int]]:
 
 
 def _discrete(name: str, field: Field, box: Mapping[str, Any], sizes: Mapping[str, int]) -> list:
-    if isinstance(field, Integer):
-        every: list = list(range(extent(field.low, sizes), extent(field.high, sizes) + 1))
-    elif isinstance(field, Choice):
-        every = [float(option) for option in field.options]
-    elif name in box:
+    every = options(field, sizes)
+    if every is None:
+        if name not in box:
+            raise UsageError(f"{name} ({field.describe()}) has no box: give one value for it")
         return [field.check(name, box[name], sizes)]
-    else:
-        raise UsageError(f"{name} ({field.describe()}) has no box: give one value for it")
     low, high = _ends(name, box.get(name, (min(every), max(every))))
     kept = [value for value in every if low <= value <= high]
     if not kept:
@@ -249,12 +227,12 @@ def _coordinates(
     space: Space, box: Mapping[str, Any], sizes: Mapping[str, int]
 ) -> Iterator[Coordinate]:
     for name, field in space.fields.items():
-        if not isinstance(field, (Real, Ordered, Spectrum)):
+        of = real_range(field)
+        if of is None:
             continue
-        low, high = _ends(name, box.get(name, (field.low, field.high)))
-        if not field.low <= low <= high <= field.high:
+        low, high = _ends(name, box.get(name, (of.low, of.high)))
+        if not of.low <= low <= high <= of.high:
             raise UsageError(f"{name}: expected {field.describe()}, but [{low}, {high}] arrived")
-        log = low > 0 and (isinstance(field, Spectrum) or field.log)
         for place in np.ndindex(*field.shape(sizes)):
             index = f"[{', '.join(map(str, place))}]" if place else ""
-            yield Coordinate(name + index, low, high, log)
+            yield Coordinate(name + index, low, high, of.log and low > 0)

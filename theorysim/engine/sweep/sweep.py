@@ -1,30 +1,16 @@
-"""Sweeping a pure function over a grid: a labelled dataset, computed tile by tile.
-
-Every tile is computed by one device with one program, and cells and keys are laid out by their
-index in the grid: how many devices or processes take part changes no number.
-"""
+"""Sweeping a function, or the claims of a theorem, over a grid."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import jax
 
+from theorysim import sweeps
 from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
-from theorysim.errors import UsageError
-from theorysim.sweeps.dataset import Frame, MemoryResult, frame
-from theorysim.sweeps.grid import Seeds, grid
-from theorysim.sweeps.processes import wait_for_all
-from theorysim.sweeps.progress import Progress, announced
-from theorysim.sweeps.provenance import provenance
-from theorysim.sweeps.run import Machine, fill, plan
-from theorysim.sweeps.statistics import Statistics
-from theorysim.sweeps.store import StoreResult, create, is_store, sole_writer
-from theorysim.sweeps.tiles import Tiling
 
 if TYPE_CHECKING:
     import xarray
@@ -33,102 +19,29 @@ if TYPE_CHECKING:
 def sweep(
     f: Callable[..., Any] | Theorem | str,
     axes: Mapping[str, Any],
-    *,
-    sizes: Mapping[str, Any] | None = None,
-    seeds: int | None = None,
-    seed: int = 0,
-    independent_keys: bool = False,
-    statistics: str | Sequence[str] = (),
-    quantiles: Sequence[float] = (),
-    dims: Mapping[str, Sequence[str]] | None = None,
-    coords: Mapping[str, Any] | None = None,
-    units: Mapping[str, str] | None = None,
-    attributes: Mapping[str, Any] | None = None,
-    out: str | Path | None = None,
-    memory: int | None = None,
-    tile: int | None = None,
-    progress: Progress | bool = False,
+    **options: Unpack[sweeps.SweepOptions],
 ) -> xarray.Dataset:
-    """Evaluate a pure function on a grid.
-
-    A cell with a NaN or an infinity is marked in the variable `diverged` (with statistics: the
-    number of its seeds that diverged) and hinders no other cell. A function that knows better
-    returns an output of that name.
+    """Evaluate a pure function, or the claims of a theorem, on a grid.
 
     Args:
         f: a pure function of named arguments that returns a tree of arrays, or a theorem (or its
-            id), whose claims are then evaluated in float64 (see `sweep_theorem.claim_sides`) on the
+            id), whose claims are then evaluated in float64 (see `theorems.claim_sides`) on the
             fields in `axes` and one seed at least.
         axes: lists of values by argument name, which span a product grid; a mapping as value is
             one zipped axis: `{"schedule": {"rate": [...], "steps": [...]}}`.
-        sizes: lists of integers by argument name, passed as Python integers: every combination
-            is compiled once. Outputs whose shape depends on them are filled up with NaN.
-        seeds: how many keys each point gets, as the argument `key`, along the dimension `seed`.
-            Key s is `fold_in(jax.random.key(seed), s)`, the same at all points.
-        seed: the base of all keys.
-        independent_keys: fold the index of sizes and point into the keys too.
-        statistics: "mean" and "standard_error" over the seeds, instead of every seed.
-        quantiles: quantiles over the seeds, instead of every seed.
-        dims: names of the own dimensions of an output, by its name.
-        coords: coordinates of those dimensions, by their name.
-        units: units of axes and outputs, by their name.
-        attributes: further attributes of the dataset.
-        out: a zarr store instead of memory. If it holds this very sweep, only what is missing
-            there is computed. With several processes of `jax.distributed`, each writes its share.
-        memory: bytes that a tile may take on a device; a sixteenth of the machine by default.
-        tile: cells of a tile, instead of a choice by size and memory.
-        progress: show a bar, or call `progress(cells done, cells in all, what happens)`.
-
-    Returns:
-        A dataset over (sizes, axes, seed) with the outputs under the names of their paths in the
-        tree (a bare array under the name of the function) and its provenance in the attributes.
+        options: those of `theorysim.sweeps.sweep`, which says what they mean, what it returns and
+            what it raises: `sizes`, `seeds`, `seed`, `independent_keys`, `statistics`, `quantiles`,
+            `dims`, `coords`, `units`, `attributes`, `out`, `memory`, `tile` and `progress`.
 
     Raises:
-        UsageError: for axes, sizes, names or a store that do not fit, with the remedy.
-        SizeError: where one cell does not fit into the budget of memory.
+        UsageError: for values that do not belong to the fields of the theorem, too.
     """
     if isinstance(f, Theorem | str):
-        from theorysim.engine.sweep.theorems import checked_axes, claim_sides
+        from theorysim.engine.sweep.theorems import check_axes, claim_sides
 
-        f = registry.theorem(f) if isinstance(f, str) else f
-        checked_axes(f, axes)
-        f, seeds = claim_sides(f), seeds or 1
-    kept = Statistics(
-        (statistics,) if isinstance(statistics, str) else tuple(statistics), tuple(quantiles)
-    )
-    if kept and seeds is None:
-        raise UsageError("statistics are over seeds: give their number as seeds")
-    keys = None if seeds is None else Seeds(seeds, seed, independent_keys, kept)
-    in_float64 = getattr(f, "in_float64", False)
-    with jax.enable_x64(True) if in_float64 else nullcontext(), announced(progress) as report:
-        machine = Machine(plan(f, grid(axes, sizes or {}, keys), dims or {}), report)
-        origin = provenance(f, machine.plan.grid, machine.plan.jaxprs)
-        shell = frame(
-            machine.plan.grid,
-            machine.plan.variables,
-            coords or {},
-            units or {},
-            {**origin, **(attributes or {})},
-        )
-        if out is not None:
-            return _to_store(machine, shell, Path(out), lambda: machine.tiles(tile, memory))
-        if jax.process_count() > 1:
-            raise UsageError("several processes share a store: name one as out")
-        result = MemoryResult(shell, machine.tiles(tile, memory))
-        fill(machine, result)
-        return result.dataset()
-
-
-def _to_store(
-    machine: Machine, shell: Frame, path: Path, tiles: Callable[[], Tiling]
-) -> xarray.Dataset:
-    """Fill a new or an unfinished store; the first process creates it."""
-    process, processes = jax.process_index(), jax.process_count()
-    if process == 0 and not is_store(path):
-        create(path, shell, tiles())
-    wait_for_all("created", path)
-    with sole_writer(path) if process == 0 else nullcontext():
-        result = StoreResult(path, shell, process, processes)
-        fill(machine, result, process, processes)
-        wait_for_all("filled", path)
-    return result.dataset()
+        theorem = registry.theorem(f) if isinstance(f, str) else f
+        check_axes(theorem, axes)
+        f = claim_sides(theorem)
+        options["seeds"] = options.get("seeds") or 1
+    with jax.enable_x64(True) if getattr(f, "in_float64", False) else nullcontext():
+        return sweeps.sweep(f, axes, **options)

@@ -21,7 +21,7 @@ from theorysim.engine import registry
 from theorysim.engine.measure.errors import replace_coarsening, runs, simulation_keys
 from theorysim.engine.measure.setup import parse_settings, select_readings
 from theorysim.errors import UsageError
-from theorysim.sweeps.outputs import DIVERGED
+from theorysim.sweeps import DIVERGED
 
 SLACK = ".slack"
 SATISFIED = "satisfied"
@@ -146,8 +146,8 @@ def split_grid(
     return axes, sizes
 
 
-def checked_axes(theorem: Theorem, axes: Mapping[str, Any]) -> None:
-    """Refuse axes, zipped ones too, that are no values of the theorem's fields.
+def check_axes(theorem: Theorem, axes: Mapping[str, Any]) -> None:
+    """Refuse values along axes, zipped ones too, that do not belong to the theorem's fields.
 
     Raises:
         UsageError: for a size, an unknown name or a value out of range.

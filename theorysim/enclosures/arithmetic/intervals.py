@@ -11,7 +11,11 @@ import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from theorysim.enclosures.balls import UNARY, UNDEFINED, Arithmetic, angle, arb
+from flint import arb
+
+from theorysim.enclosures.arithmetic.balls import UNARY, angle
+from theorysim.enclosures.arithmetic.base import Arithmetic
+from theorysim.enclosures.arithmetic.numbers import UNDEFINED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,7 +212,7 @@ INTERVAL_FUNCTIONS: dict[str, Callable[..., Interval]] = {
     "atan2": _through_ball(angle),
 }
 
-RANGES = Arithmetic(
+INTERVALS = Arithmetic(
     lift=interval,
     functions=INTERVAL_FUNCTIONS,
     power=power,

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import xarray
 
-import theorysim
-from tests.engine import sweep_child
+from tests.sweeps import sweep_child
 from theorysim.errors import UsageError
-from theorysim.sweeps.store import StoreError, open_store, sole_writer
+from theorysim.sweeps import StoreError, open_store, sweep
+from theorysim.sweeps.store import sole_writer
 
 ROOT = Path(__file__).parents[2]
 TILES = 12
@@ -36,7 +36,7 @@ def child(devices=1, **settings) -> subprocess.Popen:
         "NPROC": str(4 * devices + 12),
         "JAX_NUM_CPU_DEVICES": str(devices),
     }
-    program = f"from tests.engine.sweep_child import main; main(**{settings!r})"
+    program = f"from tests.sweeps.sweep_child import main; main(**{settings!r})"
     return subprocess.Popen(
         [sys.executable, "-c", program],
         cwd=ROOT,
@@ -130,15 +130,15 @@ X = {"x": [1.0, 2.0]}
 
 def test_another_sweep_is_refused(tmp_path):
     path = tmp_path / "a.zarr"
-    theorysim.sweep(line(1.0), X, out=path)
-    theorysim.sweep(line(1.0), X, out=path)
+    sweep(line(1.0), X, out=path)
+    sweep(line(1.0), X, out=path)
     before = content(path)
     with pytest.raises(StoreError, match="another function"):
-        theorysim.sweep(line(1.001), X, out=path)
+        sweep(line(1.001), X, out=path)
     with pytest.raises(StoreError, match="another grid"):
-        theorysim.sweep(line(1.0), {"x": [1.0, 2.5]}, out=path)
+        sweep(line(1.0), {"x": [1.0, 2.5]}, out=path)
     with pytest.raises(StoreError, match="another run is writing"), sole_writer(path):
-        theorysim.sweep(line(1.0), X, out=path)
+        sweep(line(1.0), X, out=path)
     assert content(path) == before
 
 
@@ -146,8 +146,8 @@ def test_what_is_no_store_is_refused_and_left_alone(tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "thesis.txt").write_text("dear")
-    with pytest.raises(UsageError, match="no store of a sweep"):
-        theorysim.sweep(line(1.0), X, out=folder)
+    with pytest.raises(UsageError, match="not a store of a sweep"):
+        sweep(line(1.0), X, out=folder)
     assert (folder / "thesis.txt").read_text() == "dear"
 
 
@@ -164,16 +164,16 @@ def flip(file: Path) -> None:
 )
 def test_damage_is_refused(damage, tmp_path):
     path = tmp_path / "a.zarr"
-    theorysim.sweep(line(1.0), X, out=path, tile=1)
+    sweep(line(1.0), X, out=path, tile=1)
     damage(path / "f" / "c" / "1")
     with pytest.raises(StoreError, match=r"tile 1 of .* is damaged"):
-        theorysim.sweep(line(1.0), X, out=path)
+        sweep(line(1.0), X, out=path)
 
 
 def test_a_lost_record_of_progress_only_costs_a_tile(tmp_path):
     path = tmp_path / "a.zarr"
-    theorysim.sweep(line(1.0), X, out=path, tile=1)
+    sweep(line(1.0), X, out=path, tile=1)
     before = content(path)
     (path / "progress" / "done" / "c" / "0" / "1").unlink()
-    theorysim.sweep(line(1.0), X, out=path)
+    sweep(line(1.0), X, out=path)
     assert content(path) == before

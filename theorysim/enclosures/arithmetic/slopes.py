@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from theorysim.enclosures.balls import Arithmetic, arb
-from theorysim.enclosures.ranges import (
+from flint import arb
+
+from theorysim.enclosures.arithmetic.base import Arithmetic
+from theorysim.enclosures.arithmetic.intervals import (
     INTERVAL_FUNCTIONS,
     NOWHERE,
     ONE,

@@ -1,43 +1,54 @@
 """Running JAX programs in an arithmetic of enclosures.
 
-`jax.make_jaxpr` turns a formula into a program; a `Machine` runs it on NumPy arrays of objects:
-floats are numbers of the arithmetic, booleans are True, False or None, integers and random keys
-are known exactly.
+`jax.make_jaxpr` turns a formula into a program; an `Interpreter` runs it on NumPy arrays of
+objects: floats are numbers of the arithmetic, booleans are True, False or None, integers and random
+keys are known exactly.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from flint import arb
 
-from theorysim.enclosures.arrays import UnknownPrimitive, concrete, filled, objects
-from theorysim.enclosures.balls import (
-    Arithmetic,
-    Undecided,
-    arb,
-    both,
-    literal,
-    negated,
-    short_decimal,
-)
-from theorysim.enclosures.primitives import RULES
+from theorysim.enclosures.arithmetic.base import Arithmetic, Undecided, both, negated
+from theorysim.enclosures.arithmetic.numbers import literal, short_decimal
+from theorysim.enclosures.interpreter.arrays import evaluate_exactly, map_entries, object_array
+from theorysim.errors import UsageError
 from theorysim.jaxprs.structure import CALLS
 
+# rule(interpreter, equation, *values) returns the value of an operation, or a list of its values.
+Rule = Callable[..., Any]
 
-class Machine:
+
+class UnknownPrimitive(UsageError):
+    """A formula uses an operation of JAX for which no enclosure is known."""
+
+    def __init__(self, operation: str, subject: str):
+        super().__init__(
+            f"certify does not know the operation {operation!r} in {subject}: "
+            "state that part of the formula with other operations"
+        )
+
+
+class Interpreter:
     """Runs programs in one arithmetic, at one precision of python-flint.
+
+    `rules` say how operations are run, by the name of their primitive; what they leave out is run
+    by JAX where all is known exactly, else by the arithmetic's functions.
 
     Outside loops, an operation that is repeated on the same objects gives the same object, so that
     equal parts of a formula are known to be equal. `subject` is named in errors.
     """
 
-    def __init__(self, arithmetic: Arithmetic, subject: str):
+    def __init__(self, arithmetic: Arithmetic, rules: Mapping[str, Rule], subject: str):
         self.arithmetic = arithmetic
+        self.rules = rules
         self.subject = subject
         self.index_maps: dict[int, tuple[Any, np.ndarray]] = {}
         self._constants: dict[int, tuple[Any, Any]] = {}
@@ -82,16 +93,16 @@ class Machine:
         """A constant as an array; what stands at one place of the program is one number."""
         place = value if place is None else place
         if id(place) not in self._constants:  # keeps the place alive, so that ids stay unique
-            self._constants[id(place)] = place, self.lifted(value)
+            self._constants[id(place)] = place, self.lift(value)
         return self._constants[id(place)][1]
 
-    def lifted(self, value: Any) -> Any:
-        """An array of JAX or NumPy as the machine holds it."""
+    def lift(self, value: Any) -> Any:
+        """An array of JAX or NumPy as the interpreter holds it."""
         if _is_key(value):
             return value
         array = np.asarray(value)
         if jnp.issubdtype(array.dtype, np.floating):
-            return filled([self._literal(number) for number in array.flat], array.shape)
+            return object_array([self._literal(number) for number in array.flat], array.shape)
         return array.astype(object) if array.dtype == bool else array
 
     def _literal(self, number: Any) -> Any:
@@ -108,16 +119,16 @@ class Machine:
 
     def floats(self, integers: Any) -> np.ndarray:
         """Integers as numbers of the arithmetic."""
-        return objects(lambda n: self.arithmetic.lift(arb(int(n))), np.asarray(integers))
+        return map_entries(lambda n: self.arithmetic.lift(arb(int(n))), np.asarray(integers))
 
     def elementwise(self, name: str, *arrays: Any) -> np.ndarray:
         """A function of the arithmetic."""
-        return self.applied(name, self.arithmetic.functions[name], *arrays)
+        return self.apply(name, self.arithmetic.functions[name], *arrays)
 
-    def applied(self, name: Any, function: Callable, *arrays: Any) -> np.ndarray:
+    def apply(self, name: Any, function: Callable, *arrays: Any) -> np.ndarray:
         """Elementwise, each application to the same objects once; `name` tells functions apart."""
         if self._loops:
-            return objects(function, *arrays)
+            return map_entries(function, *arrays)
 
         def remembered(*numbers: Any) -> Any:
             place = (name, *map(id, numbers))
@@ -125,9 +136,9 @@ class Machine:
                 self._results[place] = function(*numbers), numbers
             return self._results[place][0]
 
-        return objects(remembered, *arrays)
+        return map_entries(remembered, *arrays)
 
-    def compared(self, relation: str, a: Any, b: Any) -> bool | None:
+    def compare(self, relation: str, a: Any, b: Any) -> bool | None:
         """A comparison of numbers, integers or booleans."""
         if isinstance(a, (bool, int, np.integer, type(None))):
             return None if a is None or b is None else bool(getattr(operator, relation)(a, b))
@@ -140,13 +151,13 @@ class Machine:
             outcome = both(at_most(a, b), at_most(b, a))
         return negated(outcome) if relation in ("gt", "lt", "ne") else outcome
 
-    def decided(self, relation: str, a: Any, b: Any) -> bool:
+    def decide(self, relation: str, a: Any, b: Any) -> bool:
         """The same where a program has to branch.
 
         Raises:
             Undecided: where the enclosures overlap.
         """
-        outcome = self.compared(relation, a, b)
+        outcome = self.compare(relation, a, b)
         if outcome is None:
             raise Undecided
         return outcome
@@ -168,15 +179,15 @@ class Machine:
         if name in CALLS:
             return self.call(equation.params[CALLS[name]], values)
         exact = all(_is_exact(atom.aval) for atom in (*equation.invars, *equation.outvars))
-        if name in RULES and not (exact and any(map(_is_key, values))):
-            outputs = RULES[name](self, equation, *values)
+        if name in self.rules and not (exact and any(map(_is_key, values))):
+            outputs = self.rules[name](self, equation, *values)
             outputs = outputs if isinstance(outputs, list) else [outputs]
             return [_typed(v, atom.aval) for v, atom in zip(outputs, equation.outvars)]
         if exact:
-            return concrete(equation, values)
+            return evaluate_exactly(equation, values)
         if name in self.arithmetic.functions:
             return [self.elementwise(name, *values)]
-        raise UnknownPrimitive(name, self)
+        raise UnknownPrimitive(name, self.subject)
 
 
 def _is_key(value: Any) -> bool:

@@ -12,9 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-import theorysim
+from theorysim.sweeps import ProcessLost, sweep
 from theorysim.sweeps import store as sweep_store
-from theorysim.sweeps.processes import ProcessLost
 
 AXES = {"rate": np.linspace(0.1, 1.0, 12), "angle": np.linspace(0.0, 3.0, 10)}
 SETTINGS = {"sizes": {"width": [2, 3]}, "seeds": 2, "independent_keys": True}
@@ -33,7 +32,7 @@ def network(rate, angle, width, key):
 def run(out=None, tile=TILE, progress=False):
     """The sweep, whose command is the same in every process."""
     sys.argv = ["sweep_child"]
-    return theorysim.sweep(network, AXES, **SETTINGS, tile=tile, out=out, progress=progress)
+    return sweep(network, AXES, **SETTINGS, tile=tile, out=out, progress=progress)
 
 
 def kill() -> None:

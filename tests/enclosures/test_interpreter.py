@@ -12,11 +12,18 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from theorysim.enclosures.arrays import UnknownPrimitive, filled
-from theorysim.enclosures.balls import BALLS, Undecided, exact_number, literal
-from theorysim.enclosures.interpreter import Machine
-from theorysim.enclosures.ranges import ONE, RANGES, Interval
-from theorysim.enclosures.slopes import Sloped, slopes_arithmetic
+from theorysim.enclosures.arithmetic import (
+    BALLS,
+    INTERVALS,
+    Interval,
+    Sloped,
+    Undecided,
+    exact_number,
+    literal,
+    slopes_arithmetic,
+)
+from theorysim.enclosures.arithmetic.intervals import ONE
+from theorysim.enclosures.interpreter import RULES, Interpreter, UnknownPrimitive, object_array
 
 pytestmark = pytest.mark.usefixtures("x64")
 
@@ -29,9 +36,9 @@ FLOAT_ERROR = 1e-12
 def run(function, *values, arithmetic=BALLS, lift=None):
     """Entries of the first output of a function of float arrays."""
     examples = [np.asarray(v, float) for v in values]
-    machine = Machine(arithmetic, "a test")
-    inputs = [machine.lifted(v) for v in examples] if lift is None else lift(machine)
-    output, *_ = machine.run(jax.make_jaxpr(function)(*examples), inputs)
+    interpreter = Interpreter(arithmetic, RULES, "a test")
+    inputs = [interpreter.lift(v) for v in examples] if lift is None else lift(interpreter)
+    output, *_ = interpreter.run(jax.make_jaxpr(function)(*examples), inputs)
     return output.ravel().tolist()
 
 
@@ -162,8 +169,8 @@ def test_random_formulas_are_enclosed(seed):
         expected = truth(mpmath.mpf(x), mpmath.mpf(y))
         assert holds(ball, expected, mpmath.mpf(10) ** (8 - DIGITS))
     with mpmath.workdps(DIGITS), ctx.workprec(160):
-        exact = filled([arb(x)], ()), filled([arb(y)], ())
-        (ball,) = run(f, x, y, lift=lambda machine: list(exact))
+        exact = object_array([arb(x)], ()), object_array([arb(y)], ())
+        (ball,) = run(f, x, y, lift=lambda interpreter: list(exact))
         assert holds(ball, expected, mpmath.mpf(10) ** (8 - DIGITS))
         if abs(expected) > 1e-3:
             assert ball.rel_accuracy_bits() > 100
@@ -179,16 +186,18 @@ def test_intervals_and_slopes_enclose(seed):
     box = [Interval(arb(low), arb(high)) for low, high in zip(lows, highs)]
     slopes = (Sloped(box[0], (ONE, None)), Sloped(box[1], (None, ONE)))
     with mpmath.workdps(DIGITS), ctx.workprec(64):
-        (value,) = run(f, *middle, arithmetic=RANGES, lift=lambda m: [filled([b], ()) for b in box])
+        (value,) = run(
+            f, *middle, arithmetic=INTERVALS, lift=lambda m: [object_array([b], ()) for b in box]
+        )
         (sloped,) = run(
             f,
             *middle,
             arithmetic=slopes_arithmetic(2),
-            lift=lambda m: [filled([s], ()) for s in slopes],
+            lift=lambda m: [object_array([s], ()) for s in slopes],
         )
         low, high = (as_mpf(end)[0] for end in (value.low, value.high))
-        thin = [filled([Interval(arb(x), arb(x))], ()) for x in middle]
-        (point,) = run(f, *middle, arithmetic=RANGES, lift=lambda m: thin)
+        thin = [object_array([Interval(arb(x), arb(x))], ()) for x in middle]
+        (point,) = run(f, *middle, arithmetic=INTERVALS, lift=lambda m: thin)
         centre = truth(*map(mpmath.mpf, middle))
         assert as_mpf(point.low)[0] <= centre <= as_mpf(point.high)[0]
         points = [tuple(map(mpmath.mpf, rng.uniform(lows, highs))) for _ in range(20)]
@@ -220,8 +229,8 @@ def test_intervals_round_outwards(seed):
     if exact[1][0] * exact[1][1] > 0:
         operations["div"] = operator.truediv
     with ctx.workprec(24):
-        results = {name: RANGES.functions[name](a, b) for name in operations}
-        powers = {n: RANGES.power(a, n) for n in (2, 3)}
+        results = {name: INTERVALS.functions[name](a, b) for name in operations}
+        powers = {n: INTERVALS.power(a, n) for n in (2, 3)}
     for name, operation in operations.items():
         for x, y in itertools.product(*exact):
             assert between(results[name], operation(x, y))
@@ -308,7 +317,7 @@ def test_comparisons_are_three_valued():
             [jnp.where(x > 0, 2.0, 1.0), jnp.where(jnp.logical_or(x > 0, x <= 1), 2.0, 1.0)]
         )
 
-    wide = lambda machine: [filled([arb(0, 0.5)], ())]  # noqa: E731
+    wide = lambda interpreter: [object_array([arb(0, 0.5)], ())]  # noqa: E731
     either, certain = run(f, 0.0, lift=wide)
     assert either.contains(1) and either.contains(2)
     assert certain == 2
@@ -322,7 +331,7 @@ def test_comparisons_are_three_valued():
             run(branching, 0.0, lift=wide)
 
 
-@pytest.mark.parametrize("arithmetic", [BALLS, RANGES, slopes_arithmetic(0)])
+@pytest.mark.parametrize("arithmetic", [BALLS, INTERVALS, slopes_arithmetic(0)])
 def test_what_is_undefined_stays_undefined(arithmetic):
     """Arb encloses the sine of NaN by [-1, 1]: |sin(log x)| <= 1 must not pass for x < 0."""
     for f in (
@@ -357,7 +366,7 @@ def test_two_unknown_choices_are_not_the_same():
         floats = first.astype(float) - second.astype(float)
         return jnp.stack([floats, jnp.where(first, 1.0, 0.0) - jnp.where(second, 1.0, 0.0)])
 
-    for difference in run(f, 0.0, lift=lambda machine: [filled([arb(0, 0.5)], ())]):
+    for difference in run(f, 0.0, lift=lambda interpreter: [object_array([arb(0, 0.5)], ())]):
         assert difference.contains(1) and difference.contains(-1)
 
 

@@ -11,17 +11,21 @@ from typing import Any
 import numpy as np
 from flint import ctx
 
-from theorysim.enclosures.arrays import filled
-from theorysim.enclosures.boxes import Box, Coordinate, Examiner, Point, Problem, checked
-from theorysim.enclosures.points import MAX_PRECISION, PRECISION, Decision, Outcome, traced
+from theorysim.enclosures.boxes import Box, Coordinate, Point, Problem, check_coordinate
+from theorysim.enclosures.decision import MAX_PRECISION, PRECISION, Decision, Outcome
+from theorysim.enclosures.examine import Examiner
+from theorysim.enclosures.interpreter.arrays import object_array
+from theorysim.enclosures.interpreter.interpreter import Interpreter
+from theorysim.enclosures.relation import trace
 from theorysim.errors import UsageError
 
-# Enclosures of two equal sides overlap for ever: boxes can only refute an equality.
+# Enclosures of two equal sides always overlap: boxes can only refute an equality.
 EQUALITY_BOXES = 64
 
 MAX_BOXES = 4096
 
-Progress = Callable[[int, int], None]
+# Called with the boxes examined and the budget.
+BoxProgress = Callable[[int, int], None]
 Side = Callable[..., Any]
 
 
@@ -30,11 +34,11 @@ class BoxOutcome:
     """What is certain over a box.
 
     Attributes:
-        boxes, dropped, depth: how many boxes were looked at, how many of them lie outside the
-            hypotheses, and how often the smallest was bisected.
+        boxes, dropped, depth: how many boxes were examined, how many of them lie outside the
+            hypotheses, and how many bisections led to the smallest.
         left: roughly, the part of the box that resists; `resisting` encloses it.
-        point: the violating point, with the `decision` on it; `place` tells the problem it belongs
-            to and its coordinates.
+        point: the violating point, with the `decision` on it; `place` holds the index of its
+            problem and its coordinates.
     """
 
     outcome: Outcome
@@ -48,9 +52,9 @@ class BoxOutcome:
     place: tuple[int, Point] | None = None
 
     def __str__(self) -> str:
-        counted = f"{self.boxes} boxes, bisected at most {self.depth} times"
+        counted = f"boxes examined: {self.boxes}, successive bisections: {self.depth}"
         if self.dropped:
-            counted += f", {self.dropped} outside the hypotheses"
+            counted += f", outside the hypotheses: {self.dropped}"
         if self.point is not None and self.decision is not None:
             where = ", ".join(f"{name} = {value!r}" for name, value in self.point.items())
             return f"{self.outcome} at {where}: slack {self.decision.slack} ({counted})"
@@ -72,7 +76,7 @@ def certify_box(
     precision: int = PRECISION,
     max_precision: int = MAX_PRECISION,
     max_boxes: int = MAX_BOXES,
-    progress: Progress | None = None,
+    progress: BoxProgress | None = None,
 ) -> BoxOutcome:
     """Certify `lhs <= rhs` for all numbers of a box, or find numbers that violate it.
 
@@ -84,7 +88,7 @@ def certify_box(
         log: names of positive numbers to bisect at geometric means.
         precision, max_precision: bits for boxes, and for violating points.
         max_boxes: budget; what it leaves undecided is returned.
-        progress: called with (looked at, budget).
+        progress: called with (boxes examined, budget).
 
     Raises:
         UsageError: for an empty interval, an unknown relation or an unknown operation.
@@ -92,7 +96,7 @@ def certify_box(
     if relation not in ("at_most", "at_least", "equal"):
         raise UsageError(f"relation {relation!r}: expected at_most, at_least or equal")
     coordinates = tuple(
-        checked(Coordinate(name, float(low), float(high), name in log))
+        check_coordinate(Coordinate(name, float(low), float(high), name in log))
         for name, (low, high) in box.items()
     )
     margins = list((given or {}).values())
@@ -102,17 +106,21 @@ def certify_box(
         return lhs(**named), rhs(**named), None, [margin(**named) for margin in margins]
 
     subject = getattr(lhs, "__name__", "the left side")
-    formula = traced(points, [np.float64(0)] * len(box), relation, strict, subject)
-    problem = Problem(formula, coordinates, lambda machine, xs: [filled([x], ()) for x in xs], {})
-    return settle([problem], precision, max_precision, max_boxes, progress)
+    formula = trace(points, [np.float64(0)] * len(box), relation, strict, subject)
+    problem = Problem(formula, coordinates, _scalars, {})
+    return certify_problems([problem], precision, max_precision, max_boxes, progress)
 
 
-def settle(
+def _scalars(interpreter: Interpreter, numbers: list[Any]) -> list[Any]:
+    return [object_array([number], ()) for number in numbers]
+
+
+def certify_problems(
     problems: list[Problem],
     precision: int = PRECISION,
     max_precision: int = MAX_PRECISION,
     max_boxes: int = MAX_BOXES,
-    progress: Progress | None = None,
+    progress: BoxProgress | None = None,
 ) -> BoxOutcome:
     """Certify all problems, or find a point of one that violates its relation.
 

@@ -1,36 +1,43 @@
-"""Operations of JAX that combine the entries of whole arrays: sums, products, orders."""
+"""The operations of JAX that combine the entries of whole arrays: sums, products, orders."""
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
-from flint import acb_mat, arb_mat
+from flint import acb_mat, arb, arb_mat
 
-from theorysim.enclosures.arrays import UnknownPrimitive, concrete, filled, is_float, objects
-from theorysim.enclosures.balls import BALLS, UNDEFINED, Undecided, arb, both, either
+from theorysim.enclosures.arithmetic.balls import BALLS
+from theorysim.enclosures.arithmetic.base import Undecided, both, either
+from theorysim.enclosures.arithmetic.numbers import UNDEFINED
+from theorysim.enclosures.interpreter.arrays import (
+    evaluate_exactly,
+    is_float,
+    map_entries,
+    object_array,
+)
+from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule, UnknownPrimitive
 
-if TYPE_CHECKING:
-    from theorysim.enclosures.interpreter import Machine
 
-
-def _fold(name: str, empty: float) -> Callable:
-    def fold(machine: Machine, equation: Any, array: np.ndarray) -> Any:
+def _fold(name: str, empty: float) -> Rule:
+    def fold(interpreter: Interpreter, equation: Any, array: np.ndarray) -> Any:
         if not is_float(equation.invars[0]):
-            return concrete(equation, [array])
-        function = functools.partial(machine.elementwise, name)
-        return _folded(function, machine.lifted(np.asarray(empty)), array, equation.params["axes"])
+            return evaluate_exactly(equation, [array])
+        function = functools.partial(interpreter.elementwise, name)
+        return _folded(
+            function, interpreter.lift(np.asarray(empty)), array, equation.params["axes"]
+        )
 
     return fold
 
 
-def _fold_logic(function: Callable, empty: bool) -> Callable:
-    def fold(machine: Machine, equation: Any, array: np.ndarray) -> np.ndarray:
-        several = functools.partial(objects, function)
-        return _folded(several, filled([empty], ()), array, equation.params["axes"])
+def _fold_logic(function: Callable, empty: bool) -> Rule:
+    def fold(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
+        several = functools.partial(map_entries, function)
+        return _folded(several, object_array([empty], ()), array, equation.params["axes"])
 
     return fold
 
@@ -48,22 +55,22 @@ def _folded(
     return functools.reduce(function, columns).reshape(shape)
 
 
-def _accumulate(name: str) -> Callable:
-    def accumulate(machine: Machine, equation: Any, array: np.ndarray) -> Any:
+def _accumulate(name: str) -> Rule:
+    def accumulate(interpreter: Interpreter, equation: Any, array: np.ndarray) -> Any:
         if not is_float(equation.invars[0]):
-            return concrete(equation, [array])
+            return evaluate_exactly(equation, [array])
         axis, reverse = equation.params["axis"], equation.params["reverse"]
         rows = np.flip(array, axis) if reverse else array
-        function = np.frompyfunc(machine.arithmetic.functions[name], 2, 1)
+        function = np.frompyfunc(interpreter.arithmetic.functions[name], 2, 1)
         sums = function.accumulate(rows, axis=axis)
         return np.flip(sums, axis) if reverse else sums
 
     return accumulate
 
 
-def _dot(machine: Machine, equation: Any, a: np.ndarray, b: np.ndarray) -> Any:
+def _dot(interpreter: Interpreter, equation: Any, a: np.ndarray, b: np.ndarray) -> Any:
     if not is_float(equation.invars[0]):
-        return concrete(equation, [a, b])
+        return evaluate_exactly(equation, [a, b])
     (a_sum, b_sum), (a_batch, b_batch) = equation.params["dimension_numbers"]
     a_free = [axis for axis in range(a.ndim) if axis not in (*a_sum, *a_batch)]
     b_free = [axis for axis in range(b.ndim) if axis not in (*b_sum, *b_batch)]
@@ -72,18 +79,18 @@ def _dot(machine: Machine, equation: Any, a: np.ndarray, b: np.ndarray) -> Any:
     b = b.transpose(*b_batch, *b_free, *b_sum)
     a = np.expand_dims(a, tuple(range(lead + len(a_free), lead + len(a_free) + len(b_free))))
     b = np.expand_dims(b, tuple(range(lead, lead + len(a_free))))
-    products = machine.elementwise("mul", a, b)
+    products = interpreter.elementwise("mul", a, b)
     summed = tuple(range(products.ndim - len(a_sum), products.ndim))
-    add = functools.partial(machine.elementwise, "add")
-    return _folded(add, machine.floats(0), products, summed)
+    add = functools.partial(interpreter.elementwise, "add")
+    return _folded(add, interpreter.floats(0), products, summed)
 
 
-def _place_of_extreme(relation: str) -> Callable:
-    def place(machine: Machine, equation: Any, array: np.ndarray) -> np.ndarray:
+def _place_of_extreme(relation: str) -> Rule:
+    def place(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
         """The first place, as JAX has it; NaN is undecided."""
 
         def better(row: np.ndarray, best: int, place: int) -> int:
-            return place if machine.decided(relation, row[place], row[best]) else best
+            return place if interpreter.decide(relation, row[place], row[best]) else best
 
         (axis,) = equation.params["axes"]
         rows = np.moveaxis(array, axis, -1)
@@ -97,7 +104,7 @@ def _place_of_extreme(relation: str) -> Callable:
     return place
 
 
-def _sort(machine: Machine, equation: Any, *arrays: np.ndarray) -> list[np.ndarray]:
+def _sort(interpreter: Interpreter, equation: Any, *arrays: np.ndarray) -> list[np.ndarray]:
     keys, axis = equation.params["num_keys"], equation.params["dimension"]
     rows = [np.moveaxis(array, axis, -1) for array in arrays]
     order = np.empty(rows[0].shape, int)
@@ -105,8 +112,8 @@ def _sort(machine: Machine, equation: Any, *arrays: np.ndarray) -> list[np.ndarr
     def precedes(at: tuple[int, ...], i: int, j: int) -> int:
         for key in rows[:keys]:
             a, b = key[at][i], key[at][j]
-            if machine.decided("ne", a, b):
-                return -1 if machine.decided("lt", a, b) else 1
+            if interpreter.decide("ne", a, b):
+                return -1 if interpreter.decide("lt", a, b) else 1
         return 0
 
     for at in np.ndindex(*order.shape[:-1]):
@@ -115,14 +122,14 @@ def _sort(machine: Machine, equation: Any, *arrays: np.ndarray) -> list[np.ndarr
     return [np.moveaxis(np.take_along_axis(row, order, -1), -1, axis) for row in rows]
 
 
-def _singular_values(machine: Machine, equation: Any, array: np.ndarray) -> np.ndarray:
+def _singular_values(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
     """Square roots of the eigenvalues of A^T A, which python-flint encloses with multiplicity."""
-    if equation.params["compute_uv"] or machine.arithmetic is not BALLS:
-        raise UnknownPrimitive("svd", machine)
+    if equation.params["compute_uv"] or interpreter.arithmetic is not BALLS:
+        raise UnknownPrimitive("svd", interpreter.subject)
     if array.shape[-2] < array.shape[-1]:
         array = np.swapaxes(array, -2, -1)
     values = [_root_spectrum(array[at]) for at in np.ndindex(*array.shape[:-2])]
-    return filled([value for row in values for value in row], equation.outvars[0].aval.shape)
+    return object_array([value for row in values for value in row], equation.outvars[0].aval.shape)
 
 
 def _root_spectrum(matrix: np.ndarray) -> list[arb]:
@@ -139,7 +146,7 @@ def _root_spectrum(matrix: np.ndarray) -> list[arb]:
     return [low.sqrt().union(high.sqrt()) for low, high in zip(lows, highs)]
 
 
-REDUCTIONS: dict[str, Callable] = {
+REDUCTIONS: Mapping[str, Rule] = {
     "reduce_sum": _fold("add", 0.0),
     "reduce_prod": _fold("mul", 1.0),
     "reduce_max": _fold("max", -np.inf),

@@ -1,0 +1,93 @@
+"""A relation between two formulas, as a program that runs in any arithmetic of enclosures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from flint import arb
+from jax.interpreters.partial_eval import dce_jaxpr
+from jaxtyping import Array
+
+from theorysim.enclosures.interpreter.interpreter import Interpreter
+
+
+@dataclass(frozen=True)
+class RelationValues:
+    """The values of a relation at its points; `margins` are common to all."""
+
+    shape: tuple[int, ...]
+    slack: list[Any]
+    lhs: list[Any]
+    rhs: list[Any]
+    condition: list[Any]
+    margins: list[Any]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A relation as a program: inputs -> (slack, left side, right side, condition, margins).
+
+    The slack is to be >= 0 (`strict`: > 0) at every point whose `condition` is >= 0, if no margin
+    is negative. `needs` tells which of the traced inputs enter at all.
+    """
+
+    program: Any
+    needs: tuple[bool, ...]
+    strict: bool
+    equality: bool
+    subject: str
+
+    def run(self, interpreter: Interpreter, inputs: list[Any]) -> RelationValues:
+        """All points of the relation in the arithmetic of the interpreter.
+
+        Raises:
+            UnknownPrimitive: naming the operation that has no enclosure.
+            Undecided: where the enclosures do not decide a branch.
+        """
+        used = [value for value, needed in zip(inputs, self.needs) if needed]
+        outputs = interpreter.run(self.program, used)
+        return RelationValues(outputs[0].shape, *(output.ravel().tolist() for output in outputs))
+
+    def is_fine(self, slack: arb) -> bool:
+        """Whether the relation certainly holds."""
+        return slack > 0 if self.strict else slack >= 0
+
+    def is_bad(self, slack: arb) -> bool:
+        """Whether the relation certainly fails."""
+        return slack <= 0 if self.strict else slack < 0
+
+
+def trace(
+    relation: Callable[..., tuple],
+    examples: Iterable[Any],
+    kind: str,
+    strict: bool,
+    subject: str,
+) -> Formula:
+    """The formula of `relation(*examples) -> (lhs, rhs, condition or None, margins)`.
+
+    `kind` is "at_most", "at_least" or "equal"; `subject` is named in errors.
+    """
+
+    def points(*inputs: Any) -> tuple[Array, ...]:
+        lhs, rhs, condition, margins = relation(*inputs)
+        lhs, rhs = jnp.broadcast_arrays(jnp.asarray(lhs, float), jnp.asarray(rhs, float))
+        slack = {
+            "at_most": lambda: rhs - lhs,
+            "at_least": lambda: lhs - rhs,
+            "equal": lambda: -jnp.abs(lhs - rhs),
+        }
+        condition = jnp.zeros(()) if condition is None else jnp.asarray(condition, float)
+        flat = [jnp.ravel(jnp.asarray(margin, float)) for margin in margins]
+        together = jnp.concatenate(flat) if flat else jnp.zeros(0)
+        return slack[kind](), lhs, rhs, jnp.broadcast_to(condition, lhs.shape), together
+
+    with jax.enable_x64(True):
+        closed = jax.make_jaxpr(points)(*examples)
+    jaxpr, needs = dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
+    program = closed.replace(jaxpr=jaxpr)
+    return Formula(program, tuple(needs), strict, kind == "equal", subject)
