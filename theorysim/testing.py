@@ -41,8 +41,9 @@ from theorysim.claims.space import Space
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
+from theorysim.engine.verify.mutation import Mutation, mutation
 from theorysim.engine.verify.report import Report
-from theorysim.engine.verify.verify import rejects_wrong, verify
+from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 
 Data = dict[str, Any]
@@ -175,20 +176,33 @@ def assert_holds(
     return report
 
 
-def assert_wrong_is_rejected(theorem: Theorem | str) -> Report:
-    """Assert that the check of a theorem refutes its `wrong` reading: it could fail, then.
+def assert_mutants_are_refuted(
+    theorem: Theorem | str, *, reading: str | None = None, seed: int = 0
+) -> Mutation:
+    """Assert that every claim of a reading (the primary one) refutes a mutant: it can fail, then.
+
+    Claims whose survival the theorem explains (`survivors`) must refute none.
 
     Raises:
-        AssertionError: with the verdict that the wrong reading got.
+        AssertionError: naming the claims, and what they said of each mutant.
     """
     theorem = _theorem(theorem)
-    report = rejects_wrong(theorem)
-    if report.verdict is not Verdict.VIOLATED:
-        raise AssertionError(
-            f"{_called(theorem)}: its check does not reject {theorem.wrong.name!r}, "
-            f"which came out {report.verdict}"
+    found = mutation(theorem, reading=reading, seed=seed)
+    explained = [claim for claim in theorem.survivors if claim in found.verdicts]
+    unexplained = [claim for claim in found.survivors if claim not in explained]
+    if unexplained:
+        told = "\n".join(
+            f"{claim}: {', '.join(f'{m} {v}' for m, v in found.verdicts[claim].items()) or 'none'}"
+            for claim in unexplained
         )
-    return report
+        raise AssertionError(f"{_called(theorem)}: claims that refute no mutant\n{told}")
+    killing = [claim for claim in explained if found.killed_by(claim)]
+    if killing:
+        raise AssertionError(
+            f"{_called(theorem)}: {', '.join(killing)} stand among the survivors, but refute "
+            f"{', '.join(found.killed_by(killing[0]))}"
+        )
+    return found
 
 
 def _called(theorem: Theorem) -> str:

@@ -2,8 +2,8 @@
 
     python -m validation.attacks [--seconds 60] [--only TEXT] [--short]
 
-attacks, from a cold start, the `wrong` and the primary reading of every theorem, and records in
-validation/attacks.json and docs/records/attacks.md how many evaluations it took or withstood. The
+attacks, from a cold start, the first mutant and the primary reading of every theorem, and records
+in validation/attacks.json and docs/records/attacks.md how many evaluations it took or withstood. The
 claims of a primary reading that are searched, and those that are drawn anew, get as many
 evaluations, up to a million runs, as fit into their seconds.
 """
@@ -20,13 +20,13 @@ from typing import Any
 
 import jax
 
-from theorysim.claims import Kind, Theorem
-from theorysim.claims.theorem import ResolvedReading
+from theorysim.claims import ResolvedReading, Theorem
+from theorysim.claims.kinds import Attack as Way
 from theorysim.engine import registry
-from theorysim.engine.falsify.falsify import STATISTICAL, falsify
+from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
-from theorysim.engine.measure.draw import parse_settings
 from theorysim.engine.measure.errors import replace_coarsening
+from theorysim.engine.measure.setup import parse_settings, select_readings
 from theorysim.jaxprs.structure import contains
 from validation import write_whole
 
@@ -36,7 +36,6 @@ TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "attacks.m
 # A larger budget must be worth its time; the last one should reach the million.
 LEAST, MARGIN = 1.5, 1.05
 
-INEQUALITIES = (Kind.AT_MOST, Kind.AT_LEAST, Kind.INCREASING, Kind.DECREASING)
 FIRST, GROWTH = 1024, 32
 
 # Runs that a primary reading should withstand.
@@ -45,7 +44,7 @@ CLOSED, LOOPING = 1_000_000, 10_000
 HEAD = """# What withstands the falsifier
 
 `python -m validation.attacks` attacks every theorem from a cold start. *Planted error*: evaluations
-until the theorem's deliberately false reading was refuted. *Withstood*: evaluations that found no
+until the theorem's first mutant was refuted. *Withstood*: evaluations that found no
 counterexample to a claim of the primary reading (the least over its claims), and the runs of the
 simulation in them. An evaluation is one instance that meets the hypotheses; it takes several runs
 where a claim averages over them or speaks of a probability. *Largest ratio* of the two sides of an
@@ -76,9 +75,9 @@ def loops(theorem: Theorem) -> bool:
 
 def parts(reading: ResolvedReading) -> list[tuple[str, ...]]:
     """Names of claims that are drawn anew, and of those that are searched: each has its budget."""
-    drawn = tuple(c.name for c in reading.claims if c.kind in STATISTICAL)
-    searched = tuple(c.name for c in reading.claims if c.kind not in STATISTICAL)
-    return [names for names in (drawn, searched) if names]
+    resampled = tuple(c.name for c in reading.claims if c.attack is Way.RESAMPLE)
+    searched = tuple(c.name for c in reading.claims if c.attack is not Way.RESAMPLE)
+    return [names for names in (resampled, searched) if names]
 
 
 def growing(
@@ -92,6 +91,7 @@ def growing(
     def attack(budget: int) -> tuple[Attack, ...]:
         return falsify(theorem, reading=reading, claim=claims, budget=budget).attacks
 
+    (attacked,) = (r.claims for r in select_readings(theorem, reading, claims))
     yield attack(FIRST)
     begin, budget = time.perf_counter(), FIRST
     while True:
@@ -104,14 +104,18 @@ def growing(
         growth = min(GROWTH, MARGIN * left, (begin + seconds - now) / (now - start))
         if left <= 1 or growth < min(LEAST, left):
             return
-        if all(attack.kind in STATISTICAL for attack in attacks):
+        if all(claim.attack is Way.RESAMPLE for claim in attacked):
             budget = max(budget, reached)  # one draw of all instances may exceed it
         budget = int(budget * growth)
 
 
 def planted(theorem: Theorem, seconds: float) -> int | None:
-    """Evaluations until a claim of `wrong` was refuted; None where none was."""
-    for attacks in growing(theorem, theorem.wrong.name, None, seconds):
+    """Evaluations until a claim refuted the first mutant; None where none did or there is none."""
+    primary = theorem.primary()
+    variant = next(iter(theorem.mutants_of(primary).values()), None)
+    if variant is None:
+        return None
+    for attacks in growing(theorem, variant.name, None, seconds):
         hits = [attack.evaluations for attack in attacks if attack.refuted]
         if hits:
             return min(hits)
@@ -134,7 +138,7 @@ def survived(theorem: Theorem, seconds: float) -> tuple[Attack, ...]:
 def measured(theorem: Theorem, seconds: float) -> dict[str, Any]:
     """One line of the record."""
     attacks = survived(theorem, seconds)
-    ratios = [a.ratio for a in attacks if a.kind in INEQUALITIES and math.isfinite(a.ratio)]
+    ratios = [a.ratio for a in attacks if a.ratio_limit == 1 and math.isfinite(a.ratio)]
     return {
         "planted": planted(theorem, seconds),
         "evaluations": min(attack.evaluations for attack in attacks),

@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -123,13 +124,19 @@ def record(budget: int, only: str = "", missing: bool = False) -> None:
         print(f"{id}, {reading}: {found} ({time.perf_counter() - start:.0f} s)", flush=True)
 
 
+@cache
+def is_printed(id: str, reading: str) -> bool:
+    """Whether a reading stands in the paper: only such a one can be an erratum."""
+    return registry.theorem(id).reading(reading).source.kind == "printed"
+
+
 def refutations() -> list[Place]:
-    """Theorems and readings whose recorded verdict is "violated", sorted by theorem."""
+    """Theorems and printed readings whose recorded verdict is "violated", sorted by theorem."""
     return [
         (id, reading)
         for id, verdicts in sorted(catalogue().items())
         for reading, verdict in verdicts.items()
-        if verdict == "violated"
+        if verdict == "violated" and is_printed(id, reading)
     ]
 
 

@@ -7,7 +7,7 @@ minimiser shrinks at least by that factor in every step, where kappa is the rati
 import jax.numpy as jnp
 import optax
 
-from theorysim.claims import Mutant, Size, Space, Spectrum, Theorem, UnitVector, at_most
+from theorysim.claims import Mutant, Printed, Size, Space, Spectrum, Theorem, UnitVector, at_most
 from theorysim.numerics.descent import descend
 
 
@@ -30,5 +30,6 @@ theorem = Theorem(
     simulate=simulate,
     predict=predict,
     claims=(at_most("rate", lambda r: jnp.linalg.norm(r.sim, axis=-1), lambda r: r.theory),),
+    source=Printed("Polyak 1964", "|w_t - w*| <= ((kappa - 1) / (kappa + 1))^t |w_0 - w*|"),
     mutants=(Mutant("the square of the rate", predict=lambda x: predict(x) ** 2),),
 )

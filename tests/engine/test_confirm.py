@@ -10,7 +10,7 @@ from theorysim.claims import Mutant, Real, Space, Verdict, at_most, equal
 from theorysim.engine.falsify.confirm import Confirmation
 from theorysim.engine.falsify.objective import Scored
 from theorysim.engine.measure.errors import simulation_keys
-from theorysim.engine.measure.setup import Settings
+from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.engine.verify.verify import verify
 from theorysim.numerics.flow import integrate
 
@@ -118,5 +118,5 @@ def test_an_average_must_miss_with_fresh_keys():
         assert replay.verdict is Verdict.VIOLATED
         reading = statement.primary()
         suspect = Scored(np.array([[0.5]]), np.ones(1), np.zeros(1))
-        confirmation = Confirmation(statement, reading, Settings({}, {}), seed)
+        confirmation = Confirmation(Setup(statement, (reading,), Settings({}, {}), seed))
         assert not confirmation.confirmed({reading.claims[0]: suspect})

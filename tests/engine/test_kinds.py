@@ -16,7 +16,8 @@ from theorysim.claims import (
     increasing,
     with_probability,
 )
-from theorysim.engine.verify.verify import rejects_wrong, verify
+from theorysim.engine.verify.mutation import mutation
+from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 
 EPS = np.finfo(np.float64).eps
@@ -29,7 +30,8 @@ def verdict_of(statement, **options) -> Verdict:
 def test_a_true_equality_holds_and_the_wrong_reading_is_rejected():
     statement = theorem(equal("a", lambda r: r.sim["a"], lambda r: r.theory["a"]))
     assert verdict_of(statement) is Verdict.HOLDS
-    assert rejects_wrong(statement).verdict is Verdict.VIOLATED
+    assert mutation(statement).killed_by("a") == ("wrong",)
+    assert verify(statement, reading="wrong").verdict is Verdict.VIOLATED
 
 
 def test_an_equality_off_by_a_hair_beyond_its_rounding_is_caught():

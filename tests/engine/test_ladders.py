@@ -3,7 +3,6 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from theorysim.engine.verify.pointwise import judge
 
 from tests.engine.statements import theorem
 from theorysim.claims import (
@@ -17,7 +16,7 @@ from theorysim.claims import (
     scales_as,
     tends_to,
 )
-from theorysim.engine.measure.errors import Measurement
+from theorysim.claims.evidence import Evidence, Measurement
 from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 
@@ -39,14 +38,14 @@ POWER = scales_as("power", one, over={"b": RUNGS}, exponent=1, relation="at_most
 CONSTANT = exists_constant("constant", one, one, over={"b": RUNGS})
 
 
-def measurement(lhs, rhs, error, given=True):
+def measurement(lhs, rhs, error, applies=True):
     """One point per instance, whose error no instances share."""
     shape = np.shape(lhs)
     none = np.zeros(shape)
     return Measurement(
         lhs=np.asarray(lhs, float),
         rhs=np.broadcast_to(np.asarray(rhs, float), shape),
-        given=np.broadcast_to(given, shape),
+        applies=np.broadcast_to(applies, shape),
         probability=np.zeros(len(lhs)),
         rounding=np.zeros(len(lhs)),
         integrator=np.zeros(len(lhs)),
@@ -56,16 +55,16 @@ def measurement(lhs, rhs, error, given=True):
     )
 
 
-def verdict(claim, paths, error=1e-9, rhs=0.0, given=True):
+def verdict(claim, paths, error=1e-9, rhs=0.0, applies=True):
     """Of quantities (instances x rungs), with errors of that shape or one for all."""
     paths = np.asarray(paths, float)
     errors = np.broadcast_to(np.asarray(error, float), paths.shape)
-    given = np.broadcast_to(given, paths.shape)
+    applies = np.broadcast_to(applies, paths.shape)
     ladder = [
-        (rung, measurement(paths[:, i], rhs, errors[:, i], given[:, i]))
+        (rung, measurement(paths[:, i], rhs, errors[:, i], applies[:, i]))
         for i, rung in enumerate(RUNGS)
     ]
-    return judge(claim, ladder[0][1], None, {"b": ladder}).report.verdict
+    return claim.judge(Evidence(ladder[0][1], {"b": ladder})).verdict
 
 
 def rows(*shapes):
@@ -121,9 +120,9 @@ def test_a_power_that_few_instances_resolve_is_open():
 
 def test_what_a_claim_does_not_speak_of_does_not_keep_it_from_holding():
     paths = rows((3, RUNG), (5, np.nan * RUNG))
-    given = np.isfinite(paths)
-    assert verdict(POWER, paths, rhs=1.0, given=given) is Verdict.HOLDS
-    assert verdict(CONSTANT, np.isfinite(paths), rhs=1.0, given=given) is Verdict.HOLDS
+    applies = np.isfinite(paths)
+    assert verdict(POWER, paths, rhs=1.0, applies=applies) is Verdict.HOLDS
+    assert verdict(CONSTANT, np.isfinite(paths), rhs=1.0, applies=applies) is Verdict.HOLDS
 
 
 def test_a_constant_is_bounded_with_its_errors():

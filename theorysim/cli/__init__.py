@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,13 +14,13 @@ from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.options import AsJson, Files, Id, Settings, progress_bar
 from theorysim.cli.settings import parse_settings
+from theorysim.cli.show import description, wrapped
 from theorysim.cli.sweep import sweep as sweep_command
 from theorysim.environment import collect_rarely, prepare
 from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
     from theorysim.citation import Citation
-    from theorysim.claims.theorem import Theorem
     from theorysim.engine.registry import Catalogue, Entry
 
 BAD_USAGE = 2
@@ -114,22 +111,10 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
 
 def _print_paper(slug: str, citation: Citation | None, rows: Catalogue) -> None:
     source = f": {citation.title} ({citation.year})" if citation else ""
-    typer.echo(_wrapped(slug + source))
+    typer.echo(wrapped(slug + source))
     width = 2 + max(len(entry.id) for entry in rows)
     for entry in rows:
-        typer.echo(_wrapped(entry.headline, f"  {entry.id:<{width}}", " " * (width + 2)))
-
-
-def _wrapped(text: str, first: str = "", rest: str = "    ") -> str:
-    columns = shutil.get_terminal_size().columns
-    return textwrap.fill(
-        text,
-        columns,
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+        typer.echo(wrapped(entry.headline, f"  {entry.id:<{width}}", " " * (width + 2)))
 
 
 @app.command()
@@ -144,53 +129,9 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     typer.echo(f"{entry.id}\n")
     for paragraph in docstring(entry.path).split("\n\n"):
         as_it_stands = re.search(r"^[\s*-]", paragraph, re.MULTILINE)
-        typer.echo(f"{paragraph if as_it_stands else _wrapped(paragraph, rest='')}\n")
-    for line in _description(entry, registry.citation(entry), theorem):
+        typer.echo(f"{paragraph if as_it_stands else wrapped(paragraph, rest='')}\n")
+    for line in description(entry, registry.citation(entry), theorem):
         typer.echo(line)
-
-
-def _description(entry: Entry, citation: Citation | None, theorem: Theorem) -> Iterator[str]:
-    """The source of a statement and the parts of its theorem, as lines."""
-    if citation:
-        paper = f"{citation.authors} ({citation.year}). {citation.title}. {citation.venue}."
-        yield _wrapped(paper, "paper       ", " " * 12)
-    yield f"file        {entry.path}"
-    if entry.aliases:
-        yield f"aliases     {', '.join(entry.aliases)}"
-    yield "space (shapes at the default sizes)"
-    for name, size in theorem.space.sizes.items():
-        yield _part(name, f"size {size.default}, in {size.low}..{size.high}")
-    for name, field in theorem.space.fields.items():
-        shape = field.shape(theorem.space.default_sizes())
-        yield _part(name, field.describe() + (f", shape {shape}" if shape else ""))
-    yield "hypotheses" if theorem.hypotheses else "hypotheses  none"
-    yield from (f"  {name}" for name in theorem.hypotheses)
-    primary = theorem.primary().name
-    yield _reading_line(theorem.printed, primary)
-    yield from _claims(theorem.claims)
-    for reading in theorem.readings:
-        yield _reading_line(reading.name, primary)
-        if reading.note:
-            yield _wrapped(reading.note, "  ", "  ")
-        parts = ("hypotheses", "simulate", "predict", "claims")
-        changed = [part for part in parts if getattr(reading, part) is not None]
-        yield f"  changes {' and '.join(changed) or 'nothing'}"
-        yield from _claims(reading.claims or ())
-    yield f"wrong       {theorem.wrong.name} (must be refuted within {theorem.teeth} instances)"
-
-
-def _reading_line(name: str, primary: str) -> str:
-    return f"reading     {name}" + (" (primary)" if name == primary else "")
-
-
-def _part(name: str, text: str) -> str:
-    return _wrapped(text, f"  {name:<13} ", " " * 16)
-
-
-def _claims(claims: tuple) -> Iterator[str]:
-    for claim in claims:
-        text = f"{claim.name}: {claim.statement}" if claim.statement else claim.name
-        yield _wrapped(text, f"  {claim.kind:<16} ", " " * 19)
 
 
 @app.command()

@@ -86,9 +86,10 @@ def _decision_on(formula: Formula, values: RelationValues) -> Decision:
     """What the balls of an instance, at the current precision, decide."""
     entries = len(values.slack)
     applicable = [place for place, condition in enumerate(values.condition) if not condition < 0]
-    if any(margin < 0 for margin in values.margins) or not applicable:
+    outside = any(m < 0 for m in values.margins) or any(m <= 0 for m in values.open_margins)
+    if outside or not applicable:
         return Decision(Outcome.OUTSIDE, precision=ctx.prec, entries=entries)
-    met = all(margin >= 0 for margin in values.margins)
+    met = all(m >= 0 for m in values.margins) and all(m > 0 for m in values.open_margins)
     bad = [p for p in applicable if values.condition[p] >= 0 and formula.is_bad(values.slack[p])]
     unclear = [p for p in applicable if not formula.is_fine(values.slack[p])]
     if bad and met:

@@ -54,7 +54,7 @@ class Examiner:
         values = self._evaluate("intervals", INTERVALS, self._intervals(box))
         if values is None:
             return self._open(box, [], _widths(box))
-        if any(margin.high < 0 for margin in values.margins):
+        if any(margin.high < 0 for margin in values.every_margin):
             return Examined(Outcome.OUTSIDE)
         applicable = [
             place for place, condition in enumerate(values.condition) if not condition.high < 0
@@ -83,7 +83,7 @@ class Examiner:
     def _violation(self, point: Point) -> Decision | None:
         """The decision on a point, where a first look does not rule a violation out."""
         values = self._at(point)
-        if values is None or any(margin < 0 for margin in values.margins):
+        if values is None or any(margin < 0 for margin in values.every_margin):
             return None
         applicable = (
             slack for slack, condition in zip(values.slack, values.condition) if not condition < 0
@@ -185,7 +185,9 @@ class Examiner:
         """Roughly, what each coordinate contributes to the open questions."""
         worst = min(places, key=lambda place: _low(sloped.slack[place].value))
         slack, condition = sloped.slack[worst], sloped.condition[worst]
-        questions = [margin for margin in (condition, *sloped.margins) if not margin.value.low >= 0]
+        questions = [
+            margin for margin in (condition, *sloped.every_margin) if not margin.value.low >= 0
+        ]
         if not self.formula.is_bad(slack.value.high):
             questions.append(slack)
         widths = _widths(box)

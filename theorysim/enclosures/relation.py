@@ -17,7 +17,10 @@ from theorysim.enclosures.interpreter.interpreter import Interpreter
 
 @dataclass(frozen=True)
 class RelationValues:
-    """The values of a relation at its points; `margins` are common to all."""
+    """The values of a relation at its points; `margins` and `open_margins` are common to all.
+
+    A point counts where the margins are >= 0 and the open ones > 0.
+    """
 
     shape: tuple[int, ...]
     slack: list[Any]
@@ -25,14 +28,20 @@ class RelationValues:
     rhs: list[Any]
     condition: list[Any]
     margins: list[Any]
+    open_margins: list[Any]
+
+    @property
+    def every_margin(self) -> list[Any]:
+        """Margins and open margins: where one is negative, the point does not count."""
+        return [*self.margins, *self.open_margins]
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A relation as a program: inputs -> (slack, left side, right side, condition, margins).
+    """A relation as a program: inputs -> what `RelationValues` names.
 
     The slack is to be >= 0 (`strict`: > 0) at every point whose `condition` is >= 0, if no margin
-    is negative. `needs` tells which of the traced inputs enter at all.
+    is negative and all open ones are positive. `needs` tells which of the traced inputs enter.
     """
 
     program: Any
@@ -68,13 +77,13 @@ def trace(
     strict: bool,
     subject: str,
 ) -> Formula:
-    """The formula of `relation(*examples) -> (lhs, rhs, condition or None, margins)`.
+    """The formula of `relation(*examples) -> (lhs, rhs, condition or None, margins, open ones)`.
 
     `kind` is "at_most", "at_least" or "equal"; `subject` is named in errors.
     """
 
     def points(*inputs: Any) -> tuple[Array, ...]:
-        lhs, rhs, condition, margins = relation(*inputs)
+        lhs, rhs, condition, *margins = relation(*inputs)
         lhs, rhs = jnp.broadcast_arrays(jnp.asarray(lhs, float), jnp.asarray(rhs, float))
         slack = {
             "at_most": lambda: rhs - lhs,
@@ -82,12 +91,16 @@ def trace(
             "equal": lambda: -jnp.abs(lhs - rhs),
         }
         condition = jnp.zeros(()) if condition is None else jnp.asarray(condition, float)
-        flat = [jnp.ravel(jnp.asarray(margin, float)) for margin in margins]
-        together = jnp.concatenate(flat) if flat else jnp.zeros(0)
-        return slack[kind](), lhs, rhs, jnp.broadcast_to(condition, lhs.shape), together
+        condition = jnp.broadcast_to(condition, lhs.shape)
+        return slack[kind](), lhs, rhs, condition, *map(_concatenate, margins)
 
     with jax.enable_x64(True):
         closed = jax.make_jaxpr(points)(*examples)
     jaxpr, needs = dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
     program = closed.replace(jaxpr=jaxpr)
     return Formula(program, tuple(needs), strict, kind == "equal", subject)
+
+
+def _concatenate(margins: list[Any]) -> Array:
+    flat = [jnp.ravel(jnp.asarray(margin, float)) for margin in margins]
+    return jnp.concatenate(flat) if flat else jnp.zeros(0)

@@ -1,4 +1,4 @@
-"""Running a JAX program in noisy arithmetic: every operation that rounds errs anew.
+"""Running a JAX program in Monte Carlo arithmetic: every operation that rounds errs anew.
 
 Inputs that are moved by ulps do not show all rounding. A sum that absorbs a small addend errs alike
 wherever it lies on its floating-point grid, and so do differences of two such sums. Here the result
@@ -42,8 +42,8 @@ SPREAD: dict[int, tuple[Any, Any]] = {
 }
 
 
-def noisy(function: Callable) -> Callable:
-    """The function of arrays in noisy arithmetic, which differs between inputs that differ."""
+def perturb_rounding(function: Callable) -> Callable:
+    """The function of arrays in Monte Carlo arithmetic; its errors differ with the inputs."""
 
     def run(*inputs: Any) -> Any:
         program, shapes = jax.make_jaxpr(function, return_shape=True)(*inputs)

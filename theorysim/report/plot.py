@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LABELS = {
-    "equal": ("simulation side", "theory side"),
-    "at_most": ("left side", "right side (upper bound)"),
-    "at_least": ("left side", "right side (lower bound)"),
-    "increasing": ("entry", "next entry"),
-    "decreasing": ("entry", "next entry"),
-    "with_probability": ("frequency", "printed probability"),
-}
 # Of titles: what is not green wants to be looked at.
 COLOURS = {"holds": "darkgreen", "violated": "firebrick"}
 UNDECIDED = "darkorange"
@@ -93,17 +85,17 @@ def _draw_claim(axis: Axes, claim: ClaimReport) -> None:
 def _draw_path(axis: Axes, claim: ClaimReport) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    given = np.asarray(claim.path["given"])
-    left, right = LABELS[claim.kind]
+    applies = np.asarray(claim.path["applies"])
+    left, right = claim.claim.labels
     for side, label, style in (("rhs", right, "-"), ("lhs", left, ".")):
-        values = np.where(given, claim.path[side], np.nan)
+        values = np.where(applies, claim.path[side], np.nan)
         curves = values.reshape(-1, values.shape[-1])[:CURVES]
         for index, curve in enumerate(curves):
             name = label if index == 0 else None
             axis.plot(curve, style, color=f"C{index}", label=name, markersize=4, alpha=0.8)
     _scale(
         axis,
-        np.concatenate([np.ravel(claim.path[side])[np.ravel(given)] for side in ("lhs", "rhs")]),
+        np.concatenate([np.ravel(claim.path[side])[np.ravel(applies)] for side in ("lhs", "rhs")]),
     )
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axis.set_xlabel("index along the last axis (decisive instance)", fontsize=8)
@@ -124,7 +116,7 @@ def _draw_scatter(axis: Axes, claim: ClaimReport) -> None:
     if len(finite) and np.all(finite > 0) and finite.max() > 50 * finite.min():
         axis.set_xscale("log")
         axis.set_yscale("log")
-    left, right = LABELS[claim.kind]
+    left, right = claim.claim.labels
     axis.set_xlabel(right, fontsize=8)
     axis.set_ylabel(left, fontsize=8)
     axis.legend(fontsize=7)

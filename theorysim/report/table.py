@@ -16,14 +16,11 @@ from theorysim.engine.verify.report import ClaimReport, ReadingReport, Report
 if TYPE_CHECKING:
     from theorysim.engine.falsify.report import FalsifyReport
 
-# Kinds whose ratio of both sides is at most 1 where they hold.
-BOUNDS = ("at_most", "at_least", "increasing", "decreasing")
-
 COLOURS = {"holds": "green", "violated": "bold red", "vacuous": "yellow", "inconclusive": "yellow"}
 
 
 def render(report: Report, console: Console) -> None:
-    """Print the report: readings, claims with both sides, what the hypotheses demand."""
+    """Print the report: readings, claims with both sides, what the hypotheses require."""
     sizes = ", ".join(f"{name} = {number}" for name, number in report.sizes.items())
     console.print(Text(f"{report.theorem}  {report.title}", style="bold"))
     console.print(
@@ -35,6 +32,8 @@ def render(report: Report, console: Console) -> None:
     for reading in report.readings:
         console.print()
         _render_reading(reading, console)
+    for warning in report.warnings:
+        console.print(Text(f"\nwarning: {warning}", style="yellow"))
     console.print()
     console.print(Text("verdict: ").append(_coloured(str(report.verdict))))
 
@@ -64,15 +63,15 @@ def render_attacks(report: FalsifyReport, console: Console) -> None:
             room = f"slack {number(attack.slack)}, error {number(attack.error)}"
             console.print(f"  {sides}, {room}; {spent}")
         else:
-            has_ratio = attack.kind != "equal" and not math.isnan(attack.ratio)
+            has_ratio = not math.isnan(attack.ratio)
             ratio = f", largest ratio {attack.ratio:.6g}" if has_ratio else ""
-            if attack.ratio > 1 and attack.kind in BOUNDS:
-                ratio += " (above 1 not confirmed beyond errors)"
+            if attack.ratio > attack.ratio_limit:
+                ratio += f" (above {attack.ratio_limit:g} not confirmed beyond errors)"
             console.print(title.append(f"not refuted in {spent}{ratio}"))
         if attack.note:
             console.print(Padding(attack.note, (0, 0, 0, 2)))
         instance = attack.instance
-        if instance is None and attack.kind in (*BOUNDS, "exists_constant"):
+        if instance is None:
             instance = attack.ratio_instance
         if instance is not None:
             console.print("  " + json.dumps(instance), soft_wrap=True, highlight=False)
@@ -111,8 +110,8 @@ def _summary(report: Report) -> Table:
     table.add_column("\nclaims", overflow="fold")
     for reading in report.readings:
         name = f"* {reading.name}" if reading.primary else f"  {reading.name}"
-        told = [str(claim.verdict) for claim in reading.claims]
-        counts = [f"{told.count(v)} {v}" for v in dict.fromkeys(told)]
+        verdicts = [str(claim.verdict) for claim in reading.claims]
+        counts = [f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts)]
         table.add_row(name, _coloured(str(reading.verdict)), ", ".join(counts))
     return table
 
@@ -128,8 +127,8 @@ def _render_reading(reading: ReadingReport, console: Console) -> None:
             share = f"{hypothesis.satisfied} of {hypothesis.drawn} drawn instances"
             worst = f"worst margin {number(hypothesis.worst_margin)}"
             console.print(f"  hypothesis {hypothesis.name}: {share}, {worst}", highlight=False)
-    for name, (least, median) in reading.demands.items():
-        text = f"  demands {name} = {number(median)} (median), {number(least)} (least)"
+    for name, (least, median) in reading.requirements.items():
+        text = f"  requires {name} = {number(median)} (median), {number(least)} (least)"
         console.print(text, highlight=False)
     console.print(_claims_table(reading))
     for claim in reading.claims:
@@ -143,12 +142,12 @@ def _claims_table(reading: ReadingReport) -> Table:
     table.add_column("verdict")
     for column in ("lhs", "rhs", "slack", "error", "ratio"):
         table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("told", justify="right", no_wrap=True)
+    table.add_column("resolved", justify="right", no_wrap=True)
     for claim in reading.claims:
         numbers = (claim.lhs, claim.rhs, claim.slack, claim.error, claim.tightness)
-        told = f"{claim.resolved}/{claim.checked}"
+        resolved = f"{claim.resolved}/{claim.checked}"
         verdict = _coloured(str(claim.verdict))
-        table.add_row("  " + claim.name, verdict, *map(number, numbers), told)
+        table.add_row("  " + claim.name, verdict, *map(number, numbers), resolved)
     return table
 
 

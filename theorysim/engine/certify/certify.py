@@ -1,7 +1,7 @@
 """Certifying claims with enclosures: at one instance, or over a box of the space.
 
 What is certified is the claim read over the real numbers: no rounding of floating point takes part
-(docs/certify.md states which numbers the floats of a formula and of an instance stand for).
+(docs/guide/certify.md states which numbers the floats of a formula and of an instance stand for).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from theorysim.claims.hypotheses import Strict
 from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.space import Instance
@@ -183,9 +184,11 @@ def _traced(
     def points(*inputs: Any) -> tuple:
         *values, coarsening, key = inputs
         x = Instance(dict(zip(names, values)), size_items, coarsening)
-        margins = [margin(x) for margin in reading.hypotheses.values()]
+        hypotheses = reading.hypotheses.values()
+        closed = [margin(x) for margin in hypotheses if not isinstance(margin, Strict)]
+        opened = [margin(x) for margin in hypotheses if isinstance(margin, Strict)]
         found = sides(x, simulation_keys(jax.random.wrap_key_data(key), theorem.keys))
-        return *found, margins + order_margins(theorem.space, x)
+        return *found, closed + order_margins(theorem.space, x), opened
 
     like = jax.eval_shape(lambda key: theorem.space.sample(key, sizes), jax.random.key(0))
     examples = [*(like.values[name] for name in names), np.float64(1), np.zeros(2, np.uint32)]

@@ -82,7 +82,7 @@ class ClaimSearch:
     def _note(self) -> str:
         if not self.unconfirmed:
             return ""
-        where = "a little beside, in noisy arithmetic or with fresh keys"
+        where = "a little beside, in Monte Carlo arithmetic or with fresh keys"
         return f"dropped {self.unconfirmed} violations that vanish {where}"
 
     def _attack(self, searched: int, **outcome: Any) -> Attack:
@@ -131,14 +131,14 @@ def _search_at(
         suspects = {
             one.claim: elite for one, elite in elites.items() if isinstance(one.claim, Pointwise)
         }
-        hits = confirmation.confirmed(suspects)
+        hits = {claim.name: hit for claim, hit in confirmation.confirmed(suspects).items()}
         for one, elite in elites.items():
             one.follow(elite, confirmation)
-            if one.claim in hits:
-                one.hit(confirmation.as_json(hits[one.claim]), objective.evaluations)
+            if one.claim.name in hits:
+                one.hit(confirmation.as_json(hits[one.claim.name]), objective.evaluations)
     for one in searches:
         one.evaluations += objective.evaluations
-        one.unconfirmed += confirmation.unconfirmed[one.claim]
+        one.unconfirmed += confirmation.unconfirmed[one.claim.name]
 
 
 def _size_ladder(setup: Setup, given: Mapping[str, Any]) -> Iterator[tuple[dict[str, int], float]]:

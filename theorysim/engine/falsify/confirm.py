@@ -31,7 +31,7 @@ BATCH = 16
 SEARCH_HEADROOM = 10.0
 
 # A sum that absorbs a small addend errs alike however its inputs are jittered by ulps: the measured
-# rounding misses it. A violation must therefore be found in noisy arithmetic, too, and at all
+# rounding misses it. A violation must therefore be found in Monte Carlo arithmetic, too, and at all
 # feasible instances about it, with fields scaled by about this much: the slack is continuous,
 # rounding is not.
 NEARBY = 1e-6
@@ -73,7 +73,7 @@ class Confirmation:
 
     setup: Setup
     tried: set[bytes] = field(default_factory=set)
-    unconfirmed: Counter[Pointwise] = field(default_factory=Counter)
+    unconfirmed: Counter[str] = field(default_factory=Counter)
 
     def confirmed(self, found: Mapping[Pointwise, Scored]) -> dict[Pointwise, Values]:
         """For each claim that is violated beyond its error: the shrunk form of its worst point."""
@@ -91,7 +91,7 @@ class Confirmation:
                     simple = self._shrunk(claim, candidates[row], floor)
                     hits[claim] = simple if self._persists(claim, simple) else candidates[row]
                     break
-                self.unconfirmed[claim] += 1
+                self.unconfirmed[claim.name] += 1
         return hits
 
     def _untried(self, found: Sequence[Scored]) -> list[np.ndarray]:
@@ -123,7 +123,7 @@ class Confirmation:
         return np.asarray(jax.random.key_data(jax.random.fold_in(key, fresh) if fresh else key))
 
     def _persists(self, claim: Pointwise, values: Values) -> bool:
-        """Whether all feasible instances about it violate, too, in plain and in noisy arithmetic.
+        """Whether all feasible instances about it violate, in plain and Monte Carlo arithmetic.
 
         An average must miss with fresh keys as well: a search measures thousands of points.
         """

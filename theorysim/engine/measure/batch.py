@@ -22,7 +22,7 @@ from theorysim.engine.measure.errors import (
     replace_coarsening,
 )
 from theorysim.engine.measure.setup import Setup, SizeItems
-from theorysim.jaxprs.monte_carlo_arithmetic import noisy
+from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.memory import chunk_length, tree_bytes
 
 Progress = Callable[[int, int], None]
@@ -36,7 +36,8 @@ def _measuring_program(
     del sizes
     if monte_carlo:
         readings = tuple(
-            replace(r, simulate=noisy(r.simulate), predict=noisy(r.predict)) for r in readings
+            replace(r, simulate=perturb_rounding(r.simulate), predict=perturb_rounding(r.predict))
+            for r in readings
         )
 
     def program(x: Instance, key_data: Array) -> Measurements:

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from theorysim.jaxprs.monte_carlo_arithmetic import noisy
+from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 
 # A handful of operations, each of which errs by an ulp or two.
 FEW_ROUNDINGS = 64 * float(np.finfo(float).eps)
@@ -19,7 +19,7 @@ def spread(function, *inputs):
     def directed(nothing, *inputs):
         return function(*inputs)
 
-    run = jax.jit(jax.vmap(noisy(directed), (0, *[None] * len(inputs))))
+    run = jax.jit(jax.vmap(perturb_rounding(directed), (0, *[None] * len(inputs))))
     found = run(jnp.linspace(1, 2, 400), *inputs)
     return np.asarray(found) - np.asarray(function(*inputs))
 
@@ -31,7 +31,7 @@ def test_one_operation_errs_by_one_unit_of_the_last_place_in_both_directions():
 
 
 def test_an_absorbed_addend_shows():
-    """Jittered by ulps b leaves (b + w) - b as it is; in noisy arithmetic it is not determined."""
+    """Jittered by ulps, b leaves (b + w) - b as it is; Monte Carlo arithmetic does not."""
     errors = spread(lambda b, w: (b + w) - b, jnp.asarray(1.5), jnp.asarray(1.2e-16))
     assert np.ptp(errors) >= np.spacing(1.5)
 
@@ -54,7 +54,7 @@ def test_loops_branches_and_calls_run_as_they_are_written():
 
         return jax.lax.while_loop(lambda state: state[1] != 1, step, (0, number))[0]
 
-    assert noisy(collatz)(jnp.asarray(27)) == 111
+    assert perturb_rounding(collatz)(jnp.asarray(27)) == 111
 
     def nested(x):
         reversed_rows = jax.lax.scan(lambda c, row: (c + row, c * row), 0.5, x, reverse=True)
@@ -68,7 +68,7 @@ def test_loops_branches_and_calls_run_as_they_are_written():
         )
 
     x = jnp.array([0.3, 2.7, 1.9])
-    plain, moved = nested(x), noisy(nested)(x)
+    plain, moved = nested(x), perturb_rounding(nested)(x)
     assert jax.tree.structure(plain) == jax.tree.structure(moved)
     for before, after in zip(jax.tree.leaves(plain), jax.tree.leaves(moved), strict=True):
         np.testing.assert_allclose(after, before, rtol=FEW_ROUNDINGS)
@@ -78,22 +78,22 @@ def test_loops_branches_and_calls_run_as_they_are_written():
 
 def test_what_is_equal_or_counts_stays_so():
     x = jnp.array([0.3, 2.7, 1.9])
-    assert jnp.all(noisy(lambda x: jnp.exp(x) / 3 - jnp.exp(x) / 3)(x) == 0)
-    square = noisy(lambda x: jnp.outer(x, x))(x)
+    assert jnp.all(perturb_rounding(lambda x: jnp.exp(x) / 3 - jnp.exp(x) / 3)(x) == 0)
+    square = perturb_rounding(lambda x: jnp.outer(x, x))(x)
     np.testing.assert_array_equal(square, square.T)
-    counts = noisy(lambda x: jnp.cumsum(jnp.ones_like(x)) * 2)(x)
+    counts = perturb_rounding(lambda x: jnp.cumsum(jnp.ones_like(x)) * 2)(x)
     np.testing.assert_array_equal(counts, [2, 4, 6])
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
 def test_the_unit_is_that_of_the_precision(dtype):
     x = jnp.linspace(0.1, 3, 50, dtype=dtype)
-    moved = noisy(jnp.exp)(x)
+    moved = perturb_rounding(jnp.exp)(x)
     assert moved.dtype == dtype
     error = jnp.abs(moved / jnp.exp(x) - 1)
     assert 0 < jnp.min(error) and jnp.max(error) <= 2 * jnp.finfo(dtype).eps
 
 
 def test_what_is_no_number_stays_none():
-    moved = noisy(jnp.log)(jnp.array([-1.0, 0.0, jnp.inf]))
+    moved = perturb_rounding(jnp.log)(jnp.array([-1.0, 0.0, jnp.inf]))
     np.testing.assert_array_equal(moved, [jnp.nan, -jnp.inf, jnp.inf])
