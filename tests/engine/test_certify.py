@@ -237,6 +237,7 @@ def test_claims_that_no_enclosure_decides_say_so():
         scales_as("power", lambda r: r.x.a, over={"n": (4, 8, 16)}, exponent=0),
         at_most("unknown", lambda r: jnp.linalg.eigh(jnp.eye(2) * r.x.a)[0], lambda r: 9.0),
         at_most("known", lambda r: r.x.a, lambda r: 9.0),
+        keys=64,
     )
     report = certify(statement, instance=at(a=1.5, b=1.5))
     outcomes = {c.claim: c.outcome for c in report.certificates}

@@ -113,14 +113,14 @@ def test_tightness_is_the_worst_ratio():
 @pytest.mark.parametrize("make", [increasing, decreasing])
 @pytest.mark.parametrize("slope", [1.0, -1.0])
 def test_monotone_sequences(make, slope):
-    statement = theorem(make("path", lambda r: r.sim["a"][:, None] * slope * jnp.arange(5.0)))
+    statement = theorem(make("path", lambda r: r.sim["a"] * slope * jnp.arange(5.0)))
     rising = slope > 0
     expected = Verdict.HOLDS if rising == (make is increasing) else Verdict.VIOLATED
     assert verdict_of(statement) is expected
 
 
 def test_a_condition_of_a_claim_masks_points():
-    bad_tail = lambda r: r.sim["a"][:, None] * jnp.asarray([0.0, 1, 2, 1])  # noqa: E731
+    bad_tail = lambda r: r.sim["a"] * jnp.asarray([0.0, 1, 2, 1])  # noqa: E731
     mask = lambda r: jnp.asarray([1.0, 1, -1])  # noqa: E731
     assert verdict_of(theorem(increasing("path", bad_tail))) is Verdict.VIOLATED
     assert verdict_of(theorem(increasing("path", bad_tail, where=mask))) is Verdict.HOLDS

@@ -20,18 +20,18 @@ STATEMENT = '''
 Nothing more.
 """
 
-from theorysim.claims import Reading, Real, Space, Theorem, at_most
+from theorysim.claims import Corrected, Mutant, Printed, Reading, Real, Space, Theorem, at_most
 
-corrected = Reading("corrected", primary=True)
+corrected = Reading("corrected", Corrected("twice"), primary=True)
 
 theorem = Theorem(
     space=Space(a=Real(1, 2)),
     simulate=lambda x, key: x.a,
     claims=(at_most("bound", lambda r: r.sim, lambda r: 2 * r.x.a),),
-    wrong=Mutant("half", simulate=lambda x, key: 4 * x.a),
+    mutants=(Mutant("half", simulate=lambda x, key: 4 * x.a),),
     aliases=("theorem-b.7",),
     printed="main text",
-    readings=(Reading("appendix"), corrected),
+    readings=(Reading("appendix", Printed("A", "a")), corrected),
 )
 '''.lstrip()
 PLAIN = STATEMENT.replace('    aliases=("theorem-b.7",),\n', "")

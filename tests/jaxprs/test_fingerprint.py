@@ -50,7 +50,7 @@ def test_names_do_not_matter_but_operations_shapes_and_types_do():
 
 PROGRAM = """
 import jax, jax.numpy as jnp, numpy as np
-from tests.engine.test_fingerprint import of, scaled
+from tests.jaxprs.test_fingerprint import of, scaled
 print(of(scaled(np.arange(100.0, dtype=np.float32))))
 """
 

@@ -33,7 +33,7 @@ LIMIT_SAFETY = 2.0
 # Patterns of signs with which the ends of paths are moved, each up and down. With one sign for all
 # entries there are instances, and a search finds them, where a formula of several entries hardly
 # changes: the end of Theorem 5.2's flow (linear-teachers) lay at 1.01 of such an error.
-LIMIT_PATTERNS = 4
+LIMIT_PATTERNS = 16
 LIMIT_LANES = 2 * LIMIT_PATTERNS
 
 

@@ -103,7 +103,7 @@ def certify_box(
 
     def points(*numbers: Any) -> tuple:
         named = dict(zip(box, numbers))
-        return lhs(**named), rhs(**named), None, [margin(**named) for margin in margins]
+        return lhs(**named), rhs(**named), None, [margin(**named) for margin in margins], []
 
     subject = getattr(lhs, "__name__", "the left side")
     formula = trace(points, [np.float64(0)] * len(box), relation, strict, subject)

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from theorysim.claims.evidence import Evidence, Judgement
@@ -99,22 +100,21 @@ class Claim(abc.ABC):
                 together.
         """
         found = self.lhs(run), self.rhs(run)
+        if any(np.iscomplexobj(side) for side in found):
+            raise UsageError(
+                f"claim {self.name!r}: a side is complex, which has no order; compare its real and "
+                "imaginary parts, or its modulus"
+            )
         try:
-            arrays = [jnp.asarray(side) for side in found]
-            shape = jnp.broadcast_shapes(*(array.shape for array in arrays))
+            lhs, rhs = (jnp.asarray(side, float) for side in found)
+            shape = jnp.broadcast_shapes(lhs.shape, rhs.shape)
         except (TypeError, ValueError):
             what = " and ".join(str(getattr(side, "shape", type(side).__name__)) for side in found)
             raise UsageError(
                 f"claim {self.name!r}: its sides are {what}; expected arrays of shapes that go "
                 "together (with keys > 1, arrays of r.sim lead with the axis of keys)"
             ) from None
-        if any(jnp.iscomplexobj(array) for array in arrays):
-            raise UsageError(
-                f"claim {self.name!r}: a side is complex, which has no order; compare its real and "
-                "imaginary parts, or its modulus"
-            )
-        lhs, rhs = (jnp.broadcast_to(array.astype(float), shape) for array in arrays)
-        return lhs, rhs
+        return jnp.broadcast_to(lhs, shape), jnp.broadcast_to(rhs, shape)
 
     def applies(self, run: Run, shape: tuple[int, ...]) -> Bool[Array, "*points"]:
         """At which points of this shape the claim says something."""
