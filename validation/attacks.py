@@ -26,7 +26,7 @@ from theorysim.engine import registry
 from theorysim.engine.falsify.falsify import STATISTICAL, falsify
 from theorysim.engine.falsify.report import Attack
 from theorysim.engine.measure.draw import parse_settings
-from theorysim.engine.measure.errors import replace_coarsening
+from theorysim.engine.measure.errors import replace_tolerance_scale
 from theorysim.jaxprs.structure import contains
 from validation import write_whole
 
@@ -69,7 +69,7 @@ def loops(theorem: Theorem) -> bool:
     """Whether the simulation of the primary reading has a loop, however short."""
     with jax.enable_x64(True):
         sizes = parse_settings(theorem, {}).sizes
-        x = replace_coarsening(theorem.space.sample(jax.random.key(0), sizes), 1.0)
+        x = replace_tolerance_scale(theorem.space.sample(jax.random.key(0), sizes), 1.0)
         program = jax.make_jaxpr(theorem.primary().simulate)(x, jax.random.key(1))
     return contains(program.jaxpr, ("while", "scan"))
 

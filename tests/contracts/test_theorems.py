@@ -226,6 +226,8 @@ def test_single_precision_agrees_within_its_budget(id):
 @each
 def test_a_theorem_declares_its_integrator(id):
     source = ast.parse(Path(ENTRIES[id].path).read_text())
-    uses = any(isinstance(n, ast.Attribute) and n.attr == "coarsening" for n in ast.walk(source))
+    uses = any(
+        isinstance(n, ast.Attribute) and n.attr == "tolerance_scale" for n in ast.walk(source)
+    )
     if uses:
         assert load(id).integrates

@@ -255,7 +255,7 @@ def test_claims_that_no_enclosure_decides_say_so():
 
 def test_an_integrated_path_is_not_certified():
     def simulate(x: Instance, key):
-        return x.a * (1 + 0 * x.coarsening)
+        return x.a * (1 + 0 * x.tolerance_scale)
 
     statement = theorem(
         at_most("path", lambda r: r.sim, lambda r: 9.0), simulate=simulate, integrates=True

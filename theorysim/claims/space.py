@@ -35,13 +35,13 @@ class Size:
 class Instance:
     """One instance: traced field values as attributes, static sizes as attributes.
 
-    `coarsening` multiplies the tolerances of integrators; it is 1 but in the run that measures
+    `tolerance_scale` multiplies the tolerances of integrators; it is 1 but in the run that measures
     their error.
     """
 
     values: Mapping[str, Any]
     sizes: tuple[tuple[str, int], ...]
-    coarsening: Any = 1.0
+    tolerance_scale: Any = 1.0
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -67,7 +67,7 @@ class Instance:
 
 
 jax.tree_util.register_dataclass(
-    Instance, data_fields=["values", "coarsening"], meta_fields=["sizes"]
+    Instance, data_fields=["values", "tolerance_scale"], meta_fields=["sizes"]
 )
 
 

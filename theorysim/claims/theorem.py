@@ -118,8 +118,8 @@ class Theorem:
         keys: how many independent simulations each instance gets; claims with `r.mean` need a
             multiple of 64.
         instances: how many instances `verify` checks unless told otherwise.
-        integrates: predict or simulate integrate an ODE with `coarsening=x.coarsening`, whose
-            error a second, coarser run measures.
+        integrates: predict or simulate integrate an ODE with `tolerance_scale=x.tolerance_scale`;
+            a second, coarser run measures its error.
         aliases: other numbers of the same statement, such as the appendix's.
     """
 

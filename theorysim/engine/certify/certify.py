@@ -141,7 +141,7 @@ def _certificate(job: Any, reading: ResolvedReading, claim: Claim, named: bool) 
 def _formula(
     theorem: Theorem, reading: ResolvedReading, claim: Claim, sizes: Mapping[str, int]
 ) -> Formula:
-    """The claim as a program of the fields' values, the coarsening and the key.
+    """The claim as a program of the fields' values, the tolerance scale and the key.
 
     Raises:
         UsageError: for a claim that no enclosure decides.
@@ -186,8 +186,8 @@ def _traced(
     names, size_items = list(theorem.space.fields), tuple(sizes.items())
 
     def points(*inputs: Any) -> tuple:
-        *values, coarsening, key = inputs
-        x = Instance(dict(zip(names, values)), size_items, coarsening)
+        *values, tolerance_scale, key = inputs
+        x = Instance(dict(zip(names, values)), size_items, tolerance_scale)
         margins = [margin(x) for margin in reading.hypotheses.values()]
         found = sides(x, simulation_keys(jax.random.wrap_key_data(key), theorem.keys))
         return *found, margins + order_margins(theorem.space, x)

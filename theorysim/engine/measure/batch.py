@@ -20,7 +20,7 @@ from theorysim.engine.measure.errors import (
     Measurements,
     compiled,
     measure,
-    replace_coarsening,
+    replace_tolerance_scale,
 )
 from theorysim.jaxprs.monte_carlo_arithmetic import noisy
 from theorysim.memory import chunk_length, tree_bytes
@@ -65,7 +65,7 @@ def instance_bytes(theorem: Theorem, readings: tuple, sizes: Mapping[str, int]) 
 @lru_cache(maxsize=64)
 def _instance_bytes(theorem: Theorem, readings: tuple, sizes: SizeItems) -> int:
     def one(key: Array) -> tuple:
-        x = replace_coarsening(theorem.space.sample(key, dict(sizes)), 1.0)
+        x = replace_tolerance_scale(theorem.space.sample(key, dict(sizes)), 1.0)
         simulations = {compiled(r.simulate) for r in readings}
         return x, [s(x, key) for s in simulations], [compiled(r.predict)(x) for r in readings]
 

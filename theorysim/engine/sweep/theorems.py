@@ -18,7 +18,13 @@ from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine import registry
 from theorysim.engine.measure.draw import parse_settings
-from theorysim.engine.measure.errors import replace_coarsening, runs, sides, simulation_keys, spoken
+from theorysim.engine.measure.errors import (
+    replace_tolerance_scale,
+    runs,
+    sides,
+    simulation_keys,
+    spoken,
+)
 from theorysim.engine.verify.points import slack
 from theorysim.engine.verify.verify import readings_named
 from theorysim.errors import UsageError
@@ -93,7 +99,7 @@ def _values(
     theorem: Theorem, reading: ResolvedReading, claims: tuple[Claim, ...], x: Instance, key: Array
 ) -> dict[str, Array]:
     # A theorem that integrates without declaring it gets NaN, as when it is verified.
-    x = replace_coarsening(x, 1.0 if theorem.integrates else jnp.nan)
+    x = replace_tolerance_scale(x, 1.0 if theorem.integrates else jnp.nan)
     run = runs((reading,), x, simulation_keys(key, theorem.keys))[reading.name]
     found, diverged = {}, jnp.zeros((), bool)
     satisfied = reading.margin(x) >= 0
