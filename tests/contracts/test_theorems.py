@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from theorysim.claims import Theorem, Verdict
+from theorysim.claims.instance import size_items
 from theorysim.engine import registry
 from theorysim.engine.measure.batch import measured
 from theorysim.engine.measure.draw import Settings
@@ -141,7 +142,7 @@ def replay(id: str):
     theorem = load(id)
     with jax.enable_x64(True):
         x, key = stacked(id)
-        settings = Settings(dict(x.sizes), {})
+        settings = Settings(dict(size_items(x)), {})
         found = measured(theorem, (theorem.primary(),), settings, x, key, 1)
     return jax.tree.map(lambda leaf: leaf[0], found)
 

@@ -20,8 +20,8 @@ from theorysim.claims.fields import Orthogonal as Orthogonal
 from theorysim.claims.fields import Real as Real
 from theorysim.claims.fields import Spectrum as Spectrum
 from theorysim.claims.fields import UnitVector as UnitVector
+from theorysim.claims.instance import Instance as Instance
 from theorysim.claims.run import Run as Run
-from theorysim.claims.space import Instance as Instance
 from theorysim.claims.space import Size as Size
 from theorysim.claims.space import Space as Space
 from theorysim.claims.theorem import Citation as Citation

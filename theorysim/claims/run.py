@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Shaped
 
-from theorysim.claims.space import Instance
+from theorysim.claims.instance import Instance
 
 # Fewer batches made confidence intervals miss their level (8 batches: 35 % errors at nominal 10 %).
 BATCHES = 64

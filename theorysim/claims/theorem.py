@@ -12,7 +12,8 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from theorysim.claims.claim import TRUTH, Claim
-from theorysim.claims.space import Instance, Space
+from theorysim.claims.instance import Instance
+from theorysim.claims.space import Space
 from theorysim.errors import UsageError
 
 Margin = Callable[[Instance], Any]

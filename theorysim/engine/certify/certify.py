@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from theorysim.claims.claim import Claim, Kind
-from theorysim.claims.space import Instance
+from theorysim.claims.instance import Instance, field_values, size_items
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.enclosures.arrays import filled
 from theorysim.enclosures.balls import UNDEFINED
@@ -183,17 +183,21 @@ def _traced(
     subject: str,
 ) -> Formula:
     """`sides(x, keys) -> (lhs, rhs, given or None)` under the hypotheses of a reading."""
-    names, size_items = list(theorem.space.fields), tuple(sizes.items())
+    names, items = list(theorem.space.fields), tuple(sizes.items())
 
     def points(*inputs: Any) -> tuple:
         *values, tolerance_scale, key = inputs
-        x = Instance(dict(zip(names, values)), size_items, tolerance_scale)
+        x = Instance(dict(zip(names, values)), items, tolerance_scale)
         margins = [margin(x) for margin in reading.hypotheses.values()]
         found = sides(x, simulation_keys(jax.random.wrap_key_data(key), theorem.keys))
         return *found, margins + order_margins(theorem.space, x)
 
     like = jax.eval_shape(lambda key: theorem.space.sample(key, sizes), jax.random.key(0))
-    examples = [*(like.values[name] for name in names), np.float64(1), np.zeros(2, np.uint32)]
+    examples = [
+        *(field_values(like)[name] for name in names),
+        np.float64(1),
+        np.zeros(2, np.uint32),
+    ]
     return traced(points, examples, relation, strict, subject)
 
 
@@ -214,7 +218,7 @@ class _AtInstance:
 
     def __call__(self, reading: ResolvedReading, claim: Claim, empty: Certificate) -> Certificate:
         x, key = self.instance
-        sizes = dict(x.sizes)
+        sizes = dict(size_items(x))
         data = {"theorem": self.theorem.id, **self.theorem.space.to_json(x), "key": key.tolist()}
         if reading.name not in self.excluded:
             margins = self._decision(_hypotheses(self.theorem, reading, sizes))
@@ -228,7 +232,7 @@ class _AtInstance:
         fields = self.theorem.space.fields
 
         def inputs(machine: Machine) -> list[Any]:
-            values = [enclosed(machine, fields[name], x.values[name]) for name in fields]
+            values = [enclosed(machine, fields[name], field_values(x)[name]) for name in fields]
             return [*values, filled([UNDEFINED], ()), key]
 
         return decide(formula, inputs, self.precision, self.max_precision)

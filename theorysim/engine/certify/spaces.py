@@ -27,7 +27,8 @@ from theorysim.claims.fields import (
     UnitVector,
     extent,
 )
-from theorysim.claims.space import Instance, Space
+from theorysim.claims.instance import Instance, field_values
+from theorysim.claims.space import Space
 from theorysim.enclosures.arrays import filled
 from theorysim.enclosures.balls import arb, exact_number, short_decimal
 from theorysim.enclosures.boxes import Coordinate
@@ -78,7 +79,7 @@ def check_order(space: Space, instance: Instance) -> None:
     """
     for name, field in space.fields.items():
         if isinstance(field, Spectrum):
-            numbers = [exact_number(v) for v in np.asarray(instance.values[name]).tolist()]
+            numbers = [exact_number(v) for v in np.asarray(field_values(instance)[name]).tolist()]
             gap = exact_number(field.gap)
             if any(high < gap * low for high, low in itertools.pairwise(numbers)):
                 raise InstanceError(
@@ -101,7 +102,7 @@ def order_margins(space: Space, x: Instance) -> list[Any]:
     for name, field in space.fields.items():
         if isinstance(field, (Ordered, Spectrum)):
             gap = field.gap if isinstance(field, Spectrum) else 1.0
-            margins.append(jnp.ravel(x.values[name][:-1] - gap * x.values[name][1:]))
+            margins.append(jnp.ravel(field_values(x)[name][:-1] - gap * field_values(x)[name][1:]))
     return margins
 
 

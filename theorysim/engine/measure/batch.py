@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array
 
 from theorysim.claims.claim import Kind
-from theorysim.claims.space import Instance
+from theorysim.claims.instance import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine.measure.draw import Settings, SizeItems
 from theorysim.engine.measure.errors import (

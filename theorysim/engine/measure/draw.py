@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from theorysim.claims.space import Instance
+from theorysim.claims.instance import Instance
 from theorysim.claims.theorem import Margin, ResolvedReading, Theorem, least
 from theorysim.errors import UsageError
 

@@ -23,8 +23,8 @@ import numpy as np
 from jaxtyping import Array
 
 from theorysim.claims.claim import TRUTH, Claim
+from theorysim.claims.instance import Instance, field_values
 from theorysim.claims.run import BATCHES, LIMIT_LANES, Run
-from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading
 from theorysim.errors import UsageError
 
@@ -191,8 +191,8 @@ def _lanes(
     tolerance_scale = jnp.asarray([plain] * (1 + ROUNDING_LANES) + [COARSER_SCALE] * integrates)
 
     def lane(noise: Array, tolerance_scale: Array) -> dict[str, tuple[Instance, Any, Any]]:
-        values = _jittered(x.values, noise, INPUT_ULPS)
-        near = replace_tolerance_scale(dataclasses.replace(x, values=values), tolerance_scale)
+        values = _jittered(field_values(x), noise, INPUT_ULPS)
+        near = replace_tolerance_scale(x.replace(**values), tolerance_scale)
         jittered = {}
         for name, run in runs(readings, near, keys).items():
             theory, sim = _jittered((run.theory, run.sim), noise[::-1], OUTPUT_ULPS)

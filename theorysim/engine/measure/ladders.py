@@ -9,7 +9,7 @@ from typing import TypeAlias
 import jax
 import numpy as np
 
-from theorysim.claims.space import Instance
+from theorysim.claims.instance import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine.measure.batch import chunk_that_fits, measured
 from theorysim.engine.measure.draw import Settings, feasible, parse_settings

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
-from theorysim.claims.space import Instance
+from theorysim.claims.instance import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine.measure.batch import chunk_that_fits
 from theorysim.engine.measure.draw import Drawn, Settings, draw

@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Array
 
 from theorysim.claims.claim import Claim, Kind
+from theorysim.claims.instance import Instance
 from theorysim.claims.run import Run
-from theorysim.claims.space import Instance
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine import registry
 from theorysim.engine.measure.draw import parse_settings

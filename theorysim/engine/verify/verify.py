@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from theorysim.claims.instance import size_items
 from theorysim.claims.theorem import ResolvedReading, Theorem
 from theorysim.engine import registry
 from theorysim.engine.measure.batch import Progress, chunk_that_fits, measured
@@ -176,7 +177,7 @@ def _verify_instance(
     stacked = jax.tree.map(lambda leaf: np.asarray(leaf)[None], x)
     rows = {r.name: np.flatnonzero(feasible(r, stacked)) for r in readings}
     sample = Sample(stacked, key[None], rows, None)
-    settings = Settings(dict(x.sizes), {})
+    settings = Settings(dict(size_items(x)), {})
     judged = _judged(theorem, readings, settings, sample, seed, 1)
     return reported(theorem, readings, settings, sample, judged, seed)
 
