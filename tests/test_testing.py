@@ -6,6 +6,7 @@ from pathlib import Path
 
 import hypothesis
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import find, given, settings
@@ -19,7 +20,6 @@ from theorysim.testing import (
     assert_wrong_is_rejected,
     instances,
     space_instances,
-    values,
 )
 
 TRUE = theorem(
@@ -32,7 +32,7 @@ FALSE = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 1.5))
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_drawn_value_belongs_to_its_field(name):
     @settings(max_examples=25)
-    @given(value=values(FIELDS[name], SIZES))
+    @given(value=FIELDS[name].strategy(SIZES))
     def check(value):
         with jax.enable_x64(True):
             FIELDS[name].check(name, value, SIZES)
@@ -45,8 +45,8 @@ def test_both_ends_of_a_field_are_drawn(name):
     field = FIELDS[name]
     for u in (0.0, 1.0):
         with jax.enable_x64(True):
-            end = np.asarray(field.decode(np.full(field.count(SIZES), u), SIZES))
-        found = find(values(field, SIZES), lambda v, end=end: bool(np.any(v == end.flat[0])))
+            end = np.asarray(field.decode(jnp.full(field.count(SIZES), u), SIZES))
+        found = find(field.strategy(SIZES), lambda v, end=end: bool(np.any(v == end.flat[0])))
         assert np.any(found == end.flat[0])
 
 

@@ -111,7 +111,7 @@ class Space:
     def to_json(self, instance: Instance) -> dict[str, Any]:
         """The instance as JSON: sizes and values, numbers with all their digits."""
         values = field_values(instance).items()
-        spelled = {name: np.asarray(value).tolist() for name, value in values}
+        spelled = {name: self.fields[name].to_json(value) for name, value in values}
         return {"sizes": dict(size_items(instance)), "values": spelled}
 
     def from_json(self, data: Any) -> Instance:

@@ -1,8 +1,8 @@
 """The instances of a space as enclosures: one instance exactly, or a box of them.
 
 A float of an instance stands for the decimal that it is printed as where that has at most eight
-digits, else for its own bits. A unit vector is the printed vector divided by its length and an
-orthogonal matrix the printed one after Gram-Schmidt on its rows, so that both are exact.
+digits, else for its own bits. Fields with a structure say which exact member a printed value stands
+for (`Field.normalised`): a unit vector is the printed vector divided by its length.
 """
 
 from __future__ import annotations
@@ -16,23 +16,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from theorysim.claims.fields import (
-    Choice,
-    Field,
-    Integer,
-    Ordered,
-    Orthogonal,
-    Real,
-    Spectrum,
-    UnitVector,
-    extent,
-)
+from theorysim.claims.fields import Box, Field, Interval, Options
 from theorysim.claims.instance import Instance, field_values
 from theorysim.claims.space import Space
 from theorysim.enclosures.arrays import filled
 from theorysim.enclosures.balls import arb, exact_number, short_decimal
 from theorysim.enclosures.boxes import Coordinate
 from theorysim.enclosures.interpreter import Machine
+from theorysim.enclosures.points import MAX_PRECISION, Outcome, decide, traced
 from theorysim.errors import InstanceError, UsageError
 
 # So many combinations of integers and choices are certified side by side; more need a smaller box.
@@ -45,11 +36,11 @@ def enclosed(machine: Machine, field: Field, value: Any) -> np.ndarray:
     if array.dtype.kind in "iu":
         return array
     numbers = array.ravel().tolist()
-    if isinstance(field, (UnitVector, Orthogonal)):
-        balls = filled([arb(exact_number(number)) for number in numbers], array.shape)
-        made = _orthonormal(balls) if isinstance(field, Orthogonal) else _normalised(balls)
-        return filled([machine.arithmetic.lift(ball) for ball in made.flat], array.shape)
-    return filled([_number(machine, number) for number in numbers], array.shape)
+    balls = filled([arb(exact_number(number)) for number in numbers], array.shape)
+    made = field.normalised(balls)
+    if made is balls:
+        return filled([_number(machine, number) for number in numbers], array.shape)
+    return filled([machine.arithmetic.lift(ball) for ball in made.flat], array.shape)
 
 
 def _number(machine: Machine, number: float) -> Any:
@@ -58,52 +49,45 @@ def _number(machine: Machine, number: float) -> Any:
     return machine.arithmetic.lift(arb(exact_number(number)))
 
 
-def _normalised(vector: np.ndarray) -> np.ndarray:
-    return vector / np.sum(vector * vector).sqrt()
-
-
-def _orthonormal(matrix: np.ndarray) -> np.ndarray:
-    rows: list[np.ndarray] = []
-    for row in matrix:
-        for earlier in rows:
-            row = row - np.sum(row * earlier) * earlier
-        rows.append(_normalised(row))
-    return np.stack(rows)
-
-
 def check_order(space: Space, instance: Instance) -> None:
-    """Refuse a spectrum whose gaps are met to within rounding only.
+    """Refuse a value whose order is met to within rounding only.
 
     Raises:
         InstanceError: naming the field.
     """
     for name, field in space.fields.items():
-        if isinstance(field, Spectrum):
-            numbers = [exact_number(v) for v in np.asarray(field_values(instance)[name]).tolist()]
-            gap = exact_number(field.gap)
-            if any(high < gap * low for high, low in itertools.pairwise(numbers)):
-                raise InstanceError(
-                    f"{name}: the gap {field.gap:g} is missed by rounding: round its numbers apart"
-                )
+        if _misses_order(name, field, field_values(instance)[name]):
+            raise InstanceError(
+                f"{name} ({field.describe()}): its order is missed by rounding: "
+                "round its numbers apart"
+            )
+
+
+def _misses_order(name: str, field: Field, value: Any) -> bool:
+    """Whether a margin of a value's order is certainly negative."""
+    margins = traced(
+        lambda value: (0, 0, None, [field.order(value)]), [value], "equal", False, f"field {name!r}"
+    )
+    decision = decide(margins, lambda machine: [enclosed(machine, field, value)], MAX_PRECISION)
+    return decision.outcome is Outcome.OUTSIDE
 
 
 def spelled(value: Any) -> Any:
     """A value with every number spelled exactly: a decimal, or the bits of a float."""
     if isinstance(value, list):
         return [spelled(entry) for entry in value]
-    if isinstance(value, int):
+    if isinstance(value, Mapping):
+        return {name: spelled(entry) for name, entry in value.items()}
+    if not isinstance(value, float):
         return str(value)
     return repr(value) if short_decimal(value) is not None else value.hex()
 
 
 def order_margins(space: Space, x: Instance) -> list[Any]:
-    """What a point of the box must satisfy to be an instance: the order of its spectra."""
-    margins = []
-    for name, field in space.fields.items():
-        if isinstance(field, (Ordered, Spectrum)):
-            gap = field.gap if isinstance(field, Spectrum) else 1.0
-            margins.append(jnp.ravel(field_values(x)[name][:-1] - gap * field_values(x)[name][1:]))
-    return margins
+    """What a point of the box must satisfy to be an instance."""
+    values = field_values(x)
+    margins = [jnp.ravel(field.order(values[name])) for name, field in space.fields.items()]
+    return [margin for margin in margins if margin.size]
 
 
 @dataclass(frozen=True)
@@ -141,7 +125,10 @@ class Piece:
 
     def instance(self, point: tuple[float, ...]) -> dict[str, Any]:
         """A point as the JSON data of an instance."""
-        values = {name: np.asarray(v).tolist() for name, v in self.values(list(point)).items()}
+        values = {}
+        for name, value in self.values(list(point)).items():
+            field = self.space.fields[name]
+            values[name] = field.to_json(np.asarray(value, field.dtype()))
         return {"sizes": dict(self.sizes), "values": values}
 
     def names(self) -> dict[str, float]:
@@ -153,8 +140,8 @@ class Piece:
 def pieces(space: Space, box: Mapping[str, Any]) -> list[Piece]:
     """The box of a space, or a part of it, with its discrete values enumerated.
 
-    `box` maps real fields to (low, high) or a number, integers, choices and sizes likewise, fields
-    of other kinds to one value. Sizes that it leaves out take their defaults.
+    `box` maps fields whose entries range to (low, high) or a number, integers, choices and sizes
+    likewise, fields that have no box to one value. Sizes that it leaves out take their defaults.
 
     Raises:
         UsageError: for an unknown name, an interval out of range, a field that has no box, and for
@@ -166,12 +153,13 @@ def pieces(space: Space, box: Mapping[str, Any]) -> list[Piece]:
         raise UsageError(f"{min(unknown)!r} is no size or field; there are {names}")
     found = []
     for sizes in _combinations(_size_values(space, box)):
+        own = {name: field.box(sizes) for name, field in space.fields.items()}
         discrete = {
-            name: _discrete(name, field, box, sizes)
-            for name, field in space.fields.items()
-            if not isinstance(field, (Real, Ordered, Spectrum))
+            name: _discrete(name, space.fields[name], own[name], box, sizes)
+            for name in own
+            if not isinstance(own[name], Interval)
         }
-        coordinates = tuple(_coordinates(space, box, sizes))
+        coordinates = tuple(_coordinates(space, own, box, sizes))
         found += [Piece(space, sizes, fixed, coordinates) for fixed in _combinations(discrete)]
         if len(found) > MOST_COMBINATIONS:
             raise UsageError(
@@ -230,15 +218,14 @@ def _size_values(space: Space, box: Mapping[str, Any]) -> dict[str, list[int]]:
     return values
 
 
-def _discrete(name: str, field: Field, box: Mapping[str, Any], sizes: Mapping[str, int]) -> list:
-    if isinstance(field, Integer):
-        every: list = list(range(extent(field.low, sizes), extent(field.high, sizes) + 1))
-    elif isinstance(field, Choice):
-        every = [float(option) for option in field.options]
-    elif name in box:
+def _discrete(
+    name: str, field: Field, own: Box | None, box: Mapping[str, Any], sizes: Mapping[str, int]
+) -> list:
+    if not isinstance(own, Options):
+        if name not in box:
+            raise UsageError(f"{name} ({field.describe()}) has no box: give one value for it")
         return [field.check(name, box[name], sizes)]
-    else:
-        raise UsageError(f"{name} ({field.describe()}) has no box: give one value for it")
+    every = own.values
     low, high = _ends(name, box.get(name, (min(every), max(every))))
     kept = [value for value in every if low <= value <= high]
     if not kept:
@@ -247,15 +234,18 @@ def _discrete(name: str, field: Field, box: Mapping[str, Any], sizes: Mapping[st
 
 
 def _coordinates(
-    space: Space, box: Mapping[str, Any], sizes: Mapping[str, int]
+    space: Space,
+    own: Mapping[str, Box | None],
+    box: Mapping[str, Any],
+    sizes: Mapping[str, int],
 ) -> Iterator[Coordinate]:
-    for name, field in space.fields.items():
-        if not isinstance(field, (Real, Ordered, Spectrum)):
+    for name, interval in own.items():
+        if not isinstance(interval, Interval):
             continue
-        low, high = _ends(name, box.get(name, (field.low, field.high)))
-        if not field.low <= low <= high <= field.high:
+        field = space.fields[name]
+        low, high = _ends(name, box.get(name, (interval.low, interval.high)))
+        if not interval.low <= low <= high <= interval.high:
             raise UsageError(f"{name}: expected {field.describe()}, but [{low}, {high}] arrived")
-        log = low > 0 and (isinstance(field, Spectrum) or field.log)
         for place in np.ndindex(*field.shape(sizes)):
             index = f"[{', '.join(map(str, place))}]" if place else ""
-            yield Coordinate(name + index, low, high, log)
+            yield Coordinate(name + index, low, high, interval.log and low > 0)
