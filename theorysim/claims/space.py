@@ -48,7 +48,7 @@ class Space:
         if other:
             raise TypeError(f"neither a size nor a field: {sorted(other)}")
 
-    def default_sizes(self, /, **chosen: int) -> dict[str, int]:
+    def default_sizes(self, /, **chosen: Any) -> dict[str, int]:
         """All sizes, the defaults replaced by the checked choices.
 
         Raises:

@@ -152,12 +152,13 @@ class Field(abc.ABC):
 
         decode = jax.jit(lambda u: self.decode(u, sizes))
 
-        def decoded(numerators: list[int]) -> np.ndarray:
+        def decoded(u: Float[np.ndarray, " count"]) -> np.ndarray:
             with jax.enable_x64(True):
-                return np.asarray(decode(np.asarray(numerators, np.float64) / GRID))
+                return np.asarray(decode(u))
 
         count = self.count(sizes)
-        return st.lists(st.integers(0, GRID), min_size=count, max_size=count).map(decoded)
+        numerators = st.lists(st.integers(0, GRID), min_size=count, max_size=count)
+        return numerators.map(lambda n: np.asarray(n, np.float64) / GRID).map(decoded)
 
     def box(self, sizes: Sizes) -> Box | None:
         """What a certificate over the whole space ranges over; None has to be given one value.
