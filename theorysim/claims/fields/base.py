@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Shaped
 
 from theorysim.claims.fields.arrays import has_booleans, round_entries
@@ -127,7 +128,7 @@ class Field(abc.ABC):
             )
         return array
 
-    def to_json(self, value: Value) -> Any:
+    def to_json(self, value: ArrayLike) -> Any:
         """A value as JSON with all its digits, in a form that `check` takes back."""
         return np.asarray(value).tolist()
 
