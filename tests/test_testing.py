@@ -5,13 +5,10 @@ import sys
 from pathlib import Path
 
 import hypothesis
-import jax
-import numpy as np
 import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from tests.claims.test_fields import FIELDS, SIZES
 from tests.engine.statements import theorem
 from theorysim.claims import Mutant, Real, Size, Space, UsageError, at_most
 from theorysim.testing import (
@@ -19,7 +16,6 @@ from theorysim.testing import (
     assert_mutants_are_refuted,
     instances,
     space_instances,
-    values,
 )
 
 TRUE = theorem(
@@ -27,27 +23,6 @@ TRUE = theorem(
     hypotheses={"a at most 1.5": lambda x: 1.5 - x.a},
 )
 FALSE = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 1.5))
-
-
-@pytest.mark.parametrize("name", FIELDS)
-def test_every_drawn_value_belongs_to_its_field(name):
-    @settings(max_examples=25)
-    @given(value=values(FIELDS[name], SIZES))
-    def check(value):
-        with jax.enable_x64(True):
-            FIELDS[name].check(name, value, SIZES)
-
-    check()
-
-
-@pytest.mark.parametrize("name", ["real", "log", "integer", "choice", "ordered"])
-def test_both_ends_of_a_field_are_drawn(name):
-    field = FIELDS[name]
-    for u in (0.0, 1.0):
-        with jax.enable_x64(True):
-            end = np.asarray(field.decode(np.full(field.count(SIZES), u), SIZES))
-        found = find(values(field, SIZES), lambda v, end=end: bool(np.any(v == end.flat[0])))
-        assert np.any(found == end.flat[0])
 
 
 def test_instances_satisfy_the_hypotheses():

@@ -17,26 +17,14 @@ With pytest, the marker does the same for a whole verification (see `theorysim.p
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from functools import cache, singledispatch
 from typing import Any
 
 import jax
 import numpy as np
 from hypothesis import strategies as st
 
-from theorysim.claims.fields import (
-    Choice,
-    Field,
-    Gaussian,
-    Integer,
-    Ordered,
-    Real,
-    Sizes,
-    Spectrum,
-    extent,
-)
+from theorysim.claims.fields import Sizes
 from theorysim.claims.space import Space
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
@@ -48,80 +36,18 @@ from theorysim.errors import UsageError
 
 Data = dict[str, Any]
 
-# Coordinates of the cube are multiples of one over this, so that shrinking meets round numbers.
-GRID = 64
-
 
 def _theorem(theorem: Theorem | str) -> Theorem:
     return registry.load(registry.find(theorem)) if isinstance(theorem, str) else theorem
 
 
-@singledispatch
-def values(field: Field, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
-    """Values of a field: by default, decoded points of a grid in the unit cube."""
-    coordinates = st.integers(0, GRID).map(lambda n: n / GRID)
-    points = st.lists(coordinates, min_size=field.count(sizes), max_size=field.count(sizes))
-    return points.map(lambda u: _decoded(field, tuple(sorted(sizes.items())))(u))
-
-
-@cache
-def _decoded(field: Field, sizes: tuple[tuple[str, int], ...]) -> Any:
-    decode = jax.jit(lambda u: field.decode(u, dict(sizes)))
-
-    def at(u: list[float]) -> np.ndarray:
-        with jax.enable_x64(True):
-            return np.asarray(decode(np.asarray(u, np.float64)))
-
-    return at
-
-
-def _array(numbers: st.SearchStrategy[float], shape: tuple[int, ...]) -> st.SearchStrategy:
-    count = math.prod(shape)
-    lists = st.lists(numbers, min_size=count, max_size=count)
-    return lists.map(lambda entries: np.asarray(entries, np.float64).reshape(shape))
-
-
-@values.register
-def _(field: Real, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
-    return _array(st.floats(field.low, field.high, allow_nan=False), field.shape(sizes))
-
-
-@values.register
-def _(field: Gaussian, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
-    widest = 8 * field.scale
-    return _array(st.floats(-widest, widest, allow_nan=False), field.shape(sizes))
-
-
-@values.register
-def _(field: Integer, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
-    return st.integers(extent(field.low, sizes), extent(field.high, sizes)).map(np.asarray)
-
-
-@values.register
-def _(field: Choice, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
-    return st.sampled_from(field.options).map(lambda option: np.asarray(option, np.float64))
-
-
-@values.register
-def _(field: Ordered, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
-    unordered = _array(st.floats(field.low, field.high, allow_nan=False), field.shape(sizes))
-    return unordered.map(lambda entries: np.sort(entries)[::-1].copy())
-
-
-@values.register
-def _(field: Spectrum, sizes: Sizes) -> st.SearchStrategy[np.ndarray]:
-    if field.gap > 1:
-        return values.dispatch(Field)(field, sizes)
-    return values(Ordered(field.length, field.low, field.high), sizes)
-
-
 def space_instances(space: Space, sizes: Sizes | None = None) -> st.SearchStrategy[Data]:
     """Instances of a space as JSON data, at its default sizes unless others are given."""
     chosen = space.default_sizes(**(sizes or {}))
-    fields = {name: values(field, chosen) for name, field in space.fields.items()}
-    return st.fixed_dictionaries(fields).map(
-        lambda given: {"sizes": chosen, "values": {k: v.tolist() for k, v in given.items()}}
-    )
+    fields = {
+        name: field.strategy(chosen).map(field.to_json) for name, field in space.fields.items()
+    }
+    return st.fixed_dictionaries(fields).map(lambda given: {"sizes": chosen, "values": given})
 
 
 def instances(

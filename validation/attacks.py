@@ -25,7 +25,7 @@ from theorysim.claims.kinds import Attack as Way
 from theorysim.engine import registry
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
-from theorysim.engine.measure.errors import replace_coarsening
+from theorysim.engine.measure.errors import replace_tolerance_scale
 from theorysim.engine.measure.setup import parse_settings, select_readings
 from theorysim.jaxprs.structure import contains
 from validation import write_whole
@@ -68,7 +68,7 @@ def loops(theorem: Theorem) -> bool:
     """Whether the simulation of the primary reading has a loop, however short."""
     with jax.enable_x64(True):
         sizes = parse_settings(theorem, {}).sizes
-        x = replace_coarsening(theorem.space.sample(jax.random.key(0), sizes), 1.0)
+        x = replace_tolerance_scale(theorem.space.sample(jax.random.key(0), sizes), 1.0)
         program = jax.make_jaxpr(theorem.primary().simulate)(x, jax.random.key(1))
     return contains(program.jaxpr, ("while", "scan"))
 

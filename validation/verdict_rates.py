@@ -91,7 +91,7 @@ def integrated() -> Theorem:
 
     def simulate(x, key):
         field = lambda y, _: 4 * y * (x.a - y)  # noqa: E731
-        path = integrate(field, 1e-3 * x.a, jnp.asarray(times), coarsening=x.coarsening)
+        path = integrate(field, 1e-3 * x.a, jnp.asarray(times), tolerance_scale=x.tolerance_scale)
         return path * (1 + x.planted)
 
     def logistic(rate):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from theorysim.claims import Theorem
+from theorysim.claims.instance import size_items
 from theorysim.engine import registry
 from theorysim.engine.measure.errors import measure
 from theorysim.engine.measure.setup import Settings
@@ -154,7 +155,7 @@ def replay(id: str):
     theorem = load(id)
     with jax.enable_x64(True):
         x, key = stacked(id)
-        setup = Setup(theorem, (theorem.primary(),), Settings(dict(x.sizes), {}))
+        setup = Setup(theorem, (theorem.primary(),), Settings(dict(size_items(x)), {}))
         found = measure_all(setup, x, key)
     return jax.tree.map(lambda leaf: leaf[0], found)
 
@@ -239,6 +240,8 @@ def test_single_precision_agrees_within_its_budget(id):
 @each
 def test_a_theorem_declares_its_integrator(id):
     source = ast.parse(Path(ENTRIES[id].path).read_text())
-    uses = any(isinstance(n, ast.Attribute) and n.attr == "coarsening" for n in ast.walk(source))
+    uses = any(
+        isinstance(n, ast.Attribute) and n.attr == "tolerance_scale" for n in ast.walk(source)
+    )
     if uses:
         assert load(id).integrates

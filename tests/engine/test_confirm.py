@@ -62,7 +62,7 @@ def test_the_worst_error_of_many_integrations_is_no_counterexample():
 
     def radius(x, key):
         field = lambda z, _: x.speed * jnp.array([-z[1], z[0]])  # noqa: E731
-        options = {"rtol": LOOSE, "coarsening": x.coarsening}
+        options = {"rtol": LOOSE, "tolerance_scale": x.tolerance_scale}
         path = integrate(field, jnp.array([x.a, x.b]), jnp.array([0.0, 1.0]), **options)
         return jnp.sum(path[-1] ** 2)
 

@@ -254,7 +254,7 @@ def test_probabilities(chance, printed, expected):
 def test_an_integrator_that_is_not_declared_passes_nothing():
     statement = theorem(
         equal("a", lambda r: r.sim["a"], lambda r: r.theory["a"]),
-        simulate=lambda x, key: {"a": x.a * x.coarsening},
+        simulate=lambda x, key: {"a": x.a * x.tolerance_scale},
     )
     assert verdict_of(statement) is Verdict.INCONCLUSIVE
 
@@ -262,7 +262,7 @@ def test_an_integrator_that_is_not_declared_passes_nothing():
 def test_the_integrator_error_is_the_change_under_coarser_tolerances():
     statement = theorem(
         equal("a", lambda r: r.sim["a"], lambda r: r.theory["a"]),
-        simulate=lambda x, key: {"a": x.a * (1 + 1e-9 * x.coarsening)},
+        simulate=lambda x, key: {"a": x.a * (1 + 1e-9 * x.tolerance_scale)},
         integrates=True,
     )
     report = verify(statement)

@@ -121,7 +121,7 @@ def test_a_small_budget_leaves_points_for_the_interior():
     fields = {f"f{i}": Real(0, 1) for i in range(6)}
 
     def inside(r):
-        values = jnp.stack([r.x.values[name] for name in fields])
+        values = jnp.stack([getattr(r.x, name) for name in fields])
         return jnp.max(jnp.abs(values - 0.25)) + 0 * r.sim["a"]
 
     statement = theorem(

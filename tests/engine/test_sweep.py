@@ -23,7 +23,7 @@ def mean_square(lower=0.5):
         space=Space(n=Size(3, 1, 8), factor=Real(lower, 4), v=Gaussian("n")),
         simulate=lambda x, key: x.factor * x.v,
         predict=lambda x: x.factor**2 * jnp.max(x.v**2),
-        claims=(at_most("mean", lambda r: jnp.mean(r.sim[0] ** 2), lambda r: r.theory),),
+        claims=(at_most("mean", lambda r: jnp.mean(r.sim**2), lambda r: r.theory),),
         mutants=(Mutant("half", predict=lambda x: x.factor**2 * jnp.max(x.v**2) / 2),),
     )
 

@@ -48,7 +48,9 @@ def test_a_gradient_flow_descends_its_loss():
 def test_the_coarser_run_is_further_from_the_truth_than_the_fine_one():
     exact = 1 / (1 + 99 * np.exp(-2.0 * TIMES))
     fine, coarse = (
-        np.asarray(integrate(logistic, jnp.asarray(0.01), jnp.asarray(TIMES), 2.0, coarsening=c))
+        np.asarray(
+            integrate(logistic, jnp.asarray(0.01), jnp.asarray(TIMES), 2.0, tolerance_scale=c)
+        )
         for c in (1.0, 32.0)
     )
     assert np.max(np.abs(coarse - fine)) > np.max(np.abs(fine - exact))
@@ -59,21 +61,21 @@ def test_the_coarser_run_differs_where_the_tolerances_bind_nowhere(size):
     """A short flow, and a state below the absolute tolerance: both take the longest steps."""
     times = jnp.linspace(0, 1, 8)
     fine, coarse = (
-        integrate(lambda y, _: -y, jnp.asarray(size), times, atol=NEVER_BINDS, coarsening=c)
+        integrate(lambda y, _: -y, jnp.asarray(size), times, atol=NEVER_BINDS, tolerance_scale=c)
         for c in (1.0, 32.0)
     )
     exact = size * np.exp(-np.asarray(times))
     assert 0 < np.max(np.abs(fine - exact)) < np.max(np.abs(coarse - fine)) < SIXTEEN_STEPS * size
 
 
-def test_coarsening_compiles_nothing_anew():
+def test_tolerance_scale_compiles_nothing_anew():
     traces = []
 
     @jax.jit
-    def run(coarsening):
+    def run(tolerance_scale):
         traces.append(1)
         start = jnp.asarray(0.01)
-        return integrate(logistic, start, jnp.asarray(TIMES), 2.0, coarsening=coarsening)
+        return integrate(logistic, start, jnp.asarray(TIMES), 2.0, tolerance_scale=tolerance_scale)
 
     run(1.0)
     run(32.0)

@@ -86,8 +86,8 @@ def test_factors_agree_with_taylor_series(determinant):
     start, times = identity_start(3, tau), np.array([0.0, 0.3, 0.7, 1.1, 1.6, 2.8])
     known = Decomposition(*map(jnp.asarray, (u, values, v)))
     fine, coarse = (
-        compiled_factors(*start, known, jnp.asarray(times), coarsening=coarsening)
-        for coarsening in (1.0, COARSER)
+        compiled_factors(*start, known, jnp.asarray(times), tolerance_scale=tolerance_scale)
+        for tolerance_scale in (1.0, COARSER)
     )
     first, second = map(np.asarray, start)
     exact = oracle.factors(first, second, u * values @ v.T, times, 200)
@@ -107,9 +107,9 @@ def test_any_balanced_start_follows_the_gradient_flow(shape, hidden, scale):
     target = jax.random.normal(keys[1], shape)
     times = jnp.asarray([0.0, 0.05, 0.3, 1.0, 2.0])
 
-    def flow(coarsening):
+    def flow(tolerance_scale):
         loss = partial(pretraining_loss, target=target)
-        return gradient_flow(loss, start, times, coarsening=coarsening)
+        return gradient_flow(loss, start, times, tolerance_scale=tolerance_scale)
 
     run = jax.jit(flow)
     expected, rough = run(1.0), run(COARSER)
@@ -117,7 +117,7 @@ def test_any_balanced_start_follows_the_gradient_flow(shape, hidden, scale):
     assert error < 1e-6, "the integrator's error is too large to compare anything"
     room = 8 * (1 + scale) * error + 1e3 * EPS
     exact = compiled_flow(*start, target, times)
-    factors = compiled_factors(*start, target, times, coarsening=1.0)
+    factors = compiled_factors(*start, target, times, tolerance_scale=1.0)
     for found, first, second in (
         (exact.product, expected.first, expected.second),
         (exact.left_gram, expected.first, jnp.swapaxes(expected.first, 1, 2)),
@@ -171,7 +171,7 @@ def test_the_error_of_the_rotation_enters_the_product_squared():
     target = decompose(jax.random.normal(jax.random.key(6), (3, 3)))
 
     def run(rtol):
-        return compiled_factors(*start, target, times, coarsening=rtol / 1e-10)
+        return compiled_factors(*start, target, times, tolerance_scale=rtol / 1e-10)
 
     exact = compiled_flow(*start, target, times).product
     rough, fine = run(1e-5), run(1e-11)

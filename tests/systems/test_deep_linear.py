@@ -36,7 +36,7 @@ def arrays(*values):
 
 def with_error(path, *arguments):
     """A path and its integrator error: the change when the tolerances are 32 times coarser."""
-    run = jax.jit(lambda coarsening: path(*arguments, coarsening=coarsening))
+    run = jax.jit(lambda tolerance_scale: path(*arguments, tolerance_scale=tolerance_scale))
     fine, coarse = run(1.0), run(COARSER)
     error = float(jnp.max(jnp.abs(fine - coarse)))
     assert error < 1e-6, "the integrator's error is too large to compare anything"
@@ -47,8 +47,8 @@ def test_flow_solves_the_printed_ode():
     data, source, target, _ = problem()
     depths = np.array([1.0, 2.0, 2.5, 5.0, 40.0])
 
-    def flows(coarsening):
-        flow = partial(deep.end_to_end_flow, data, source, target, coarsening=coarsening)
+    def flows(tolerance_scale):
+        flow = partial(deep.end_to_end_flow, data, source, target, tolerance_scale=tolerance_scale)
         return jax.vmap(flow, (0, None))(jnp.asarray(depths), jnp.asarray(TIMES))
 
     found, error = with_error(flows)
@@ -159,10 +159,16 @@ def test_frozen_scale_solves_the_printed_ode(depth, frozen):
     data, source, target, _ = problem()
     targets = jnp.stack([target + 2 * source, -target - 2 * source])
 
-    def flows(coarsening):
+    def flows(tolerance_scale):
         return jax.vmap(
             lambda target: deep.frozen_scale_flow(
-                data, source, target, depth, frozen, jnp.asarray(TIMES), coarsening=coarsening
+                data,
+                source,
+                target,
+                depth,
+                frozen,
+                jnp.asarray(TIMES),
+                tolerance_scale=tolerance_scale,
             )
         )(targets)
 
@@ -182,8 +188,8 @@ def test_frozen_closed_form_of_two_layers():
     targets = best[:, None] * source + blind
     times = jnp.array([0.0, 0.3, 2.0, 50.0, 300.0])
 
-    def flows(coarsening):
-        flow = partial(deep.frozen_scale_flow, data, source, coarsening=coarsening)
+    def flows(tolerance_scale):
+        flow = partial(deep.frozen_scale_flow, data, source, tolerance_scale=tolerance_scale)
         return jax.vmap(lambda target: flow(target, 4, 2, times))(targets)
 
     found, error = with_error(flows)

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from theorysim.claims.instance import Instance
 from theorysim.claims.kinds.base import NO_MARGIN, Claim
 from theorysim.claims.kinds.existence import exists
 from theorysim.claims.source import Source
-from theorysim.claims.space import Instance
 from theorysim.errors import UsageError
 
 Margin = Callable[[Instance], Any]

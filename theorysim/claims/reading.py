@@ -11,9 +11,9 @@ from typing import Any
 from jaxtyping import Array, Float
 
 from theorysim.claims.hypotheses import Assumption, Margin, smallest
+from theorysim.claims.instance import Instance
 from theorysim.claims.kinds.base import Claim
 from theorysim.claims.source import Finding, Source
-from theorysim.claims.space import Instance
 
 Predict = Callable[[Instance], Any]
 Simulate = Callable[[Instance, Array], Any]

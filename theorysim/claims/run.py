@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Shaped
 
-from theorysim.claims.space import Instance
+from theorysim.claims.instance import Instance
 from theorysim.errors import UsageError
 
 # Fewer batches made confidence intervals miss their level (8 batches: 35 % errors at nominal 10 %).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim.claims.fields import Field, Sizes
+from theorysim.claims.instance import RESERVED, Instance, field_values, size_items
 from theorysim.errors import InstanceError, UsageError
 
 
@@ -31,46 +32,6 @@ class Size:
             )
 
 
-@dataclass(frozen=True)
-class Instance:
-    """One instance: traced field values as attributes, static sizes as attributes.
-
-    `coarsening` multiplies the tolerances of integrators; it is 1 but in the run that measures
-    their error.
-    """
-
-    values: Mapping[str, Any]
-    sizes: tuple[tuple[str, int], ...]
-    coarsening: Any = 1.0
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        values = self.__dict__.get("values", {})
-        if name in values:
-            return values[name]
-        for size, number in self.__dict__.get("sizes", ()):
-            if size == name:
-                return number
-        raise AttributeError(f"the instance has no field or size {name!r}; it has {self.names()}")
-
-    def names(self) -> tuple[str, ...]:
-        """Names of fields and sizes."""
-        return (*self.__dict__.get("values", {}), *dict(self.__dict__.get("sizes", ())))
-
-    def replace(self, **values: Any) -> Instance:
-        """A copy with some field values changed (sizes stay)."""
-        unknown = set(values) - set(self.values)
-        if unknown:
-            raise KeyError(f"no field {sorted(unknown)}; the instance has {list(self.values)}")
-        return dataclasses.replace(self, values={**self.values, **values})
-
-
-jax.tree_util.register_dataclass(
-    Instance, data_fields=["values", "coarsening"], meta_fields=["sizes"]
-)
-
-
 class Space:
     """The domain of a theorem: `Space(d=Size(4), sigma=Spectrum("d", 0.1, 10), ...)`.
 
@@ -78,14 +39,16 @@ class Space:
     cube), the JSON form of an instance and the check of what a user hands in.
     """
 
-    def __init__(self, **parts: Size | Field):
+    def __init__(self, /, **parts: Size | Field):
+        for name in parts:
+            _check_name(name)
         self.sizes = {name: part for name, part in parts.items() if isinstance(part, Size)}
         self.fields = {name: part for name, part in parts.items() if isinstance(part, Field)}
         other = set(parts) - set(self.sizes) - set(self.fields)
         if other:
             raise TypeError(f"neither a size nor a field: {sorted(other)}")
 
-    def default_sizes(self, **chosen: int) -> dict[str, int]:
+    def default_sizes(self, /, **chosen: Any) -> dict[str, int]:
         """All sizes, the defaults replaced by the checked choices.
 
         Raises:
@@ -96,7 +59,7 @@ class Space:
             if name not in self.sizes:
                 raise UsageError(f"{name!r} is no size; sizes are {list(self.sizes)}")
             size = self.sizes[name]
-            if number != int(number) or not size.low <= number <= size.high:
+            if not _is_integer(number) or not size.low <= number <= size.high:
                 raise UsageError(
                     f"{name} = {number} is out of range: expected an integer in "
                     f"{size.low}..{size.high}"
@@ -119,15 +82,15 @@ class Space:
 
     def encode(self, instance: Instance) -> Float[Array, " dimension"]:
         """A point of the unit cube that decodes to the instance."""
-        sizes = dict(instance.sizes)
-        parts = [f.encode(instance.values[name], sizes) for name, f in self.fields.items()]
+        sizes, values = dict(size_items(instance)), field_values(instance)
+        parts = [f.encode(values[name], sizes) for name, f in self.fields.items()]
         return jnp.concatenate(parts) if parts else jnp.zeros(0)
 
     def sample(self, key: Array, sizes: Sizes) -> Instance:
         """A random instance: uniform on the unit cube, in the default float type."""
         return self.decode(jax.random.uniform(key, (self.dimension(sizes),)), sizes)
 
-    def instance(self, **given: Any) -> Instance:
+    def instance(self, /, **given: Any) -> Instance:
         """The instance with the given values; sizes not given take their defaults.
 
         Raises:
@@ -147,8 +110,9 @@ class Space:
 
     def to_json(self, instance: Instance) -> dict[str, Any]:
         """The instance as JSON: sizes and values, numbers with all their digits."""
-        values = {name: np.asarray(value).tolist() for name, value in instance.values.items()}
-        return {"sizes": dict(instance.sizes), "values": values}
+        values = field_values(instance).items()
+        spelled = {name: self.fields[name].to_json(value) for name, value in values}
+        return {"sizes": dict(size_items(instance)), "values": spelled}
 
     def from_json(self, data: Any) -> Instance:
         """The instance of a JSON object as `to_json` makes it, checked.
@@ -161,7 +125,25 @@ class Space:
         sizes = data.get("sizes", {})
         if not isinstance(sizes, Mapping) or set(sizes) - set(self.sizes):
             raise InstanceError(f"sizes: expected some of {list(self.sizes)}, but {sizes} arrived")
-        numbers = {k: v for k, v in sizes.items() if isinstance(v, int)}
-        if len(numbers) < len(sizes):
+        if not all(isinstance(v, int) and not isinstance(v, bool) for v in sizes.values()):
             raise InstanceError(f"sizes: expected integers, but {dict(sizes)} arrived")
-        return self.instance(**numbers, **data["values"])
+        if set(data["values"]) & set(self.sizes):
+            raise InstanceError("values: sizes stand in an object of their own")
+        return self.instance(**sizes, **data["values"])
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that no instance can have as an attribute of its own."""
+    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+        raise ValueError(
+            f"{name!r} cannot name a field or a size: expected a word of letters, digits and "
+            "underscores that starts with a letter and is no keyword of Python"
+        )
+    if name in RESERVED:
+        raise ValueError(f"{name!r} cannot name a field or a size: every instance has its own")
+
+
+def _is_integer(number: Any) -> bool:
+    """Whether it is an integer in value, and not true or false."""
+    array = np.asarray(number)
+    return array.shape == () and array.dtype.kind in "iuf" and bool(array == np.floor(array))

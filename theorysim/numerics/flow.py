@@ -1,9 +1,9 @@
 """Flows of ordinary differential equations, on diffrax, with tolerances that can be coarsened.
 
 The error of an integration is measured, not assumed: the same flow at tolerances 32 times coarser
-(`coarsening` is traced, so nothing is compiled anew) differs from it by more than its own error.
-So that it differs at all where the tolerances bind nowhere (a short flow, or states below `atol`),
-steps have a bound that grows as theirs would.
+(`tolerance_scale` is traced, so nothing is compiled anew) differs from it by more than its own
+error. So that it differs at all where the tolerances bind nowhere (a short flow, or states below
+`atol`), steps have a bound that grows as theirs would.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def integrate(
     *,
     rtol: float = 1e-10,
     atol: float = 1e-12,
-    coarsening: Any = 1.0,
+    tolerance_scale: Any = 1.0,
     max_steps: int = LONGEST,
     reverse: bool = False,
 ) -> PyTree[Array]:
@@ -52,7 +52,7 @@ def integrate(
         args: handed to the field.
         rtol, atol: relative and absolute tolerance per step; below float64 they are raised to what
             the precision allows.
-        coarsening: factor on both tolerances, and by its 8th root on the longest step.
+        tolerance_scale: factor on both tolerances, and by its 8th root on the longest step.
         max_steps: bound on the number of steps.
         reverse: make room for reverse derivatives; there are forward ones only without.
     """
@@ -60,10 +60,10 @@ def integrate(
     rtol, atol = max(rtol, 8 * eps), max(atol, 8 * eps * 1e-2)
     span = times[-1] - times[0]
     controller = diffrax.PIDController(
-        rtol=rtol * coarsening,
-        atol=atol * coarsening,
+        rtol=rtol * tolerance_scale,
+        atol=atol * tolerance_scale,
         dtmin=eps * span,
-        dtmax=span / FEWEST * coarsening ** (1 / ORDER),
+        dtmax=span / FEWEST * tolerance_scale ** (1 / ORDER),
     )
     adjoint = diffrax.RecursiveCheckpointAdjoint() if reverse else diffrax.ForwardMode()
     known = jax.tree.map(lambda leaf: jnp.where(jnp.isfinite(leaf), leaf, 0), start)
@@ -88,9 +88,9 @@ def integrate(
     return jax.tree.map(lambda path: jnp.where(succeeded, path, jnp.nan), states)
 
 
-def statement_options(coarsening: Any) -> dict[str, Any]:
-    """Options of `integrate` within a statement: tolerances times `coarsening`, fewer steps."""
-    return {"coarsening": coarsening, "max_steps": _SEARCHED}
+def statement_options(tolerance_scale: Any) -> dict[str, Any]:
+    """Options of `integrate` within a statement: scaled tolerances, and fewer steps."""
+    return {"tolerance_scale": tolerance_scale, "max_steps": _SEARCHED}
 
 
 def _guarded(

@@ -45,8 +45,8 @@ def end_to_end_flow(
     grad = (2/n) X^T (X beta - y). Integrated is the first layer W_1 = a u_1^T instead:
     beta = ||a||^(L-1) a and da/dt = -||a||^(L-1) grad, so P_perp a never changes, and the n numbers
     Q^T a are all there is. `depth` may be any real number >= 1, also traced; explicit steps cost
-    a time proportional to it. Options (tolerances, coarsening) as for `numerics.flow.integrate`.
-    NaN for dependent rows, a zero source or a failed integration.
+    a time proportional to it. Options (tolerances, tolerance_scale) as for
+    `numerics.flow.integrate`. NaN for dependent rows, a zero source or a failed integration.
     """
     depth = jnp.asarray(depth, data.dtype)
     basis = row_space(data)

@@ -267,7 +267,7 @@ def high_dimensional_flow(
     *,
     draws: int = 200_000,
     nodes: int = 40,
-    coarsening: Any = 1.0,
+    tolerance_scale: Any = 1.0,
 ) -> Float[Array, " times"]:
     """m at times step/d in the limit d -> oo of the learning rate `rate` / d, k fixed.
 
@@ -283,4 +283,4 @@ def high_dimensional_flow(
         drift = rate * speed(problem, activation, m) * (1 - m**2)
         return drift - rate**2 / 2 * m * table.evaluate(jnp.clip(m, -1, 1))
 
-    return integrate(field, jnp.asarray(start), times, coarsening=coarsening)
+    return integrate(field, jnp.asarray(start), times, tolerance_scale=tolerance_scale)

@@ -136,14 +136,14 @@ def overlap_flow(
     start: Any,
     times: Float[Array, " times"],
     *,
-    coarsening: Any = 1.0,
+    tolerance_scale: Any = 1.0,
 ) -> Float[Array, " times"]:
     """artanh(m) along the population's gradient flow from m = tanh(start)."""
 
     def field(angle: Array, _: Any) -> Array:
         return speed(problem, activation, jnp.tanh(angle))
 
-    return integrate(field, jnp.asarray(start), times, coarsening=coarsening)
+    return integrate(field, jnp.asarray(start), times, tolerance_scale=tolerance_scale)
 
 
 def hitting_time(

@@ -16,9 +16,9 @@ import jax
 import numpy as np
 
 from theorysim.claims.hypotheses import Strict
+from theorysim.claims.instance import Instance, field_values, size_items
 from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
-from theorysim.claims.space import Instance
 from theorysim.claims.theorem import Theorem
 from theorysim.enclosures import (
     MAX_BOXES,
@@ -137,7 +137,7 @@ def _certificate(job: Any, reading: ResolvedReading, claim: Claim, named: bool) 
 def _formula(
     theorem: Theorem, reading: ResolvedReading, claim: Claim, sizes: Mapping[str, int]
 ) -> Formula:
-    """The claim as a program of the fields' values, the coarsening and the key.
+    """The claim as a program of the fields' values, the tolerance scale and the key.
 
     Raises:
         UsageError: for a claim that no enclosure decides.
@@ -179,11 +179,11 @@ def _traced(
     subject: str,
 ) -> Formula:
     """`sides(x, keys) -> (lhs, rhs, given or None)` under the hypotheses of a reading."""
-    names, size_items = list(theorem.space.fields), tuple(sizes.items())
+    names, items = list(theorem.space.fields), tuple(sizes.items())
 
     def points(*inputs: Any) -> tuple:
-        *values, coarsening, key = inputs
-        x = Instance(dict(zip(names, values)), size_items, coarsening)
+        *values, tolerance_scale, key = inputs
+        x = Instance(dict(zip(names, values)), items, tolerance_scale)
         hypotheses = reading.hypotheses.values()
         closed = [margin(x) for margin in hypotheses if not isinstance(margin, Strict)]
         opened = [margin(x) for margin in hypotheses if isinstance(margin, Strict)]
@@ -191,7 +191,11 @@ def _traced(
         return *found, closed + order_margins(theorem.space, x), opened
 
     like = jax.eval_shape(lambda key: theorem.space.sample(key, sizes), jax.random.key(0))
-    examples = [*(like.values[name] for name in names), np.float64(1), np.zeros(2, np.uint32)]
+    examples = [
+        *(field_values(like)[name] for name in names),
+        np.float64(1),
+        np.zeros(2, np.uint32),
+    ]
     return trace(points, examples, relation, strict, subject)
 
 
@@ -212,7 +216,7 @@ class _AtInstance:
 
     def __call__(self, reading: ResolvedReading, claim: Claim, empty: Certificate) -> Certificate:
         x, key = self.instance
-        sizes = dict(x.sizes)
+        sizes = dict(size_items(x))
         data = {"theorem": self.theorem.id, **self.theorem.space.to_json(x), "key": key.tolist()}
         if reading.name not in self.excluded:
             margins = self._decision(_hypotheses(self.theorem, reading, sizes))
@@ -226,7 +230,7 @@ class _AtInstance:
         fields = self.theorem.space.fields
 
         def inputs(interpreter: Interpreter) -> list[Any]:
-            values = [enclose(interpreter, fields[name], x.values[name]) for name in fields]
+            values = [enclose(interpreter, fields[name], field_values(x)[name]) for name in fields]
             return [*values, object_array([UNDEFINED], ()), key]
 
         return decide(formula, inputs, self.precision, self.max_precision)

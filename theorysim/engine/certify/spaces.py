@@ -1,8 +1,8 @@
 """The instances of a space as enclosures: one instance exactly, or a box of them.
 
 A float of an instance stands for the decimal that it is printed as where that has at most eight
-digits, else for its own bits. A unit vector is the printed vector divided by its length and an
-orthogonal matrix the printed one after Gram-Schmidt on its rows, so that both are exact.
+digits, else for its own bits. Fields with a structure say which exact member a printed value stands
+for (`Field.normalised`): a unit vector is the printed vector divided by its length.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import jax.numpy as jnp
 import numpy as np
 from flint import arb
 
-from theorysim.claims.fields import Field
-from theorysim.claims.space import Instance, Space
-from theorysim.enclosures import Coordinate
+from theorysim.claims.fields import Box, Field, Interval, Options
+from theorysim.claims.instance import Instance, field_values
+from theorysim.claims.space import Space
+from theorysim.enclosures import MAX_PRECISION, Coordinate, Outcome, decide, trace
 from theorysim.enclosures.arithmetic import exact_number, short_decimal
 from theorysim.enclosures.interpreter import Interpreter, object_array
-from theorysim.engine.certify.fields import options, real_range, structure
 from theorysim.errors import InstanceError, UsageError
 
-# At most so many combinations of integers and choices are certified; more need a smaller box.
+# So many combinations of integers and choices are certified side by side; more need a smaller box.
 MOST_COMBINATIONS = 256
 
 
@@ -34,10 +34,11 @@ def enclose(interpreter: Interpreter, field: Field, value: Any) -> np.ndarray:
     array = np.asarray(value)
     if array.dtype.kind in "iu":
         return array
-    numbers, make = array.ravel().tolist(), structure(field)
-    if make is None:
+    numbers = array.ravel().tolist()
+    balls = object_array([arb(exact_number(number)) for number in numbers], array.shape)
+    made = field.normalised(balls)
+    if made is balls:
         return object_array([_number(interpreter, number) for number in numbers], array.shape)
-    made = make(object_array([arb(exact_number(number)) for number in numbers], array.shape))
     return object_array([interpreter.arithmetic.lift(ball) for ball in made.flat], array.shape)
 
 
@@ -48,41 +49,50 @@ def _number(interpreter: Interpreter, number: float) -> Any:
 
 
 def check_order(space: Space, instance: Instance) -> None:
-    """Refuse numbers whose gaps are met only up to rounding.
+    """Refuse a value whose order is met to within rounding only.
 
     Raises:
         InstanceError: naming the field.
     """
-    for name, least in _gaps(space).items():
-        numbers = [exact_number(v) for v in np.asarray(instance.values[name]).tolist()]
-        gap = exact_number(least)
-        if any(high < gap * low for high, low in itertools.pairwise(numbers)):
+    for name, field in space.fields.items():
+        if _misses_order(name, field, field_values(instance)[name]):
             raise InstanceError(
-                f"{name}: the gap {least:g} is missed by rounding: round its numbers apart"
+                f"{name} ({field.describe()}): its order is missed by rounding: "
+                "round its numbers apart"
             )
 
 
-def _gaps(space: Space) -> dict[str, float]:
-    """The least ratio of neighbours in fields whose numbers decrease."""
-    ranges = {name: real_range(field) for name, field in space.fields.items()}
-    return {name: of.gap for name, of in ranges.items() if of is not None and of.gap is not None}
+def _misses_order(name: str, field: Field, value: Any) -> bool:
+    """Whether a margin of a value's order is certainly negative."""
+    margins = trace(
+        lambda value: (0, 0, None, [field.order(value)], []),
+        [value],
+        "equal",
+        False,
+        f"field {name!r}",
+    )
+    decision = decide(
+        margins, lambda interpreter: [enclose(interpreter, field, value)], MAX_PRECISION
+    )
+    return decision.outcome is Outcome.OUTSIDE
 
 
 def spell(value: Any) -> Any:
     """A value with every number spelled exactly: a decimal, or the bits of a float."""
     if isinstance(value, list):
         return [spell(entry) for entry in value]
-    if isinstance(value, int):
+    if isinstance(value, Mapping):
+        return {name: spell(entry) for name, entry in value.items()}
+    if not isinstance(value, float):
         return str(value)
     return repr(value) if short_decimal(value) is not None else value.hex()
 
 
 def order_margins(space: Space, x: Instance) -> list[Any]:
-    """What a point of the box must satisfy to be an instance: its numbers decrease."""
-    return [
-        jnp.ravel(x.values[name][:-1] - gap * x.values[name][1:])
-        for name, gap in _gaps(space).items()
-    ]
+    """What a point of the box must satisfy to be an instance."""
+    values = field_values(x)
+    margins = [jnp.ravel(field.order(values[name])) for name, field in space.fields.items()]
+    return [margin for margin in margins if margin.size]
 
 
 @dataclass(frozen=True)
@@ -98,22 +108,23 @@ class Piece:
     coordinates: tuple[Coordinate, ...]
 
     def values(self, numbers: list[Any]) -> dict[str, Any]:
-        """The fields' values from a number per coordinate."""
-        left, values = iter(numbers), {}
-        for name, field in self.space.fields.items():
-            if name in self.fixed:
-                values[name] = self.fixed[name]
-            else:
-                entries = list(itertools.islice(left, field.count(self.sizes)))
-                values[name] = object_array(entries, self.shape(name))
-        return values
+        """The fields' values from a number per coordinate, as nested lists."""
+        left = iter(numbers)
+        return {
+            name: self.fixed[name]
+            if name in self.fixed
+            else object_array(
+                [next(left) for _ in range(field.count(self.sizes))], self.shape(name)
+            )
+            for name, field in self.space.fields.items()
+        }
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a field's value."""
         return self.space.fields[name].shape(self.sizes)
 
     def arrays(self, interpreter: Interpreter, numbers: list[Any]) -> list[np.ndarray]:
-        """The fields' values for a interpreter, in order."""
+        """The fields' values for an interpreter, in order."""
         return [
             enclose(interpreter, self.space.fields[name], value) if name in self.fixed else value
             for name, value in self.values(numbers).items()
@@ -121,7 +132,10 @@ class Piece:
 
     def instance(self, point: tuple[float, ...]) -> dict[str, Any]:
         """A point as the JSON data of an instance."""
-        values = {name: np.asarray(v).tolist() for name, v in self.values(list(point)).items()}
+        values = {}
+        for name, value in self.values(list(point)).items():
+            field = self.space.fields[name]
+            values[name] = field.to_json(np.asarray(value, field.dtype()))
         return {"sizes": dict(self.sizes), "values": values}
 
     def names(self) -> dict[str, float]:
@@ -133,8 +147,8 @@ class Piece:
 def pieces(space: Space, box: Mapping[str, Any]) -> list[Piece]:
     """The box of a space, or a part of it, with its discrete values enumerated.
 
-    `box` maps real fields to (low, high) or a number, integers, choices and sizes likewise, fields
-    of other kinds to one value. Sizes that it leaves out take their defaults.
+    `box` maps fields whose entries range to (low, high) or a number, integers, choices and sizes
+    likewise, fields that have no box to one value. Sizes that it leaves out take their defaults.
 
     Raises:
         UsageError: for an unknown name, an interval out of range, a field that has no box, and for
@@ -146,12 +160,13 @@ def pieces(space: Space, box: Mapping[str, Any]) -> list[Piece]:
         raise UsageError(f"{min(unknown)!r} is no size or field; there are {names}")
     found = []
     for sizes in _combinations(_size_values(space, box)):
+        own = {name: field.box(sizes) for name, field in space.fields.items()}
         discrete = {
-            name: _discrete(name, field, box, sizes)
-            for name, field in space.fields.items()
-            if real_range(field) is None
+            name: _discrete(name, space.fields[name], own[name], box, sizes)
+            for name in own
+            if not isinstance(own[name], Interval)
         }
-        coordinates = tuple(_coordinates(space, box, sizes))
+        coordinates = tuple(_coordinates(space, own, box, sizes))
         found += [Piece(space, sizes, fixed, coordinates) for fixed in _combinations(discrete)]
         if len(found) > MOST_COMBINATIONS:
             raise UsageError(
@@ -210,12 +225,14 @@ def _size_values(space: Space, box: Mapping[str, Any]) -> dict[str, list[int]]:
     return values
 
 
-def _discrete(name: str, field: Field, box: Mapping[str, Any], sizes: Mapping[str, int]) -> list:
-    every = options(field, sizes)
-    if every is None:
+def _discrete(
+    name: str, field: Field, own: Box | None, box: Mapping[str, Any], sizes: Mapping[str, int]
+) -> list:
+    if not isinstance(own, Options):
         if name not in box:
             raise UsageError(f"{name} ({field.describe()}) has no box: give one value for it")
         return [field.check(name, box[name], sizes)]
+    every = own.values
     low, high = _ends(name, box.get(name, (min(every), max(every))))
     kept = [value for value in every if low <= value <= high]
     if not kept:
@@ -224,15 +241,18 @@ def _discrete(name: str, field: Field, box: Mapping[str, Any], sizes: Mapping[st
 
 
 def _coordinates(
-    space: Space, box: Mapping[str, Any], sizes: Mapping[str, int]
+    space: Space,
+    own: Mapping[str, Box | None],
+    box: Mapping[str, Any],
+    sizes: Mapping[str, int],
 ) -> Iterator[Coordinate]:
-    for name, field in space.fields.items():
-        of = real_range(field)
-        if of is None:
+    for name, interval in own.items():
+        if not isinstance(interval, Interval):
             continue
-        low, high = _ends(name, box.get(name, (of.low, of.high)))
-        if not of.low <= low <= high <= of.high:
+        field = space.fields[name]
+        low, high = _ends(name, box.get(name, (interval.low, interval.high)))
+        if not interval.low <= low <= high <= interval.high:
             raise UsageError(f"{name}: expected {field.describe()}, but [{low}, {high}] arrived")
         for place in np.ndindex(*field.shape(sizes)):
             index = f"[{', '.join(map(str, place))}]" if place else ""
-            yield Coordinate(name + index, low, high, of.log and low > 0)
+            yield Coordinate(name + index, low, high, interval.log and low > 0)

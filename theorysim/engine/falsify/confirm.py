@@ -13,8 +13,8 @@ import jax
 import numpy as np
 
 from theorysim.claims.evidence import Measurement, tabulate
+from theorysim.claims.instance import Instance, field_values
 from theorysim.claims.kinds import Pointwise
-from theorysim.claims.space import Instance
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.falsify.objective import Points, Scored
 from theorysim.engine.falsify.shrink import Values, shrink
@@ -61,7 +61,7 @@ class _Outcome(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _decoding_program(theorem: Theorem, sizes: SizeItems) -> Callable:
-    return jax.jit(jax.vmap(lambda u: theorem.space.decode(u, dict(sizes)).values))
+    return jax.jit(jax.vmap(lambda u: field_values(theorem.space.decode(u, dict(sizes)))))
 
 
 @dataclass(frozen=True)

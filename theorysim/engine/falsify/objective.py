@@ -23,7 +23,7 @@ from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.batch import instance_bytes
 from theorysim.engine.measure.errors import (
-    replace_coarsening,
+    replace_tolerance_scale,
     runs,
     sides_with_errors,
     simulation_keys,
@@ -131,7 +131,7 @@ def _scoring_program(
     def score(u: Any, fixed: dict, key_data: Any) -> tuple[Array, Array]:
         x = theorem.space.decode(u, size_map).replace(**fixed)
         margin = reading.margin(x)
-        x = replace_coarsening(x, 1.0 if theorem.integrates else jnp.nan)
+        x = replace_tolerance_scale(x, 1.0 if theorem.integrates else jnp.nan)
         keys = simulation_keys(jax.random.wrap_key_data(key_data), theorem.keys)
         run = runs((reading,), x, keys)[reading.name]
         goals, ratios = map(jnp.stack, zip(*(_goal(claim, run) for claim in claims), strict=True))

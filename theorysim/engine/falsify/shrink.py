@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from theorysim.claims.fields import Orthogonal, UnitVector
+from theorysim.claims.fields.arrays import DIGITS, rounded
 from theorysim.claims.space import Space
 from theorysim.errors import InstanceError
 
@@ -14,7 +14,6 @@ Values = dict[str, np.ndarray]
 
 # Numbers tried in place of a coordinate, simplest first.
 SIMPLE = (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, -2.0, 10.0, 0.1, 4.0, 5.0, 0.25, 0.2, 0.01, 100.0)
-DIGITS = (1, 2, 3)
 # Fields with more coordinates than this are simplified as a whole.
 COORDINATES = 16
 PASSES = 3
@@ -63,16 +62,6 @@ def _belongs(space: Space, sizes: Mapping[str, int], values: Values) -> bool:
     return True
 
 
-def _rounded(value: np.ndarray | float, digits: int) -> np.ndarray:
-    value = np.asarray(value, float)
-    with np.errstate(divide="ignore"):
-        exponent = np.where(value == 0, 0, np.floor(np.log10(np.abs(value))))
-    unit = 10.0 ** (exponent - digits + 1)
-    return np.array(
-        [float(f"{v:.{digits - 1}e}") for v in np.ravel(np.round(value / unit) * unit)]
-    ).reshape(value.shape)
-
-
 def _coordinate(values: Values, name: str, index: tuple[int, ...]) -> Iterator[Values]:
     """One coordinate replaced by simpler numbers than it is now."""
     old = values[name]
@@ -80,11 +69,11 @@ def _coordinate(values: Values, name: str, index: tuple[int, ...]) -> Iterator[V
     simple = [s for s in SIMPLE if s != now]
     if now in SIMPLE:
         simple = list(SIMPLE[: SIMPLE.index(now)])
-        rounded: list[float] = []
+        shorter: list[float] = []
     else:
-        rounded = [float(_rounded(now, digits)) for digits in DIGITS]
-        rounded = rounded[: rounded.index(now)] if now in rounded else rounded
-    for number in [*simple, *rounded]:
+        shorter = [float(rounded(now, digits)) for digits in DIGITS]
+        shorter = shorter[: shorter.index(now)] if now in shorter else shorter
+    for number in [*simple, *shorter]:
         if old.dtype.kind in "iu" and number != int(number):
             continue
         new = np.array(old)
@@ -93,18 +82,9 @@ def _coordinate(values: Values, name: str, index: tuple[int, ...]) -> Iterator[V
 
 
 def _whole(space: Space, sizes: Mapping[str, int], values: Values, name: str) -> Iterator[Values]:
-    """A whole field replaced: an identity, a first unit vector, zeros, ones, rounded entries."""
-    field, old = space.fields[name], values[name]
-    if isinstance(field, Orthogonal):
-        options = [np.eye(len(old)), np.diag([*np.ones(len(old) - 1), -1.0])]
-        options += [np.eye(len(old))[::-1].copy()]
-    elif isinstance(field, UnitVector):
-        options = [np.eye(len(old))[k] for k in range(min(len(old), COORDINATES))]
-    elif old.ndim and old.dtype.kind == "f":
-        options = [np.zeros_like(old), np.ones_like(old), *(_rounded(old, d) for d in DIGITS)]
-    else:
-        return
-    for new in options:
+    """A whole field replaced."""
+    old = values[name]
+    for new in space.fields[name].simpler(old, sizes):
         if np.array_equal(new, old):
             return
         yield {**values, name: new}

@@ -10,8 +10,8 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
+from theorysim.claims.instance import Instance
 from theorysim.claims.reading import ResolvedReading
-from theorysim.claims.space import Instance
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.errors import (
     LANE_KEYS,
@@ -19,7 +19,7 @@ from theorysim.engine.measure.errors import (
     Measurements,
     compiled,
     measure,
-    replace_coarsening,
+    replace_tolerance_scale,
 )
 from theorysim.engine.measure.setup import Setup, SizeItems
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
@@ -55,7 +55,7 @@ def instance_bytes(theorem: Theorem, readings: tuple, sizes: Mapping[str, int]) 
 @lru_cache(maxsize=64)
 def _instance_bytes(theorem: Theorem, readings: tuple, sizes: SizeItems) -> int:
     def one(key: Array) -> tuple:
-        x = replace_coarsening(theorem.space.sample(key, dict(sizes)), 1.0)
+        x = replace_tolerance_scale(theorem.space.sample(key, dict(sizes)), 1.0)
         simulations = {compiled(r.simulate) for r in readings}
         return x, [s(x, key) for s in simulations], [compiled(r.predict)(x) for r in readings]
 

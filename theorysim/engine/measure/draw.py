@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Array
 
 from theorysim.claims.hypotheses import Margin, is_met, least
+from theorysim.claims.instance import Instance
 from theorysim.claims.reading import ResolvedReading
-from theorysim.claims.space import Instance
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.setup import Setup, SizeItems
 

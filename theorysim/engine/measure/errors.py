@@ -22,10 +22,10 @@ import numpy as np
 from jaxtyping import Array
 
 from theorysim.claims.evidence import Measurement
+from theorysim.claims.instance import Instance, field_values
 from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import BATCHES, LIMIT_LANES, Run
-from theorysim.claims.space import Instance
 from theorysim.errors import UsageError
 
 # Measured over 30 to 200 seeds on diverse statements: one or two lanes refuted true equalities.
@@ -33,7 +33,7 @@ ROUNDING_LANES = 4
 ROUNDING_SAFETY = 4.0
 INPUT_ULPS = 4.0
 OUTPUT_ULPS = 1.0
-COARSENING = 32.0
+COARSER_SCALE = 32.0
 
 # Length of the table of noise, and the shift between the arrays of an instance: primes, so that
 # arrays of common shapes meet different noise.
@@ -63,7 +63,7 @@ def measure(
         for name, lane in lanes.items()
     }
     if keys > LANE_KEYS:
-        undisturbed = replace_coarsening(x, 1.0 if integrates else jnp.nan)
+        undisturbed = replace_tolerance_scale(x, 1.0 if integrates else jnp.nan)
         plain = runs(readings, undisturbed, every_key)
     return {
         reading.name: {
@@ -79,13 +79,13 @@ def simulation_keys(key: Array, count: int) -> Array:
     return jax.random.split(jax.random.fold_in(key, 1), count)
 
 
-def replace_coarsening(x: Instance, coarsening: Any) -> Instance:
+def replace_tolerance_scale(x: Instance, tolerance_scale: Any) -> Instance:
     """The instance with its integrators' tolerances multiplied; NaN makes integrations fail.
 
     A theorem that integrates without declaring it gets NaN, so that an error that nobody measures
     cannot pass.
     """
-    return dataclasses.replace(x, coarsening=jnp.asarray(coarsening, float))
+    return dataclasses.replace(x, tolerance_scale=jnp.asarray(tolerance_scale, float))
 
 
 @cache
@@ -145,18 +145,18 @@ def _lanes(
     still_lanes = jnp.zeros((int(integrates), NOISE_LENGTH))
     noise = jnp.concatenate([jnp.asarray(_noise_table()), still_lanes])
     plain = 1.0 if integrates else jnp.nan
-    coarsening = jnp.asarray([plain] * (1 + ROUNDING_LANES) + [COARSENING] * integrates)
+    tolerance_scale = jnp.asarray([plain] * (1 + ROUNDING_LANES) + [COARSER_SCALE] * integrates)
 
-    def lane(noise: Array, coarsening: Array) -> dict[str, tuple[Instance, Any, Any]]:
-        values = _jitter(x.values, noise, INPUT_ULPS)
-        near = replace_coarsening(dataclasses.replace(x, values=values), coarsening)
+    def lane(noise: Array, tolerance_scale: Array) -> dict[str, tuple[Instance, Any, Any]]:
+        values = _jitter(field_values(x), noise, INPUT_ULPS)
+        near = replace_tolerance_scale(x.replace(**values), tolerance_scale)
         jittered = {}
         for name, run in runs(readings, near, keys).items():
             theory, sim = _jitter((run.theory, run.sim), noise[::-1], OUTPUT_ULPS)
             jittered[name] = (near, theory, sim)
         return jittered
 
-    return jax.vmap(lane)(noise, coarsening)
+    return jax.vmap(lane)(noise, tolerance_scale)
 
 
 def _spread(lanes: tuple[Array, Array], applies: Array, which: slice) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from theorysim.claims.space import Instance
+from theorysim.claims.instance import Instance
 from theorysim.claims.theorem import Theorem
 from theorysim.errors import InstanceError
 

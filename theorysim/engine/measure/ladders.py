@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 
 from theorysim.claims.evidence import Measurement
+from theorysim.claims.instance import Instance
 from theorysim.claims.reading import ResolvedReading
-from theorysim.claims.space import Instance
 from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.draw import feasible
 from theorysim.engine.measure.sample import Sample, draw_sample

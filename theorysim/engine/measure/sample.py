@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
+from theorysim.claims.instance import Instance
 from theorysim.claims.reading import ResolvedReading
-from theorysim.claims.space import Instance
 from theorysim.engine.measure.batch import chunk_that_fits
 from theorysim.engine.measure.draw import Drawn, draw
 from theorysim.engine.measure.setup import Setup

@@ -12,13 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from theorysim.claims.instance import Instance
 from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
-from theorysim.claims.space import Instance
 from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
-from theorysim.engine.measure.errors import replace_coarsening, runs, simulation_keys
+from theorysim.engine.measure.errors import replace_tolerance_scale, runs, simulation_keys
 from theorysim.engine.measure.setup import parse_settings, select_readings
 from theorysim.errors import UsageError
 from theorysim.sweeps import DIVERGED
@@ -89,7 +89,7 @@ def _values(
     theorem: Theorem, reading: ResolvedReading, claims: tuple[Claim, ...], x: Instance, key: Array
 ) -> dict[str, Array]:
     # A theorem that integrates without declaring it gets NaN, as when it is verified.
-    x = replace_coarsening(x, 1.0 if theorem.integrates else jnp.nan)
+    x = replace_tolerance_scale(x, 1.0 if theorem.integrates else jnp.nan)
     run = runs((reading,), x, simulation_keys(key, theorem.keys))[reading.name]
     found, diverged = {}, jnp.zeros((), bool)
     satisfied = reading.margin(x) >= 0

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from theorysim.claims.instance import size_items
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
@@ -100,5 +101,5 @@ def _verify_instance(
     stacked = jax.tree.map(lambda leaf: np.asarray(leaf)[None], x)
     rows = {r.name: np.flatnonzero(feasible(r, stacked)) for r in readings}
     sample = Sample(stacked, key[None], rows, None)
-    setup = Setup(theorem, readings, Settings(dict(x.sizes), {}), seed)
+    setup = Setup(theorem, readings, Settings(dict(size_items(x)), {}), seed)
     return make_report(setup, sample, judge_readings(setup, sample, 1))

@@ -50,7 +50,7 @@ def flows(
     networks: Mapping[int, Layers],
     samples: Float[Array, "n d"],
     labels: Float[Array, " n"],
-    coarsening: Any,
+    tolerance_scale: Any,
 ) -> dict[int, Layers]:
     """Gradient flow of every network in all of its matrices, at `convergence_times`."""
 
@@ -65,7 +65,7 @@ def flows(
     # A limit is read off the last steps of a path: the default tolerances keep the noise that step
     # control leaves near a stable point far below them.
     times = convergence_times(samples)
-    return integrate(field, dict(networks), times, **statement_options(coarsening))
+    return integrate(field, dict(networks), times, **statement_options(tolerance_scale))
 
 
 def settling(path: Float[Array, "times d"]) -> Float[Array, "d times"]:

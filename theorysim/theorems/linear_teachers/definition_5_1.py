@@ -44,7 +44,7 @@ def _random(x: Instance, key) -> network.Layers:
 
 def _trained(x: Instance, layers: network.Layers, samples, teacher) -> network.Layers:
     labels = dot(samples, teacher)
-    return deep.flows({DEPTH: layers}, samples, labels, x.coarsening)[DEPTH]
+    return deep.flows({DEPTH: layers}, samples, labels, x.tolerance_scale)[DEPTH]
 
 
 def _pretrained(x: Instance, layers: network.Layers) -> network.Layers:

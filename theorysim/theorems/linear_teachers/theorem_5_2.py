@@ -49,7 +49,7 @@ def simulate(x: Instance, key):
     """beta(t) at every depth along gradient flow, and what P_perp W_1 has moved."""
     samples, labels = data(x), dot(data(x), target(x))
     start = {depth: deep.balanced(x, key, depth, source(x)) for depth in DEPTHS}
-    flow = deep.flows(start, samples, labels, x.coarsening)
+    flow = deep.flows(start, samples, labels, x.tolerance_scale)
     first = {depth: layers[0] for depth, layers in flow.items()}
     return {
         depth: _observed(samples, labels, layers) | {"first layer": first[depth]}

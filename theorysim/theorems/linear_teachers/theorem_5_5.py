@@ -46,7 +46,7 @@ def simulate(x: Instance, key):
     """beta(t) and its risk along gradient flow of the other layers."""
     samples, labels = data(x), dot(data(x), target(x))
     layers = deep.balanced(x, key, DEPTH, source(x))
-    options = statement_options(x.coarsening)
+    options = statement_options(x.tolerance_scale)
     found = {}
     for frozen in FROZEN:
         path = network.flow_path(layers, samples, labels, _times(x), frozen=frozen, **options)
@@ -57,7 +57,7 @@ def simulate(x: Instance, key):
 def _predict(direction: Callable, trained: Callable) -> Callable:
     def predict(x: Instance):
         problem = data(x), source(x), target(x), DEPTH
-        options = statement_options(x.coarsening)
+        options = statement_options(x.tolerance_scale)
         squares = moment_form(x, source(x))
         products = moment_form(x, target(x) + source(x)) - moment_form(x, target(x) - source(x))
         return {

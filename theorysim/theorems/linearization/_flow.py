@@ -70,7 +70,7 @@ def run(x: Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Path:
 
     times = end * jnp.array(GRID)
     state = (origin, origin, origin, origin, jnp.zeros(()))
-    options = statement_options(x.coarsening)
+    options = statement_options(x.tolerance_scale)
     path = integrate(field, state, times, strength, **options)
     delta, *linear, memory = jax.tree.map(lambda leaf: leaf[1:], path)
     outputs = jax.vmap(f)(delta)

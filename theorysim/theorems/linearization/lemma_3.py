@@ -65,7 +65,7 @@ def predict(x: Instance):
     def segment(delta, ends):
         strength = x.strength * _is_on(x, jnp.mean(ends))
         times = _end(x) * ends
-        options = statement_options(x.coarsening)
+        options = statement_options(x.tolerance_scale)
         return integrate(field, delta, times, strength, **options)[-1], None
 
     segments = jnp.stack([jnp.array(SWITCHES[:-1]), jnp.array(SWITCHES[1:])], axis=1)

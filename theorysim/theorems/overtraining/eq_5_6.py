@@ -54,7 +54,7 @@ def simulate(x: Instance, key):
     starts = jax.tree.map(lambda *w: jnp.stack(w), anywhere, identity_start(x))
 
     def flow(start, times):
-        return gradient_flow(loss, start, times, **statement_options(x.coarsening))
+        return gradient_flow(loss, start, times, **statement_options(x.tolerance_scale))
 
     paths = jax.vmap(flow)(starts, _times(x))
     from_anywhere, from_identity = (jax.tree.map(lambda w, i=i: w[i], paths) for i in (0, 1))

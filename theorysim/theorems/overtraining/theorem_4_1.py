@@ -116,7 +116,9 @@ def simulate(x: Instance, key):
     def flow(start, sigma, times):
         loss = pretraining_loss(x.replace(sigma=sigma))
         tolerances = {"rtol": RELATIVE_TOLERANCE, "atol": ABSOLUTE_TOLERANCE}
-        return gradient_flow(loss, start, times, **tolerances, **statement_options(x.coarsening))
+        return gradient_flow(
+            loss, start, times, **tolerances, **statement_options(x.tolerance_scale)
+        )
 
     first, second = jax.vmap(flow)(starts, spectra, times)
     left, _, right = decomposition(x)
