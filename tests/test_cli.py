@@ -19,16 +19,21 @@ The second paragraph has a line that is rather longer than eighty columns, to be
     a formula stays as it is
 """
 
-from theorysim.claims import Reading, Real, Size, Space, Theorem, at_most
+from theorysim.claims import (
+    Corrected, Mutant, Printed, Reading, Real, Size, Space, Theorem, at_most, strict
+)
 
 theorem = Theorem(
     space=Space(n=Size(3), a=Real(1, 2)),
-    hypotheses={"least": lambda x: x.a - LEAST},
+    hypotheses={"least": strict(lambda x: x.a - LEAST)},
     simulate=lambda x, key: x.a,
     predict=lambda x: FACTOR * x.a,
     claims=(at_most("bound", lambda r: r.sim, lambda r: r.theory, statement="a <= FACTOR a"),),
-    readings=(Reading("generous", predict=lambda x: 9 * x.a, note="a constant of nine"),),
-    wrong=Reading("half", predict=lambda x: x.a / 2),
+    source=Printed("Eq. 1", "a <= FACTOR a"),
+    readings=(
+        Reading("generous", Corrected("9 a"), predict=lambda x: 9 * x.a, note="a constant of nine"),
+    ),
+    mutants=(Mutant("half", predict=lambda x: x.a / 2),),
     aliases=("theorem-b.1",),
 )
 '''.lstrip()
@@ -115,10 +120,11 @@ def test_show(run, statement):
         "aliases     theorem-b.1\n",
         "  n             size 3, in 1..1024\n",
         "  a             real in [1, 2]\n",
-        "hypotheses\n  least\n",
-        "reading     as printed (primary)\n  at_most          bound: a <= 1.5 a\n",
-        "reading     generous\n  a constant of nine\n  changes predict\n",
-        "wrong       half (must be refuted within 64 instances)\n",
+        'reading     as printed (primary)\n  printed, Eq. 1: "a <= 1.5 a"\n  if least (strictly)\n',
+        "  at_most          bound: a <= 1.5 a\n",
+        "reading     generous\n  corrected: 9 a\n  a constant of nine\n  if least (strictly)\n",
+        "  changes predict\n",
+        "mutants\n  half\n",
     ):
         assert part in text
 

@@ -18,6 +18,7 @@ ALLOWED = {
     "environment": set(),
     "errors": set(),
     "versions": set(),
+    "tabular": set(),
     "memory": {"errors"},
     "jaxprs": {"jaxprs", "errors"},
     "enclosures": {"enclosures", "jaxprs", "errors"},
@@ -28,7 +29,7 @@ ALLOWED = {
     "theorems": {"theorems", "systems", "numerics", "claims"},
     "engine": {
         *("engine", "claims", "enclosures", "sweeps", "jaxprs", "numerics"),
-        *("citation", "memory", "versions", "errors"),
+        *("citation", "memory", "versions", "tabular", "errors"),
     },
     "report": {"report", "engine", "sweeps", "claims", "errors"},
 }

@@ -14,12 +14,16 @@ __version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from theorysim.engine.certify.certify import certify as certify
+    from theorysim.engine.certify.report import CertifyReport as CertifyReport
     from theorysim.engine.falsify.falsify import falsify as falsify
+    from theorysim.engine.falsify.report import FalsifyReport as FalsifyReport
     from theorysim.engine.registry.entries import Catalogue as Catalogue
     from theorysim.engine.registry.entries import Entry as Entry
     from theorysim.engine.registry.index import catalogue as catalogue
     from theorysim.engine.registry.index import theorem as theorem
     from theorysim.engine.sweep.sweep import sweep as sweep
+    from theorysim.engine.verify.mutation import Mutation as Mutation
+    from theorysim.engine.verify.mutation import mutation as mutation
     from theorysim.engine.verify.report import Report as Report
     from theorysim.engine.verify.verify import verify as verify
     from theorysim.numerics.tangent_kernels import empirical_ntk as empirical_ntk
@@ -33,7 +37,10 @@ if TYPE_CHECKING:
 # Where the public names are defined; a module is imported when one of its names is first used.
 _HOMES = {
     "Catalogue": "theorysim.engine.registry.entries",
+    "CertifyReport": "theorysim.engine.certify.report",
     "Entry": "theorysim.engine.registry.entries",
+    "FalsifyReport": "theorysim.engine.falsify.report",
+    "Mutation": "theorysim.engine.verify.mutation",
     "Report": "theorysim.engine.verify.report",
     "catalogue": "theorysim.engine.registry.index",
     "certify": "theorysim.engine.certify.certify",
@@ -41,6 +48,7 @@ _HOMES = {
     "falsify": "theorysim.engine.falsify.falsify",
     "fine_tune": "theorysim.systems.fine_tuning",
     "linearize": "theorysim.systems.linearized",
+    "mutation": "theorysim.engine.verify.mutation",
     "rank_layers": "theorysim.systems.layer_selection",
     "sweep": "theorysim.engine.sweep.sweep",
     "task_similarity": "theorysim.systems.task_transfer",
@@ -52,7 +60,10 @@ _HOMES = {
 
 __all__ = [
     "Catalogue",
+    "CertifyReport",
     "Entry",
+    "FalsifyReport",
+    "Mutation",
     "Report",
     "catalogue",
     "certify",
@@ -60,6 +71,7 @@ __all__ = [
     "falsify",
     "fine_tune",
     "linearize",
+    "mutation",
     "rank_layers",
     "sweep",
     "task_similarity",

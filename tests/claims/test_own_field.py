@@ -11,13 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import find, given, settings
-from theorysim.enclosures.points import Outcome
 
 import theorysim
 from theorysim.claims import (
     Field,
     InstanceError,
-    Reading,
+    Mutant,
     Size,
     Space,
     Theorem,
@@ -27,6 +26,7 @@ from theorysim.claims import (
     at_most,
 )
 from theorysim.claims.fields import Interval, extent
+from theorysim.enclosures import Outcome
 from theorysim.testing import assert_holds, instances
 
 EPS = float(np.finfo(np.float64).eps)
@@ -97,7 +97,7 @@ def statement(bound):
             at_most("purity", lambda r: r.sim, lambda r: bound),
             at_least("Cauchy and Schwarz", lambda r: r.sim, lambda r: r.theory),
         ),
-        wrong=Reading("twice as mixed", predict=lambda x: 2 / x.n),
+        mutants=(Mutant("twice as mixed", predict=lambda x: 2 / x.n),),
         id="own/simplex",
     )
 
@@ -138,7 +138,6 @@ def test_it_is_certified_at_an_instance_where_it_is_exact():
         space=TRUE.space,
         simulate=lambda x, key: jnp.abs(jnp.sum(x.p) - 1),
         claims=(at_most("total", lambda r: r.sim, lambda r: 1e-60),),
-        wrong=Reading("none", claims=()),
         id="own/total",
     )
     third = 1 / 3
@@ -160,7 +159,6 @@ def test_a_box_of_ones_own_is_searched_within_its_order():
             space=Space(v=Box()),
             simulate=lambda x, key: x.v[0] * x.v[1],
             claims=(at_most("product", lambda r: r.sim, lambda r: bound),),
-            wrong=Reading("none", claims=()),
             id="own/product",
         )
 
@@ -180,7 +178,6 @@ def test_an_order_that_rounding_misses_is_refused():
                 space=Space(v=Box()),
                 simulate=lambda x, key: x.v[0],
                 claims=(at_most("first", lambda r: r.sim, lambda r: 1.0),),
-                wrong=Reading("none", claims=()),
                 id="own/first",
             ),
             instance={"values": {"v": [0.5, 0.5 + EPS / 2]}},

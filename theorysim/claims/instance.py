@@ -47,8 +47,8 @@ jax.tree_util.register_dataclass(
     Instance, data_fields=["_values", "tolerance_scale"], meta_fields=["_sizes"]
 )
 
-# What an instance has besides its fields and sizes.
-RESERVED = ("replace", "tolerance_scale")
+# What an instance has besides its fields and sizes, and what a sweep hands over beside them.
+RESERVED = ("replace", "tolerance_scale", "key")
 
 
 def field_values(x: Instance) -> Mapping[str, Any]:

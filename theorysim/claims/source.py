@@ -16,7 +16,8 @@ class Printed:
     kind: ClassVar[str] = "printed"
 
     def __str__(self) -> str:
-        return f'printed, {self.place}: "{self.words}"' if self.words else f"printed, {self.place}"
+        where = f"printed, {self.place}" if self.place else "printed"
+        return f'{where}: "{self.words}"' if self.words else where
 
 
 @dataclass(frozen=True)

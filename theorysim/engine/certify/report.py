@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from theorysim.enclosures import Outcome
+from theorysim.tabular import Tabular
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def _listed(numbers: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class CertifyReport:
+class CertifyReport(Tabular):
     """The outcome of `certify`; `mode` is "instance" or "box", `box` the ranges of the latter."""
 
     theorem: str
@@ -98,6 +99,18 @@ class CertifyReport:
         """The certificate of that claim."""
         return next(c for c in self.certificates if (c.reading, c.claim) == (reading, claim))
 
+    @property
+    def caption(self) -> str:
+        """The theorem and what is certain of it."""
+        where = "at this instance" if self.mode == "instance" else "on the box"
+        return f"{self.theorem}, {' and '.join(self.judged)}: {self.outcome} {where}"
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """One row per certificate."""
+        shown = ("reading", "claim", "kind", "outcome", "lhs", "rhs", "slack", "precision", "note")
+        for certificate in self.certificates:
+            yield {name: str(getattr(certificate, name)) for name in shown}
+
     def as_json(self) -> dict[str, Any]:
         """The report as JSON data; enclosures are texts such as "[0.1 +/- 2.3e-20]"."""
         return {
@@ -114,10 +127,8 @@ class CertifyReport:
         }
 
     def __str__(self) -> str:
-        at_instance = self.mode == "instance"
-        where = "at this instance" if at_instance else "on the box"
-        lines = [f"{self.theorem}, {' and '.join(self.judged)}: {self.outcome} {where}"]
-        if at_instance:
+        lines = [self.caption]
+        if self.mode == "instance":
             lines.append(f"  at {_listed(self.certificates[0].numbers)}")
         else:
             lines.append(f"  {_listed(self.box)}")

@@ -201,6 +201,8 @@ def _combinations(choices: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
 
 def _ends(name: str, given: Any) -> tuple[float, float]:
     pair = np.asarray(given, dtype=object)
+    if any(isinstance(entry, bool) for entry in pair.ravel()):
+        raise UsageError(f"{name}: expected numbers, but {given} arrived")
     try:
         low, high = (given, given) if pair.shape == () else given
         ends = float(low), float(high)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from theorysim.engine.verify.report import ClaimReport
+from theorysim.tabular import Tabular
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def decisive_numbers(found: ClaimReport) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class FalsifyReport:
+class FalsifyReport(Tabular):
     """All attacks on a theorem."""
 
     theorem: str
@@ -71,6 +72,17 @@ class FalsifyReport:
         hits.sort(key=lambda attack: attack.reading != self.primary)
         return hits[0] if hits else None
 
+    @property
+    def caption(self) -> str:
+        """The theorem and the budget."""
+        return f"{self.theorem}: {self.budget} points per reading"
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """One row per attacked claim."""
+        shown = ("reading", "claim", "kind", "refuted", "lhs", "rhs", "slack", "error", "ratio")
+        for attack in self.attacks:
+            yield {name: getattr(attack, name) for name in (*shown, "evaluations", "runs", "note")}
+
     def as_json(self) -> dict[str, Any]:
         """The report as JSON data; numbers that are not finite become null."""
         return {
@@ -89,7 +101,7 @@ class FalsifyReport:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.theorem}: {self.budget} points per reading"]
+        lines = [self.caption]
         for a in self.attacks:
             outcome = "refuted" if a.refuted else f"not refuted, largest ratio {a.ratio:.4g}"
             lines.append(f"  {a.reading}, {a.claim}: {outcome}")

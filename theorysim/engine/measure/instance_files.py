@@ -50,6 +50,6 @@ def _key(data: Any) -> np.ndarray:
         key = np.asarray(data, np.uint32)
     except (TypeError, ValueError, OverflowError):
         key = np.zeros(0, np.uint32)
-    if key.shape != (2,) or key.tolist() != list(data):
+    if key.shape != (2,) or [*map(repr, key.tolist())] != [*map(repr, data)]:
         raise InstanceError(f"key: expected two integers below 2^32, but {data} arrived")
     return key

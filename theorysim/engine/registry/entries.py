@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import Any, overload
 
 from theorysim.engine.registry.headers import ReadingName
-
-if TYPE_CHECKING:
-    import pandas
+from theorysim.tabular import Tabular
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ class Entry:
 
 
 @dataclass(frozen=True, repr=False)
-class Catalogue(Sequence[Entry]):
+class Catalogue(Sequence[Entry], Tabular):
     """Statements in natural order of paper and name: a sequence that prints one per line."""
 
     entries: tuple[Entry, ...]
@@ -69,22 +66,17 @@ class Catalogue(Sequence[Entry]):
         """The statements of one paper."""
         return Catalogue(tuple(entry for entry in self.entries if entry.paper == paper))
 
-    def to_dataframe(self) -> pandas.DataFrame:
-        """A table with one row per statement, indexed by its id."""
-        import pandas
-
-        rows = {
-            entry.id: {
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """One row per statement."""
+        for entry in self.entries:
+            yield {
+                "statement": entry.id,
                 "paper": entry.paper,
                 "kind": entry.kind,
-                "title": entry.title,
-                "aliases": entry.aliases,
-                "readings": tuple(reading.name for reading in entry.readings),
-                "problem": entry.problem,
+                "title": entry.headline,
+                "aliases": ", ".join(entry.aliases),
+                "readings": ", ".join(reading.name for reading in entry.readings),
             }
-            for entry in self.entries
-        }
-        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("id")
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -106,11 +98,3 @@ class Catalogue(Sequence[Entry]):
         return "\n".join(rows) if rows else "no statements"
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(entry.id)}</td><td>{escape(entry.headline)}</td></tr>"
-            for entry in self.entries
-        )
-        head = "<tr><th>statement</th><th>title</th></tr>"
-        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import jax
@@ -15,10 +15,11 @@ from theorysim.engine.measure.sample import draw_sample
 from theorysim.engine.measure.setup import Setup, parse_settings
 from theorysim.engine.verify.judge import judge_readings
 from theorysim.errors import UsageError
+from theorysim.tabular import Tabular
 
 
 @dataclass(frozen=True)
-class Mutation:
+class Mutation(Tabular):
     """How the claims of one reading fared against its mutants.
 
     `verdicts` holds, by claim and by mutant that touches it, what the claim said of the mutant.
@@ -38,8 +39,19 @@ class Mutation:
         """The claims that refute no mutant."""
         return tuple(claim for claim in self.verdicts if not self.killed_by(claim))
 
+    @property
+    def caption(self) -> str:
+        """The theorem and the reading."""
+        return f"{self.theorem}, {self.reading}"
+
+    def rows(self) -> Iterator[Mapping[str, object]]:
+        """One row per claim and mutant that touches it."""
+        for claim, verdicts in self.verdicts.items():
+            for mutant, verdict in verdicts.items():
+                yield {"claim": claim, "mutant": mutant, "verdict": str(verdict)}
+
     def __str__(self) -> str:
-        lines = [f"{self.theorem}, {self.reading}"]
+        lines = [self.caption]
         for claim in self.verdicts:
             killed = ", ".join(self.killed_by(claim)) or "NONE"
             lines.append(f"  {claim}: refutes {killed}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from theorysim.claims.kinds import Claim
 from theorysim.claims.source import Source
 from theorysim.claims.verdict import Verdict, combined
+from theorysim.tabular import Tabular
 
 EXIT_CODES = {
     Verdict.HOLDS: 0,
@@ -92,7 +93,7 @@ class ReadingReport:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Tabular):
     """The outcome of `verify`."""
 
     theorem: str
@@ -115,6 +116,28 @@ class Report:
         """0 holds, 3 violated, 4 vacuous or inconclusive."""
         return EXIT_CODES[self.verdict]
 
+    @property
+    def caption(self) -> str:
+        """The theorem and its verdict."""
+        return f"{self.theorem}: {self.verdict}"
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """One row per claim of every reading."""
+        numbers = ("lhs", "rhs", "slack", "error", "tightness")
+        for reading in self.readings:
+            for claim in reading.claims:
+                yield {
+                    "reading": reading.name,
+                    "source": reading.source.kind,
+                    "claim": claim.name,
+                    "kind": claim.kind,
+                    "verdict": str(claim.verdict),
+                    **{name: getattr(claim, name) for name in numbers},
+                    "resolved": claim.resolved,
+                    "checked": claim.checked,
+                    "note": claim.note,
+                }
+
     def reading(self, name: str) -> ReadingReport:
         """The report on the reading of that name."""
         return next(reading for reading in self.readings if reading.name == name)
@@ -134,7 +157,7 @@ class Report:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.theorem}: {self.verdict}"]
+        lines = [self.caption]
         for reading in self.readings:
             mark = " (primary)" if reading.primary else ""
             lines.append(f"  {reading.name}{mark}: {reading.verdict}")
