@@ -256,7 +256,7 @@ def test_a_fault_in_a_users_file_is_one_message_with_its_line(run, statement):
     path.write_text(path.read_text().replace("lambda x, key: x.a", "lambda x, key: x.b"))
     code, _, error = run("verify", "local/theorem-1", "--theorems", str(path))
     assert code == 2
-    assert f"{path}:13: AttributeError" in error and "'b'" in error
+    assert f"{path}:15: AttributeError" in error and "'b'" in error
 
 
 def test_falsify_says_which_counterexample_it_wrote(run, statement, tmp_path):

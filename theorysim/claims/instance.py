@@ -53,9 +53,9 @@ RESERVED = ("replace", "tolerance_scale", "key")
 
 def field_values(x: Instance) -> Mapping[str, Any]:
     """The values of an instance by name of field."""
-    return x._values
+    return x._values  # pyright: ignore[reportPrivateUsage]  (a name of its own would collide)
 
 
 def size_items(x: Instance) -> SizeItems:
     """The names and numbers of an instance's sizes, in a hashable form."""
-    return x._sizes
+    return x._sizes  # pyright: ignore[reportPrivateUsage]

@@ -60,12 +60,7 @@ def _judge_together(
         variants = [found[c.name] for c in contrasts[reading.name]]
         evidence = Evidence(
             found[reading.name][claim.name].rows(rows),
-            {
-                variable: [
-                    (rung, climbed[variable, rung][reading.name][claim.name]) for rung in rungs
-                ]
-                for variable, rungs in claim.over.items()
-            },
+            {variable: ladder(reading, claim, variable) for variable in claim.over},
             tuple(variant[claim.name].rows(rows) for variant in variants if claim.name in variant),
         )
         return claim.judge(evidence)
