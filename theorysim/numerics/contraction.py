@@ -15,7 +15,7 @@ class Contraction(NamedTuple):
     gained: Float[Array, "*modes"]
 
 
-def contraction(shrink: Float[Array, "*modes"], steps: Num[ArrayLike, "*modes"]) -> Contraction:
+def contraction(shrink: Float[Array, "*#modes"], steps: Num[ArrayLike, "*#modes"]) -> Contraction:
     """(1 - shrink)^steps, and one minus it without loss of digits where shrink is small.
 
     The shapes broadcast. `steps` are whole numbers, also as floats and infinite; a mode of shrink

@@ -18,12 +18,13 @@ Source: Afzal et al., "Linearization Explains Fine-Tuning in Large Language Mode
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Num, PyTree
+from jaxtyping import Array, Float, Num, PyTree, Shaped
 
 from theorysim.numerics.contraction import contraction
 from theorysim.numerics.products import dot
@@ -119,7 +120,7 @@ def train_linearized(
     params: PyTree[Array],
     inputs: PyTree[Array],
     targets: Float[Array, "n *k"],
-    times: Float[ArrayLike, " times"],
+    times: Num[ArrayLike, " times"] | Sequence[float],
     *,
     strength: float = 0.0,
     learning_rate: float | None = None,
@@ -170,13 +171,14 @@ def _run(
 ) -> Linearised:
     residual = jax.vmap(lambda gain: predicted_residual(m, gain))(gains)
     # Coefficients along null vectors of K move nothing.
-    coefficients = jnp.where(m.curvatures > 0, gains * m.gap, 0) @ m.basis.T
+    coefficients = jnp.where(m.curvatures[None] > 0, gains * m.gap[None], 0) @ m.basis.T
     shaped = (-1, *start.shape)
     elsewhere = None
     if test_inputs is not None:
         untrained = jax.vmap(lambda x: model(params, x))(test_inputs)
         cross = as_matrix(empirical_ntk(model, params, test_inputs, inputs), untrained.size)
-        elsewhere = (untrained.ravel() + dot(coefficients, cross.T)).reshape(-1, *untrained.shape)
+        moved = dot(coefficients, cross.T).reshape(-1, *untrained.shape)
+        elsewhere = untrained[None] + moved
     return Linearised(
         residual.reshape(shaped),
         jnp.sum(jnp.square(residual), axis=-1),
@@ -199,7 +201,9 @@ def as_matrix(gram: Float[Array, "n m *outputs"], rows: int) -> Float[Array, "ro
     return gram if gram.ndim == 2 else jnp.moveaxis(gram, 2, 1).reshape(rows, -1)
 
 
-def check_targets(outputs: Array, targets: Array) -> None:
+def check_targets(
+    outputs: Shaped[Array, "..."] | jax.ShapeDtypeStruct, targets: Shaped[Array, "..."]
+) -> None:
     """ValueError unless targets have the shape of the outputs."""
     if outputs.shape != targets.shape:
         raise ValueError(

@@ -210,7 +210,8 @@ def first_passage(
 
     zero = jnp.asarray(0)
     _, steps, state = jax.lax.while_loop(going, block, (zero, zero, start))
-    return jnp.where((state.overlap >= level) & (steps <= limit), steps, jnp.inf)
+    reached = (state.overlap >= level) & (steps <= limit)
+    return jnp.where(reached, steps.astype(state.overlap.dtype), jnp.inf)
 
 
 def _walker(
