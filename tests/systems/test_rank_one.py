@@ -155,10 +155,10 @@ def overlaps_of_both(name, k, d, steps, every, wrong_dimension=None, runs=2000):
         return path @ truth
 
     def chain(key):
-        begin = rank_one_chain.begin(rank_one_chain.reduced(setting), 0.3)
+        begin = rank_one_chain.begin(rank_one_chain.reduce_features(setting), 0.3)
         dimension = d if wrong_dimension is None else wrong_dimension
         return rank_one_chain.run(
-            rank_one_chain.reduced(setting), activation, begin, dimension, rate, steps, key,
+            rank_one_chain.reduce_features(setting), activation, begin, dimension, rate, steps, key,
             every=every,
         ).overlap  # fmt: skip
 
@@ -183,7 +183,7 @@ def test_a_chain_of_another_dimension_has_another_law():
 def test_joint_training_has_the_same_law_too():
     setting, truth = problem(3, 6, scale=1.5)
     start, rates = start_at(setting, truth, 0.3), (0.05, 0.05)
-    small = rank_one_chain.reduced(setting)
+    small = rank_one_chain.reduce_features(setting)
 
     def full(key):
         path, coefficients = rank_one.train(
@@ -213,7 +213,7 @@ def test_the_limit_of_many_dimensions_and_its_plateau():
     relu = gaussian.relu()
     speeds = rank_one_overlap.speed(setting, relu, jnp.asarray([0.0, 1.0]))
     np.testing.assert_allclose(speeds, [0.400, 0.672], atol=5e-4)
-    small = rank_one_chain.reduced(setting)
+    small = rank_one_chain.reduce_features(setting)
     noise = rank_one_chain.mean_square_pull(small, relu.value, 1.0, jax.random.key(0), 40_000)
     assert float(noise) == pytest.approx(0.559, rel=0.03)
     flow = rank_one_chain.high_dimensional_flow(
@@ -225,7 +225,7 @@ def test_the_limit_of_many_dimensions_and_its_plateau():
 
 def test_the_limit_tracks_the_mean_of_the_chain():
     setting, _ = problem(4, 8, orthonormal=True)
-    small, relu, d, rate = rank_one_chain.reduced(setting), gaussian.relu(), 500, 0.3
+    small, relu, d, rate = rank_one_chain.reduce_features(setting), gaussian.relu(), 500, 0.3
     runs, steps = 256, 16 * 500
 
     def path(key):
@@ -253,7 +253,10 @@ def test_orthonormal_features_may_be_left_out():
         rank_one_chain.run(
             given, jax.nn.relu, rank_one_chain.begin(given, 0.1), 20, 0.02, 10, jax.random.key(0)
         ).overlap
-        for given in (without, rank_one_chain.reduced(setting)._replace(features=jnp.eye(3)))
+        for given in (
+            without,
+            rank_one_chain.reduce_features(setting)._replace(features=jnp.eye(3)),
+        )
     )
     np.testing.assert_allclose(one, two, rtol=1e-13)
 

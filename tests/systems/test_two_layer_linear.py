@@ -166,7 +166,7 @@ def test_a_start_from_which_descent_diverges_is_named():
 def test_covariances_have_the_moments_of_their_law(law):
     width, batch, draws = 3, 40, 20_000
     draw = {
-        "sampled": partial(batch_covariance.sampled, width=width, batch=batch),
+        "sampled": partial(batch_covariance.sample, width=width, batch=batch),
         "wishart": partial(batch_covariance.wishart, width=width, batch=batch),
         "asymptotic": partial(
             batch_covariance.asymptotic, width=width, log10_batch=np.log10(batch)
@@ -191,7 +191,7 @@ def test_covariances_have_the_moments_of_their_law(law):
 
 def test_covariances_of_small_and_huge_batches():
     key = jax.random.key(8)
-    few = batch_covariance.sampled(key, 4, 2)
+    few = batch_covariance.sample(key, 4, 2)
     assert np.linalg.matrix_rank(np.asarray(few)) == 2
     assert np.all(np.isnan(batch_covariance.wishart(key, 4, 3)))
     for huge in (batch_covariance.wishart(key, 4, 1e14), batch_covariance.asymptotic(key, 4, 14.0)):

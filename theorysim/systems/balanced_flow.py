@@ -100,7 +100,7 @@ def balanced_flow(
     rotated = _rotate(start, known)
 
     def grams(time: Float[Array, ""]) -> BalancedPath:
-        w1, w2 = _gauged(rotated, known, time)
+        w1, w2 = _gauge(rotated, known, time)
         return BalancedPath(dot(w1, w2), dot(w1, w1.T), dot(w2.T, w2))
 
     return _where(_is_valid(start, known, times), jax.vmap(grams)(times))
@@ -218,7 +218,7 @@ def _greedy_basis(rows: Float[Array, "k r"]) -> _Basis:
     return _Basis(found[source], source, residual[source])
 
 
-def _gauged(start: _Start, known: Decomposition, time: Float[Array, ""]) -> Factors:
+def _gauge(start: _Start, known: Decomposition, time: Float[Array, ""]) -> Factors:
     """The factors at one time in the triangular gauge, e^(2Ft) Q_0 T^(-1)."""
     # Columns that have grown beyond one are scaled back to it, so that nothing overflows.
     log_column = 2 * start.column_rates * time + start.log_amplitude

@@ -85,20 +85,21 @@ def descent_gain(
     return pushed * jnp.where(moves, share, jnp.asarray(steps, shrink.dtype))
 
 
-def predicted_change(m: Modes, gain: Vector) -> Vector:
+def predicted_change(spectrum: Modes, gain: Vector) -> Vector:
     """f - f0 on the training inputs, for a gain of the flow or of descent."""
-    moved = jnp.where(m.curvatures > 0, m.curvatures * gain, 0)
-    return dot(m.basis, moved * m.gap)
+    moved = jnp.where(spectrum.curvatures > 0, spectrum.curvatures * gain, 0)
+    return dot(spectrum.basis, moved * spectrum.gap)
 
 
-def predicted_residual(m: Modes, gain: Vector) -> Vector:
+def predicted_residual(spectrum: Modes, gain: Vector) -> Vector:
     """f - y on the training inputs."""
-    return -dot(m.basis, m.gap) + predicted_change(m, gain)
+    return -dot(spectrum.basis, spectrum.gap) + predicted_change(spectrum, gain)
 
 
-def predicted_distance(m: Modes, gain: Vector) -> Float[Array, ""]:
+def predicted_distance(spectrum: Modes, gain: Vector) -> Float[Array, ""]:
     """||u||, the distance of the parameters from their start."""
-    return jnp.sqrt(jnp.sum(jnp.where(m.curvatures > 0, m.curvatures * (gain * m.gap) ** 2, 0)))
+    curvatures, _, gap = spectrum
+    return jnp.sqrt(jnp.sum(jnp.where(curvatures > 0, curvatures * (gain * gap) ** 2, 0)))
 
 
 class Linearised(NamedTuple):
@@ -152,26 +153,34 @@ def train_linearized(
     if strength < 0:
         raise ValueError(f"strength = {strength:g} is negative: use a pull of 0 or more")
     gram = as_matrix(empirical_ntk(model, params, inputs), start.size)
-    m = modes(gram, jnp.ravel(targets - start))
+    spectrum = modes(gram, jnp.ravel(targets - start))
     if learning_rate is not None:
-        check_learning_rate(m.curvatures, strength, learning_rate)
+        check_learning_rate(spectrum.curvatures, strength, learning_rate)
     at = jnp.atleast_1d(jnp.asarray(times, start.dtype))
     gains = jax.vmap(
         lambda time: (
-            flow_gain(m.curvatures, strength, time)
+            flow_gain(spectrum.curvatures, strength, time)
             if learning_rate is None
-            else descent_gain(m.curvatures, strength, learning_rate, time)
+            else descent_gain(spectrum.curvatures, strength, learning_rate, time)
         )
     )(at)
-    return _run(model, params, inputs, start, m, gains, test_inputs)
+    return _run(model, params, inputs, start, spectrum, gains, test_inputs)
 
 
 def _run(
-    model: Model, params: Any, inputs: Any, start: Array, m: Modes, gains: Array, test_inputs: Any
+    model: Model,
+    params: Any,
+    inputs: Any,
+    start: Array,
+    spectrum: Modes,
+    gains: Array,
+    test_inputs: Any,
 ) -> Linearised:
-    residual = jax.vmap(lambda gain: predicted_residual(m, gain))(gains)
+    residual = jax.vmap(lambda gain: predicted_residual(spectrum, gain))(gains)
     # Coefficients along null vectors of K move nothing.
-    coefficients = jnp.where(m.curvatures[None] > 0, gains * m.gap[None], 0) @ m.basis.T
+    coefficients = (
+        jnp.where(spectrum.curvatures[None] > 0, gains * spectrum.gap[None], 0) @ spectrum.basis.T
+    )
     shaped = (-1, *start.shape)
     elsewhere = None
     if test_inputs is not None:
@@ -182,7 +191,7 @@ def _run(
     return Linearised(
         residual.reshape(shaped),
         jnp.sum(jnp.square(residual), axis=-1),
-        jax.vmap(lambda gain: predicted_distance(m, gain))(gains),
+        jax.vmap(lambda gain: predicted_distance(spectrum, gain))(gains),
         coefficients.reshape(shaped),
         elsewhere,
     )
