@@ -9,6 +9,7 @@ mathematics ends, and a theorem masks it by its hypotheses. What checks:
   below 2/lambda_max, before the first step;
 - every other descent, and closed forms of descents: their outcome, by `descent.check_descent` or
   `check_outcome`, since a rate past the limit is harmless where few steps are asked for;
+- `kernel_ridge.relative_size`, `two_layer_relu_limit.complexity`: an invertible Gram matrix;
 - `balanced_flow`, `deep_linear`, `deep_linear_limit`, `rank_one.train`: the hypotheses under which
   their formulas are right.
 """
@@ -23,12 +24,20 @@ import jax.numpy as jnp
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
-LIMIT = "2/lambda_max"
-
 
 def is_known(*values: Any) -> bool:
     """Whether no array in the given pytrees is traced."""
     return not any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(values))
+
+
+def when_known(check: Callable[..., None], *arguments: Any) -> None:
+    """Calls a check where none of its arguments is traced, also in the midst of a traced function.
+
+    There, what is computed from constants would be traced as well, and decide nothing.
+    """
+    if is_known(arguments):
+        with jax.ensure_compile_time_eval():
+            check(*arguments)
 
 
 def are_finite(values: Any) -> bool:
@@ -38,31 +47,27 @@ def are_finite(values: Any) -> bool:
 
 
 def check_learning_rate(
-    learning_rate: Any, largest: Callable[..., Float[Array, ""]], *arguments: Any, name: str = LIMIT
+    learning_rate: Any, largest: Callable[..., Float[Array, ""]], *arguments: Any
 ) -> None:
-    """ValueError unless 0 < learning_rate < largest(*arguments), where all of them are known.
+    """ValueError unless 0 < learning_rate < 2/lambda_max = largest(*arguments), where all known."""
 
-    `name` is the formula of the limit.
-    """
-    if not is_known(learning_rate, arguments):
-        return
-    with jax.ensure_compile_time_eval():
+    def check(learning_rate: Any, *arguments: Any) -> None:
         rate, limit = float(learning_rate), float(largest(*arguments))
-    if not rate > 0:
-        raise ValueError(f"learning rate {rate:.6g} is not positive: choose one below {limit:.6g}")
-    if not rate < limit:
-        raise ValueError(
-            f"learning rate {rate:.6g} exceeds {name} = {limit:.6g}: choose a smaller one"
-        )
+        if not rate > 0:
+            raise ValueError(
+                f"learning rate {rate:.6g} is not positive: choose one below {limit:.6g}"
+            )
+        if not rate < limit:
+            raise ValueError(
+                f"learning rate {rate:.6g} exceeds 2/lambda_max = {limit:.6g}: choose a smaller one"
+            )
+
+    when_known(check, learning_rate, *arguments)
 
 
 def check_outcome(
-    outcome: Any,
-    learning_rate: Any,
-    largest: Callable[..., Float[Array, ""]],
-    *arguments: Any,
-    name: str = LIMIT,
+    outcome: Any, learning_rate: Any, largest: Callable[..., Float[Array, ""]], *arguments: Any
 ) -> None:
-    """The same, but only where the outcome of a descent is known and not finite."""
+    """`check_learning_rate`, but only where the outcome of a descent is known and not finite."""
     if is_known(outcome) and not are_finite(outcome):
-        check_learning_rate(learning_rate, largest, *arguments, name=name)
+        check_learning_rate(learning_rate, largest, *arguments)

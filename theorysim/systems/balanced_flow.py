@@ -29,7 +29,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from theorysim.numerics.checks import is_known
+from theorysim.numerics.checks import when_known
 from theorysim.numerics.products import dot
 from theorysim.systems.linear_modes import mean_decay
 from theorysim.systems.two_layer_linear import Factors
@@ -96,7 +96,9 @@ def balanced_flow(
             or not in decreasing order, and negative times; traced ones give NaN.
     """
     start, known = Factors(first, second), _decomposition(target)
-    _check(start, known, times)
+    when_known(_check_start, start)
+    when_known(_check_values, known.singular_values)
+    when_known(_check_times, times)
     rotated = _rotate(start, known)
 
     def grams(time: Float[Array, ""]) -> BalancedPath:
@@ -114,20 +116,24 @@ def imbalance(first: Float[Array, "m r"], second: Float[Array, "r n"]) -> Float[
     return jnp.linalg.norm(dot(first.T, first) - dot(second, second.T))
 
 
-def _check(start: Factors, known: Decomposition, times: Float[Array, " times"]) -> None:
-    if is_known(start):
-        found, limit = float(imbalance(*start)), _rounding(start.first)
-        if not found <= limit:
-            raise ValueError(
-                f"the start is not balanced: ||W_1^T W_1 - W_2 W_2^T|| / (||W_1||^2 + ||W_2||^2) = "
-                f"{found:.3g} exceeds {limit:.3g}: integrate such a start with numerics.flow"
-            )
-    values = known.singular_values
-    if is_known(values) and not bool(_are_ordered(values)):
+def _check_start(start: Factors) -> None:
+    found, limit = float(imbalance(*start)), _rounding(start.first)
+    if not found <= limit:
+        raise ValueError(
+            f"the start is not balanced: ||W_1^T W_1 - W_2 W_2^T|| / (||W_1||^2 + ||W_2||^2) = "
+            f"{found:.3g} exceeds {limit:.3g}: integrate such a start with numerics.flow"
+        )
+
+
+def _check_values(values: Float[Array, " k"]) -> None:
+    if not bool(_are_ordered(values)):
         raise ValueError(
             f"singular values {values} are not decreasing and >= 0: sort them, with their vectors"
         )
-    if is_known(times) and not bool(jnp.all(times >= 0)):
+
+
+def _check_times(times: Float[Array, " times"]) -> None:
+    if not bool(jnp.all(times >= 0)):
         raise ValueError(f"time {float(jnp.min(times)):.6g} is before the start at time 0")
 
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import optimistix as optx
 from jaxtyping import Array, Float
 
-from theorysim.numerics.checks import are_finite, is_known
+from theorysim.numerics.checks import are_finite, when_known
 from theorysim.systems.linear_regression import Scalar, project, row_space
 
 
@@ -58,7 +58,7 @@ def log_norm_ratio(lengths: Alignment, depth: Scalar) -> Float[Array, ""]:
     Raises:
         ValueError: for a depth below 1; a traced one gives NaN.
     """
-    _check_depth(depth)
+    when_known(_check_depth, depth)
     depth = jnp.asarray(depth, lengths.source_parallel.dtype)
     lower, upper = (jax.lax.stop_gradient(end) for end in _bracket(lengths, depth))
     precision = float(jnp.finfo(depth.dtype).eps)
@@ -120,8 +120,7 @@ def limit(
             the flow can end in the saddle at zero.
     """
     lengths = alignment(data, source, target)
-    if is_known(lengths.source_orthogonal, depth) and depth > 1:
-        _check_length(lengths.source_orthogonal, data, "P_perp source", "fewer samples")
+    when_known(_check_limit, lengths, data, depth)
     coefficient = source_coefficient(lengths, depth)
     return _combine(data, source, target, coefficient)
 
@@ -135,10 +134,7 @@ def infinite_depth_limit(
         ValueError: as `limit`, and where no part of source or target is inside the data.
     """
     lengths = alignment(data, source, target)
-    if is_known(lengths):
-        _check_length(lengths.source_orthogonal, data, "P_perp source", "fewer samples")
-        _check_length(lengths.source_parallel, data, "P_par source", "a finite depth")
-        _check_length(lengths.target_parallel, data, "P_par target", "a finite depth")
+    when_known(_check_limit, lengths, data, jnp.inf)
     coefficient = infinite_depth_coefficient(lengths)
     return _combine(data, source, target, coefficient)
 
@@ -155,9 +151,11 @@ def _combine(
 
 def check_start(source: Float[Array, " d"], depth: Scalar) -> None:
     """ValueError for a source that is zero or not finite, or a depth below 1, where known."""
-    _check_depth(depth)
-    if not is_known(source):
-        return
+    when_known(_check_depth, depth)
+    when_known(_check_source, source)
+
+
+def _check_source(source: Float[Array, " d"]) -> None:
     if not are_finite(source):
         raise ValueError("the source is not finite: use a finite nonzero source")
     if not bool(jnp.any(source != 0)):
@@ -165,8 +163,16 @@ def check_start(source: Float[Array, " d"], depth: Scalar) -> None:
 
 
 def _check_depth(depth: Scalar) -> None:
-    if is_known(depth) and not depth >= 1:
+    if not depth >= 1:
         raise ValueError(f"depth {depth} is below 1: use at least one layer")
+
+
+def _check_limit(lengths: Alignment, data: Float[Array, "n d"], depth: Scalar) -> None:
+    if depth > 1:
+        _check_length(lengths.source_orthogonal, data, "P_perp source", "fewer samples")
+    if depth == jnp.inf:
+        _check_length(lengths.source_parallel, data, "P_par source", "a finite depth")
+        _check_length(lengths.target_parallel, data, "P_par target", "a finite depth")
 
 
 def _check_length(

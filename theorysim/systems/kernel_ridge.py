@@ -18,7 +18,7 @@ import numpy as np
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Float
 
-from theorysim.numerics.checks import is_known
+from theorysim.numerics.checks import when_known
 from theorysim.numerics.products import dot
 
 Gram: TypeAlias = Float[Array, "n n"]
@@ -80,8 +80,7 @@ def relative_size(gram: Gram, added: Gram, norm: Norm = "operator") -> Scalar:
     Raises:
         ValueError: where K is singular to rounding; a traced one gives NaN.
     """
-    if is_known(gram):
-        check_invertible(gram)
+    when_known(check_invertible, gram)
     spectrum, basis = jnp.linalg.eigh(gram)
     floor = spectrum.size * jnp.finfo(spectrum.dtype).eps * spectrum[-1]
     whitening = basis / jnp.sqrt(jnp.where(spectrum > floor, spectrum, jnp.nan))[None]

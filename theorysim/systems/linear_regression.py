@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeAlias
 
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, Num
+from jaxtyping import Array, Bool, Float, Num
 
-from theorysim.numerics.checks import check_learning_rate, check_outcome, is_known
+from theorysim.numerics.checks import check_learning_rate, check_outcome, when_known
 from theorysim.numerics.contraction import Contraction, contraction
 from theorysim.numerics.descent import descend
 from theorysim.numerics.products import dot
@@ -83,12 +83,16 @@ def row_space(data: Float[Array, "n d"]) -> Float[Array, "d n"]:
     # A row depends on the rows before it if nothing of its own length is left on the diagonal.
     own, length = jnp.abs(jnp.diagonal(triangle)), jnp.linalg.norm(triangle, axis=0)
     independent = own > 4 * dimension * jnp.finfo(data.dtype).eps * length
-    if is_known(independent) and not bool(jnp.all(independent)):
+    when_known(_check_rows, independent)
+    return jnp.where(jnp.all(independent), basis, jnp.nan)
+
+
+def _check_rows(independent: Bool[Array, " n"]) -> None:
+    if not bool(jnp.all(independent)):
         raise ValueError(
             f"X X^T is singular: row {int(jnp.argmin(independent))} of the data is not finite or "
             "depends on the rows before it: remove dependent or zero rows"
         )
-    return jnp.where(jnp.all(independent), basis, jnp.nan)
 
 
 def project(basis: Float[Array, "d n"], vector: Float[Array, " d"]) -> Split:

@@ -26,7 +26,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
-from theorysim.numerics.checks import is_known
+from theorysim.numerics.checks import when_known
 from theorysim.numerics.descent import descend
 from theorysim.numerics.products import dot
 
@@ -155,8 +155,7 @@ def train(
     Raises:
         ValueError: as `check`, where problem and truth are known.
     """
-    if is_known(problem, truth):
-        check(problem, truth)
+    when_known(check, problem, truth)
     basis = jnp.linalg.qr(problem.features.T)[0]
     inside = partial(outside, problem.features, basis=basis) if project else (lambda v: v)
     optimiser = optax.partition(

@@ -23,7 +23,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Num, PRNGKeyArray
 
 from theorysim.numerics import checks, kernels
-from theorysim.numerics.checks import check_outcome, is_known
+from theorysim.numerics.checks import check_outcome, when_known
 from theorysim.numerics.contraction import contraction
 from theorysim.numerics.products import dot
 from theorysim.systems.two_layer_relu import Normalisation, curvature, squared_error
@@ -139,8 +139,7 @@ def complexity(gram: Float[Array, "n n"], residual: Float[Array, " n"]) -> Float
     Raises:
         ValueError: where H is singular to rounding; a traced one gives NaN.
     """
-    if is_known(gram):
-        check_gram(gram)
+    when_known(check_gram, gram)
     samples = residual.size
     eigenvalues = jnp.linalg.eigvalsh(jax.lax.stop_gradient(gram))
     regular = eigenvalues[0] > samples * jnp.finfo(gram.dtype).eps * eigenvalues[-1]
