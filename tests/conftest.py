@@ -32,7 +32,8 @@ def x64():
 def _strict(request):
     """Kernels promote neither dtypes nor ranks silently.
 
-    Theorem files do: their formulas are the paper's, where a number times a vector needs no index.
+    Most theorem files do, and the fields of their spaces: formulas there are the paper's, where a
+    sum over i needs no axis and n may be counted and divided by. Their kernels are checked here.
     """
     if request.path.parent.name not in STRICT:
         yield

@@ -207,7 +207,7 @@ def fine_tune(
         beside = descend(linear, rate, pull, stacked(linear)).path
         outputs, expanded, distance = own.path
         gaps = _norms(outputs - beside), _norms(outputs - expanded)
-        residual = outputs - targets
+        residual = outputs - targets[None]
         loss = jnp.square(_norms(residual))
         return Trajectory(residual, loss, distance, *gaps, own.strength, own.params)
 
