@@ -51,7 +51,9 @@ def test_a_run_is_the_loop_of_the_paper(name):
     setting, truth = problem(3, 6)
     start, key, steps = start_at(setting, truth, 0.2), jax.random.key(1), 40
     path, _ = rank_one.train(setting, ACTIVATIONS[name]().value, truth, start, 0.02, steps, key)
-    samples = [jax.random.normal(jax.random.fold_in(key, k), (6,)) for k in range(steps)]
+    samples = [
+        np.asarray(jax.random.normal(jax.random.fold_in(key, k), (6,))) for k in range(steps)
+    ]
     parts = [np.asarray(part) for part in setting]
     expected = oracle.sgd(*parts, np.asarray(truth), np.asarray(start), 0.02, samples, name)
     np.testing.assert_allclose(path @ truth, expected, atol=1e-12)

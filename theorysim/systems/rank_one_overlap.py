@@ -68,8 +68,10 @@ def moments(problem: RankOne, orders: int) -> Float[Array, "2 orders"]:
     k = problem.readout.shape[0]
     readouts = jnp.outer(problem.readout, problem.readout)
     signed = k * readouts * jnp.outer(problem.teacher, problem.student)
-    powers = gram(problem)[None] ** jnp.arange(orders)[:, None, None]
-    return jnp.stack([jnp.sum(signed * powers, (1, 2)), jnp.sum(readouts * powers, (1, 2))])
+    exponents = jnp.arange(orders, dtype=readouts.dtype)
+    powers = gram(problem)[None] ** exponents[:, None, None]
+    terms = (signed[None] * powers, readouts[None] * powers)
+    return jnp.stack([jnp.sum(term, (1, 2)) for term in terms])
 
 
 def series_coefficients(
@@ -83,10 +85,11 @@ def series_coefficients(
     left, right = np.meshgrid(np.arange(orders), np.arange(orders), indexing="ij")
     order = np.minimum(left + right, orders - 1)
     binomial = np.where(left + right < orders, special.comb(left + right, left), 0)
-    weight = (order + 1) * jnp.square(activation.coefficients(orders + 1))[order + 1]
+    squares = jnp.square(activation.coefficients(orders + 1))[order + 1]
+    weight = jnp.asarray(binomial * (order + 1), squares.dtype) * squares
     # (scale^2/k)^(l+1) A^-(l+s+1) = (1 - 1/A)^(l+1) A^-s
     share = jnp.square(problem.scale) / problem.readout.shape[0] / a
-    return jnp.asarray(binomial) * weight * share ** (left + 1) * a ** (-1.0 * right)
+    return weight * share ** jnp.asarray(left + 1, a.dtype) * a ** jnp.asarray(-right, a.dtype)
 
 
 def speed_series(
