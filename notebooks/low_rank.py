@@ -63,7 +63,7 @@ def full(key):
 
 def reduced(key):
     """Overlaps along the chain."""
-    small = rank_one_chain.reduced(given)
+    small = rank_one_chain.reduce_features(given)
     first = rank_one_chain.begin(small, start)
     return rank_one_chain.run(
         small, jax.nn.relu, first, d, rate / d, steps, key, every=every
@@ -77,7 +77,7 @@ population = jnp.tanh(
     rank_one_overlap.overlap_flow(given, relu(), jnp.arctanh(start), rate * times)
 )
 limit = rank_one_chain.high_dimensional_flow(
-    rank_one_chain.reduced(given), relu(), start, rate, times, jax.random.key(1)
+    rank_one_chain.reduce_features(given), relu(), start, rate, times, jax.random.key(1)
 )
 
 picture = Figure(figsize=(7, 3.5), layout="constrained")

@@ -8,6 +8,12 @@ prepare()  # before anything imports JAX
 import hypothesis
 import jax
 import pytest
+from jaxtyping import install_import_hook
+
+# Shapes and dtypes that the kernels announce are checked whenever a test calls (or traces) them.
+install_import_hook(["theorysim.numerics", "theorysim.systems"], "shape_checks.checked")
+
+STRICT = ("numerics", "systems")
 
 hypothesis.settings.register_profile(
     "deterministic", derandomize=True, database=None, deadline=None, print_blob=True
@@ -19,6 +25,20 @@ hypothesis.settings.load_profile("deterministic")
 def x64():
     """Double precision for the time of a test."""
     with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _strict(request):
+    """Kernels promote neither dtypes nor ranks silently.
+
+    Most theorem files do, and the fields of their spaces: formulas there are the paper's, where a
+    sum over i needs no axis and n may be counted and divided by. Their kernels are checked here.
+    """
+    if request.path.parent.name not in STRICT:
+        yield
+        return
+    with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
         yield
 
 

@@ -32,7 +32,7 @@ def test_after_infinitely_many_steps_only_what_never_moves_is_left():
 
 def test_shapes_broadcast_under_vmap_and_the_dtype_is_kept():
     shrink, steps = jnp.array([0.5, 1.5], jnp.float32), jnp.arange(3)
-    found = jax.jit(contraction)(shrink, steps[:, None])
+    found = jax.jit(contraction)(shrink[None], steps[:, None])
     mapped = jax.vmap(contraction, (None, 0))(shrink, steps)
     assert found.left.shape == (3, 2) and found.left.dtype == jnp.float32
     np.testing.assert_array_equal(found.gained, mapped.gained)

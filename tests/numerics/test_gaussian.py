@@ -13,11 +13,6 @@ pytestmark = pytest.mark.usefixtures("x64")
 ACTIVATIONS = {
     "relu": (gaussian.relu, "relu"),
     "absolute value": (gaussian.absolute_value, "abs"),
-    "erf": (gaussian.erf, "erf_root_half"),
-    "steep erf": (lambda: gaussian.erf(1.0), "erf"),
-    "sine": (lambda: gaussian.sine(1.3), "sin_1.3"),
-    "cosine": (lambda: gaussian.cosine(1.3), "cos_1.3"),
-    "cubic": (lambda: gaussian.polynomial([0.5, -1.0, 0.25, 2.0]), "cubic"),
     "third Hermite": (lambda: gaussian.hermite(3), "hermite_3"),
 }
 each = pytest.mark.parametrize("name", ACTIVATIONS)
@@ -64,20 +59,6 @@ def test_hermite_polynomials_are_orthonormal():
     np.testing.assert_allclose(gram, np.eye(20), atol=1e-12)
 
 
-def test_expansion_reports_how_well_it_knows():
-    smooth = gaussian.expand(lambda a: jnp.tanh(a), 20, 256)
-    kinked = gaussian.expand(jnp.abs, 20, 256)
-    exact = np.asarray(gaussian.absolute_value().coefficients(20))
-    assert smooth.error < 1e-10
-    assert 1e-5 < np.max(np.abs(kinked.coefficients - exact)) <= kinked.error
-
-
-def test_an_expanded_activation_has_the_duals_of_the_closed_form():
-    expanded = gaussian.from_function(jax.lax.erf, orders=40)
-    r = jnp.linspace(-0.9, 0.9, 5)
-    np.testing.assert_allclose(expanded.tangent(r), gaussian.erf(1.0).tangent(r), rtol=1e-6)
-
-
 def test_the_truncation_error_bounds_what_is_left_out_and_shrinks():
     activation, r = gaussian.relu(), jnp.asarray(0.9)
     for orders in (4, 16, 64):
@@ -101,16 +82,3 @@ def test_single_precision_stays_single():
     r = jnp.asarray([0.3, -0.2], jnp.float32)
     for build, _ in ACTIVATIONS.values():
         assert build().tangent(r).dtype == build().dual(r).dtype == jnp.float32
-
-
-def test_a_step_has_no_derivative():
-    step = gaussian.from_coefficients(np.zeros(3), jnp.sign, "sign")
-    with pytest.raises(ValueError, match=r"'sign' has no derivative.*E\[s'\] = 0"):
-        gaussian.check_derivative(step)
-    for build, _ in ACTIVATIONS.values():
-        gaussian.check_derivative(build())
-
-
-def test_too_many_coefficients_for_a_rule():
-    with pytest.raises(ValueError, match="need a rule of at least 256 nodes"):
-        gaussian.expand(jnp.tanh, 64, 128)

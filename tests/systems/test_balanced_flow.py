@@ -10,9 +10,7 @@ import pytest
 from theorysim.numerics.flow import gradient_flow
 from theorysim.systems.balanced_flow import (
     Decomposition,
-    balanced_factors,
     balanced_flow,
-    check_balanced,
     decompose,
     imbalance,
 )
@@ -26,7 +24,6 @@ COARSER = 32.0
 pytestmark = pytest.mark.usefixtures("x64")
 
 compiled_flow = jax.jit(balanced_flow)
-compiled_factors = jax.jit(balanced_factors)
 
 
 def rounding(width, tau):
@@ -78,23 +75,22 @@ def test_product_agrees_with_balls(width, determinant, tau):
 
 
 @pytest.mark.parametrize("determinant", [1, -1])
-def test_factors_agree_with_taylor_series(determinant):
+def test_grams_agree_with_taylor_series_of_the_factors(determinant):
     # In two dimensions the identity start would not turn the hidden space at all.
     tau, values = 2.0, np.array([2.0, 1.5, 0.8])
     u = oracle.to_floats(oracle.orthogonal(3, 3, 1, 200))
     v = oracle.to_floats(oracle.orthogonal(3, 4, determinant, 200))
     start, times = identity_start(3, tau), np.array([0.0, 0.3, 0.7, 1.1, 1.6, 2.8])
     known = Decomposition(*map(jnp.asarray, (u, values, v)))
-    fine, coarse = (
-        compiled_factors(*start, known, jnp.asarray(times), tolerance_scale=tolerance_scale)
-        for tolerance_scale in (1.0, COARSER)
-    )
-    first, second = map(np.asarray, start)
-    exact = oracle.factors(first, second, u * values @ v.T, times, 200)
-    for found, rough, expected in zip(fine, coarse, zip(*exact), strict=True):
-        error = float(jnp.max(jnp.abs(found - rough)))
-        assert error < 1e-8, "the integrator's error is too large to compare anything"
-        assert distance(found, np.array(expected)) < error + 8 * rounding(3, tau)
+    path = compiled_flow(*start, known, jnp.asarray(times))
+    exact = oracle.factors(*map(np.asarray, start), u * values @ v.T, times, 200)
+    first, second = (np.array(part) for part in zip(*exact))
+    for found, left, right in (
+        (path.product, first, second),
+        (path.left_gram, first, np.swapaxes(first, 1, 2)),
+        (path.right_gram, np.swapaxes(second, 1, 2), second),
+    ):
+        assert distance(found, left @ right) < 8 * rounding(3, tau)
 
 
 @pytest.mark.parametrize(
@@ -117,15 +113,12 @@ def test_any_balanced_start_follows_the_gradient_flow(shape, hidden, scale):
     assert error < 1e-6, "the integrator's error is too large to compare anything"
     room = 8 * (1 + scale) * error + 1e3 * EPS
     exact = compiled_flow(*start, target, times)
-    factors = compiled_factors(*start, target, times, tolerance_scale=1.0)
     for found, first, second in (
         (exact.product, expected.first, expected.second),
         (exact.left_gram, expected.first, jnp.swapaxes(expected.first, 1, 2)),
         (exact.right_gram, jnp.swapaxes(expected.second, 1, 2), expected.second),
     ):
         np.testing.assert_allclose(found, first @ second, rtol=0, atol=room)
-    np.testing.assert_allclose(factors.first, expected.first, rtol=0, atol=room)
-    np.testing.assert_allclose(factors.second, expected.second, rtol=0, atol=room)
 
 
 @pytest.mark.parametrize("values", [(-3.0, 2.0, 1.0), (3.0, 2.0, -1.0), (2.0, -2.0, 0.0)])
@@ -138,7 +131,7 @@ def test_negative_eigenvalues_are_never_learned(values, turned):
     size = jnp.abs(values)
     order = jnp.argsort(-size, stable=True)
     known = Decomposition(
-        (basis * jnp.where(values < 0, -1, 1))[:, order], size[order], basis[:, order]
+        (basis * jnp.where(values < 0, -1, 1)[None])[:, order], size[order], basis[:, order]
     )
     found = compiled_flow(*identity_start(3, tau), known, times).product
     t, sigma = np.asarray(times)[:, None], np.asarray(values)
@@ -164,21 +157,6 @@ def test_modes_separate_for_equal_singular_vectors_down_to_the_smallest_start():
         stage[mode] = value / (1 + value)
         np.testing.assert_allclose(inside[1 + mode], np.diag(stage), atol=rounding(3, tau))
     np.testing.assert_allclose(inside[-1], np.diag(values), atol=rounding(3, 0))
-
-
-def test_the_error_of_the_rotation_enters_the_product_squared():
-    start, times = identity_start(3, 3.0), jnp.asarray([0.0, 0.5, 1.0, 1.5, 2.0, 4.0])
-    target = decompose(jax.random.normal(jax.random.key(6), (3, 3)))
-
-    def run(rtol):
-        return compiled_factors(*start, target, times, tolerance_scale=rtol / 1e-10)
-
-    exact = compiled_flow(*start, target, times).product
-    rough, fine = run(1e-5), run(1e-11)
-    error = float(jnp.max(jnp.abs(rough.first - fine.first)))
-    assert 1e-8 < error < 1e-3
-    found = rough.first @ rough.second
-    np.testing.assert_allclose(found, exact, rtol=0, atol=8 * error**2 + rounding(3, 3.0))
 
 
 def test_zero_start_stays():
@@ -265,19 +243,21 @@ def test_batches_and_single_precision():
     np.testing.assert_allclose(short, batched, rtol=0, atol=room)
 
 
-def test_what_is_outside_the_theory_is_nan():
+def test_what_is_outside_the_theory_is_named_or_nan_where_traced():
     eye, times = jnp.eye(2), jnp.asarray([0.0, 1.0])
     good = Decomposition(eye, jnp.asarray([2.0, 1.0]), eye)
     assert np.all(np.isfinite(compiled_flow(eye, eye, good, times).product))
     assert np.all(np.isnan(compiled_flow(eye, 2 * eye, good, times).product))
-    assert np.all(np.isnan(compiled_factors(eye, 2 * eye, good, times).first))
     assert np.all(np.isnan(compiled_flow(eye, eye, good, -times)[0][1]))
     for values in ([1.0, 2.0], [1.0, -1.0]):
         bad = good._replace(singular_values=jnp.asarray(values))
         assert np.all(np.isnan(compiled_flow(eye, eye, bad, times).product))
-    check_balanced(eye, eye)
+        with pytest.raises(ValueError, match=r"singular values \[.*\] are not decreasing.* sort"):
+            balanced_flow(eye, eye, bad, times)
     with pytest.raises(ValueError, match=r"not balanced.* 0\.424 exceeds"):
-        check_balanced(eye, 2 * eye)
+        balanced_flow(eye, 2 * eye, good, times)
+    with pytest.raises(ValueError, match="time -1 is before the start"):
+        balanced_flow(eye, eye, good, -times)
     assert float(imbalance(1e-200 * eye, 1e-200 * eye)) == 0
 
 

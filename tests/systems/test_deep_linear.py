@@ -12,6 +12,7 @@ from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.systems import deep_linear_network as network
 from theorysim.systems import linear_regression as regression
 from validation.oracles import deep_linear as oracle
+from validation.oracles import linear_regression as regression_oracle
 
 EPS = np.finfo(np.float64).eps
 TIMES = np.array([0.0, 0.1, 0.4, 1.0, 2.0])
@@ -76,7 +77,7 @@ def test_flow_at_depth_one_is_linear_regression():
     data, source, target, _ = problem()
     times = jnp.asarray(TIMES)
     found, error = with_error(deep.end_to_end_flow, data, source, target, 1, times)
-    exact = regression.gradient_flow(data, source, target, times).weights
+    exact = [regression_oracle.flow(*arrays(data, source, target), time) for time in TIMES]
     np.testing.assert_allclose(found, exact, rtol=0, atol=error)
 
 
@@ -100,7 +101,9 @@ def test_flow_ends_at_the_fixed_point(seed):
 
     def end(depth):
         expected = deep_limit.limit(data, source, target, depth)
-        rate = deep.loss_decay_rate(data, depth, jnp.linalg.norm(expected))
+        size = jnp.power(jnp.linalg.norm(expected), 2 - 2 / depth)
+        # d ln(loss)/dt is below minus this while ||beta|| is not below its limit.
+        rate = 4 / data.shape[0] * jnp.square(jnp.linalg.norm(data, ord=-2)) * size
         times = jnp.array([0.0, 60.0]) / rate
         return deep.end_to_end_flow(data, source, target, depth, times)[-1], expected
 
@@ -185,7 +188,7 @@ def test_frozen_closed_form_of_two_layers():
     # X source = (1.25, 1), to which (-1, 1.25) is orthogonal: c* is the factor of the source.
     blind = jnp.linalg.solve(data, jnp.array([-1.0, 1.25]))
     best = jnp.array([1.5, 0.0, -1.0])
-    targets = best[:, None] * source + blind
+    targets = best[:, None] * source[None] + blind[None]
     times = jnp.array([0.0, 0.3, 2.0, 50.0, 300.0])
 
     def flows(tolerance_scale):
@@ -193,14 +196,14 @@ def test_frozen_closed_form_of_two_layers():
         return jax.vmap(lambda target: flow(target, 4, 2, times))(targets)
 
     found, error = with_error(flows)
-    closed = jax.vmap(lambda t: deep.frozen_scale_two_layers(data, source, t, 4, times))(targets)
-    np.testing.assert_allclose(found, closed, rtol=0, atol=error)
-    ends = jax.vmap(lambda t: deep.frozen_scale_limit(data, source, t, 4, 2))(targets)
-    np.testing.assert_allclose(ends, jnp.maximum(best, 0), rtol=0, atol=64 * EPS)
-    np.testing.assert_allclose(closed[::2, -1], ends[::2], rtol=0, atol=64 * EPS)
-    # At c* = 0 the decay is algebraic: 1/(1 + A t), A = (2K/n) ||X source||^2 / ||source||^(2/L).
-    slow = 1 / (1 + 2 * (1.25**2 + 1) / jnp.sqrt(jnp.linalg.norm(source)) * times)
-    np.testing.assert_allclose(closed[1], slow, rtol=1e3 * EPS)
+    # A = (2K/n) ||X source||^2 / ||source||^(2/L), and K = n = 2.
+    rate = 2 * (1.25**2 + 1) / float(jnp.sqrt(jnp.linalg.norm(source)))
+    for scale, end in zip(found, map(float, best), strict=True):
+        # c* / (1 - (1 - c*) exp(-A c* t)), which decays algebraically at c* = 0.
+        left = jnp.exp(-rate * end * times)  # overflows for c* < 0, where c tends to 0
+        closed = 1 / (1 + rate * times) if end == 0 else end / (1 - (1 - end) * left)
+        np.testing.assert_allclose(scale, closed, rtol=0, atol=error)
+        assert end == 0 or abs(float(scale[-1]) - max(end, 0)) <= error
 
 
 @pytest.mark.parametrize("frozen", [1, 2])
@@ -218,9 +221,9 @@ def test_frozen_network_keeps_the_direction_of_the_source(frozen):
     assert abs(float(scale[-1]) - 1) > 0.1
     size = float(jnp.linalg.norm(source))
     np.testing.assert_allclose(
-        full, scale[:, None] * source, rtol=0, atol=error + size * scale_error
+        full, scale[:, None] * source[None], rtol=0, atol=error + size * scale_error
     )
-    along = (full @ source / (source @ source))[:, None] * source
+    along = (full @ source / (source @ source))[:, None] * source[None]
     np.testing.assert_allclose(full, along, rtol=0, atol=1e3 * EPS)
 
 
@@ -237,33 +240,54 @@ def test_frozen_data_blind_to_the_source_change_nothing():
 def test_frozen_layers_out_of_range(frozen):
     data, source, target, _ = problem()
     with pytest.raises(ValueError, match=f"{frozen} frozen layers of 3: freeze at least 1"):
-        deep.frozen_scale_limit(data, source, target, 3, frozen)
+        deep.frozen_scale_flow(data, source, target, 3, frozen, jnp.asarray(TIMES))
 
 
 # Checks of a user's problem
 
 
-def test_check_accepts_a_good_problem():
+def test_good_problems_are_accepted():
     data, source, target, _ = problem()
     for depth in (1, 2.5, np.inf):
-        deep.check_problem(data, source, target, depth)
+        assert jnp.all(jnp.isfinite(deep_limit.limit(data, source, target, depth)))
+
+
+LIMITS = [
+    (lambda x, s, t: (x, s, t, 0), "depth 0 is below 1: use at least one layer"),
+    (lambda x, s, t: (x.T, s[:2], t[:2], 2), "5 samples exceed the dimension 2"),
+    (lambda x, s, t: (x.at[1].set(x[0]), s, t, 2), "X X.T is singular: row 1.*remove dependent"),
+    (lambda x, s, t: (x.at[1].set(jnp.nan), s, t, 2), "row 1 of the data is not finite"),
+    (lambda x, s, t: (x, 0 * s, t, 2), "source is zero.*use a nonzero source"),
+    (lambda x, s, t: (x, s * jnp.inf, t, 2), "source is not finite"),
+    (lambda x, s, t: (jnp.eye(5), s, t, 2), r"P_perp source.* use fewer samples"),
+    (lambda x, s, t: (x, x.T @ x @ s, t, 2), r"P_perp source.* use fewer samples"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), LIMITS)
+def test_limits_name_the_degenerate_case(change, message):
+    data, source, target, _ = problem()
+    with pytest.raises(ValueError, match=message):
+        deep_limit.limit(*change(data, source, target))
+
+
+@pytest.mark.parametrize(("change", "message"), LIMITS[:6])
+def test_flows_name_the_degenerate_case(change, message):
+    data, source, target, _ = problem()
+    *parts, depth = change(data, source, target)
+    with pytest.raises(ValueError, match=message):
+        deep.end_to_end_flow(*parts, depth, jnp.asarray(TIMES))
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda x, s, t: (x, s, t, 0), "depth 0 is below 1: use at least one layer"),
-        (lambda x, s, t: (x.T, s[:2], t[:2], 2), "5 samples exceed the dimension 2"),
-        (lambda x, s, t: (x.at[1].set(x[0]), s, t, 2), "X X.T is singular.*remove dependent"),
-        (lambda x, s, t: (x, 0 * s, t, 2), "source is zero.*use a nonzero source"),
-        (lambda x, s, t: (x, s, t * jnp.nan, 2), "must be finite"),
-        (lambda x, s, t: (jnp.eye(5), s, t, 2), r"P_perp source.* use fewer samples"),
-        (lambda x, s, t: (x, x.T @ x @ s, t, 2), r"P_perp source.* use fewer samples"),
-        (lambda x, s, t: (jnp.eye(5)[:2], s.at[:2].set(0), t, np.inf), "P_par source.*degenerate"),
-        (lambda x, s, t: (jnp.eye(5)[:2], s, t.at[:2].set(0), np.inf), "P_par target.*degenerate"),
+        (lambda s, t: (s.at[:2].set(0), t), "P_par source.*degenerate"),
+        (lambda s, t: (s, t.at[:2].set(0)), "P_par target.*degenerate"),
+        (lambda s, t: (s.at[2:].set(0), t), "P_perp source.*degenerate"),
     ],
 )
-def test_check_names_the_degenerate_case(change, message):
-    data, source, target, _ = problem()
+def test_the_limit_of_infinite_depth_names_the_degenerate_case(change, message):
+    _, source, target, _ = problem()
     with pytest.raises(ValueError, match=message):
-        deep.check_problem(*change(data, source, target))
+        deep_limit.infinite_depth_limit(jnp.eye(5)[:2], *change(source, target))

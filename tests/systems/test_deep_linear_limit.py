@@ -9,6 +9,7 @@ import pytest
 from theorysim.systems import deep_linear_limit as deep
 from theorysim.systems import linear_regression as regression
 from validation.oracles import deep_linear as oracle
+from validation.oracles import linear_regression as regression_oracle
 
 EPS = np.finfo(np.float64).eps
 DEPTHS = [1.0, 1.5, 2.0, 3.0, 10.0, 1e3, 1e6]
@@ -78,7 +79,9 @@ def test_source_unseen_by_the_data_still_has_a_root(depth):
 
 
 def test_depth_below_one_is_no_number():
-    assert jnp.isnan(deep.log_norm_ratio(lengths_of(0.6, 2.0), 0.5))
+    assert jnp.isnan(jax.jit(deep.log_norm_ratio)(lengths_of(0.6, 2.0), 0.5))
+    with pytest.raises(ValueError, match=r"depth 0\.5 is below 1: use at least one layer"):
+        deep.log_norm_ratio(lengths_of(0.6, 2.0), 0.5)
 
 
 @pytest.mark.parametrize("ratio", [0.2, 5.0])
@@ -117,9 +120,12 @@ def test_first_correction_leaves_a_second_order(ratio):
     lengths = lengths_of(0.5, ratio)
     depths = jnp.exp2(jnp.arange(10.0, 14.0))
 
+    endless = deep.infinite_depth_coefficient(lengths)
+    slope = jnp.log(endless) / jnp.square(lengths.source_parallel)
+
     def error_at(depth):
         exact = deep.source_coefficient(lengths, depth)
-        return jnp.abs(exact - deep.first_order_coefficient(lengths, depth))
+        return jnp.abs(exact - endless * (1 - slope / depth))
 
     error = jax.vmap(error_at)(depths)
     orders = -np.diff(np.log2(error))
@@ -145,7 +151,7 @@ def test_limits_at_depth_one_and_at_infinite_depth():
     tolerance = 8 * data.shape[1] * EPS * float(jnp.linalg.cond(data))
     np.testing.assert_allclose(
         deep.limit(data, source, target, 1),
-        regression.limit(data, source, target),
+        regression_oracle.limit(*map(np.asarray, (data, source, target))),
         rtol=0,
         atol=tolerance,
     )

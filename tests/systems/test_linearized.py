@@ -1,6 +1,7 @@
 """Linearised training against many digits and against real descent; fine-tuning beside it."""
 
 from functools import partial
+from inspect import unwrap
 
 import jax
 import jax.numpy as jnp
@@ -183,7 +184,8 @@ def test_errors_name_the_value_and_the_limit(change, message):
 
 def test_an_unknown_scheme_is_refused():
     model, params = network()
+    as_users_call_it = unwrap(fine_tune)  # without the types that the tests check
     with pytest.raises(ValueError, match="always, old"):
-        fine_tune(
+        as_users_call_it(
             model, params, normal(4, 3), jnp.zeros((4, 2)), learning_rate=0.1, steps=1, scheme="new"
         )

@@ -93,7 +93,7 @@ AXES = np.concatenate([np.eye(2), -np.eye(2), [[0.6, 0.8], [-0.6, -0.8]]])
             {"source_inputs": AXES, "source_labels": np.zeros(6), "target_inputs": units(3, 2)},
             "source task: the Gram matrix is singular: smallest eigenvalue",
         ),
-        ({"learning_rates": (0.1, 50.0)}, "target task: learning rate 50 is outside"),
+        ({"learning_rates": (0.1, 50.0)}, "target task: learning rate 50 exceeds 2/lambda_max"),
         ({"width": 7}, "width 7 must be even"),
         ({"steps": (0, 5)}, "at least one"),
     ],

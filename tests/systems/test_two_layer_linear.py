@@ -126,29 +126,47 @@ def test_the_largest_learning_rate_is_two_over_the_curvature(pull_back):
 
     nudge = 1e-3 * jax.random.normal(jax.random.key(6), (2, 3, 3))
     start = Factors(minimum.first + nudge[0], minimum.second + nudge[1])
-    stays, leaves = (
-        float(
-            jnp.linalg.norm(network.product(network.fine_tune_to(start, tuning, rate, 400)) - goal)
-        )
-        for rate in (0.95 * limit, 1.05 * limit)
-    )
-    assert stays < 1e-6 and not leaves < 1e-2
-    network.check_learning_rate(0.95 * limit, goal, pull_back)
+
+    @jax.jit  # a traced learning rate is not refused
+    def left(rate):
+        end = network.fine_tune_to(start, tuning, rate, 400)
+        return jnp.linalg.norm(network.product(end) - goal)
+
+    assert left(0.95 * limit) < 1e-6 and not left(1.05 * limit) < 1e-2
+    network.fine_tune_to(start, tuning, 0.999 * limit, 1)
+    for run in (network.fine_tune, network.fine_tune_to):
+        with pytest.raises(ValueError, match=r"exceeds 2/lambda_max = .*: choose a smaller one"):
+            run(start, tuning, 1.001 * limit, 1)
 
 
-def test_bad_learning_rates_are_named():
+def test_learning_rates_past_the_limit_are_named():
     target = jnp.diag(jnp.asarray([1.2195, 0.3]))
+    start = Factors(*2 * (0.1 * jnp.eye(2),))
     with pytest.raises(ValueError, match=r"learning rate 0\.9 exceeds 2/lambda_max = 0\.41"):
-        network.check_learning_rate(0.9, target)
+        network.pretrain(start, target, 0.9, 10)
+    with pytest.raises(ValueError, match=r"learning rate 5 exceeds 2/lambda_max = 0\.41"):
+        network.pretrain(start, target, 5.0, 10)
     with pytest.raises(ValueError, match="learning rate 0 is not positive"):
-        network.check_learning_rate(0.0, target)
+        network.pretrain(start, target, 0.0, 10)
+    run = jax.jit(network.pretrain, static_argnums=3)
+    assert not jnp.all(jnp.isfinite(run(start, target, 5.0, 10).first))
+
+
+def test_a_start_from_which_descent_diverges_is_named():
+    target = jnp.diag(jnp.asarray([1.2195, 0.3]))
+    with pytest.raises(
+        ValueError, match=r"diverges at learning rate 0\.4; .* 2/lambda_max = 0\.00"
+    ):
+        network.pretrain(Factors(*2 * (10 * jnp.eye(2),)), target, 0.4, 20)
+    with pytest.raises(ValueError, match="the loss is nan at the start: check the data"):
+        network.pretrain(Factors(*2 * (jnp.nan * jnp.eye(2),)), target, 0.4, 20)
 
 
 @pytest.mark.parametrize("law", ["sampled", "wishart", "asymptotic"])
 def test_covariances_have_the_moments_of_their_law(law):
     width, batch, draws = 3, 40, 20_000
     draw = {
-        "sampled": partial(batch_covariance.sampled, width=width, batch=batch),
+        "sampled": partial(batch_covariance.sample, width=width, batch=batch),
         "wishart": partial(batch_covariance.wishart, width=width, batch=batch),
         "asymptotic": partial(
             batch_covariance.asymptotic, width=width, log10_batch=np.log10(batch)
@@ -173,7 +191,7 @@ def test_covariances_have_the_moments_of_their_law(law):
 
 def test_covariances_of_small_and_huge_batches():
     key = jax.random.key(8)
-    few = batch_covariance.sampled(key, 4, 2)
+    few = batch_covariance.sample(key, 4, 2)
     assert np.linalg.matrix_rank(np.asarray(few)) == 2
     assert np.all(np.isnan(batch_covariance.wishart(key, 4, 3)))
     for huge in (batch_covariance.wishart(key, 4, 1e14), batch_covariance.asymptotic(key, 4, 14.0)):

@@ -293,10 +293,12 @@ def test_divergence_is_named():
             network, problem, rate, 4000, normalisation="half_sum", record=record, every=40
         )
 
+    with pytest.raises(ValueError, match=r"diverges at learning rate 40; .* 2/lambda_max = \d"):
+        losses(40.0)
     relu.check_descent(losses(0.5), 0.5, 2.0)
     relu.check_descent(jnp.array([0.0, 1e-33, 1e-32]), 0.5, 2.0)  # rounding at the minimum
     with pytest.raises(ValueError, match=r"diverged: the loss rose .* rate 40; use one below"):
-        relu.check_descent(losses(40.0), 40.0, 2.0)
+        relu.check_descent(jax.jit(losses)(40.0), 40.0, 2.0)
     with pytest.raises(ValueError, match=r"rose from 1 to nan .* record 2 on.*0\.7.*= 0\.5"):
         relu.check_descent(jnp.array([1.0, 0.9, 3.0, jnp.nan]), 0.7, 0.5)
     with pytest.raises(ValueError, match="record 1 on"):

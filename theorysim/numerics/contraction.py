@@ -15,11 +15,11 @@ class Contraction(NamedTuple):
     gained: Float[Array, "*modes"]
 
 
-def contraction(shrink: Float[Array, "*modes"], steps: Num[ArrayLike, "*modes"]) -> Contraction:
+def contraction(shrink: Float[Array, "*#modes"], steps: Num[ArrayLike, "*#modes"]) -> Contraction:
     """(1 - shrink)^steps, and one minus it without loss of digits where shrink is small.
 
-    The shapes broadcast. `steps` are whole numbers, also as floats and infinite; a mode of shrink
-    zero never moves.
+    Shapes of one rank broadcast. `steps` are whole numbers, also as floats and infinite; a mode of
+    shrink zero never moves.
     """
     count = jnp.asarray(steps)
     # |1 - shrink| = 1 + max(-shrink, shrink - 2)

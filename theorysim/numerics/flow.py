@@ -68,7 +68,7 @@ def integrate(
     adjoint = diffrax.RecursiveCheckpointAdjoint() if reverse else diffrax.ForwardMode()
     known = jax.tree.map(lambda leaf: jnp.where(jnp.isfinite(leaf), leaf, 0), start)
     solution = diffrax.diffeqsolve(
-        diffrax.ODETerm(lambda t, state, args: _guarded(field, state, args)),
+        diffrax.ODETerm(lambda t, state, args: _guard(field, state, args)),
         diffrax.Dopri8(),
         t0=times[0],
         t1=times[-1],
@@ -93,7 +93,7 @@ def statement_options(tolerance_scale: Any) -> dict[str, Any]:
     return {"tolerance_scale": tolerance_scale, "max_steps": _SEARCHED}
 
 
-def _guarded(
+def _guard(
     field: Callable[[Any, Any], Any], state_and_clock: tuple[Any, Array], args: Any
 ) -> tuple[Any, Array]:
     """The field, and a clock that runs where it is not finite (there the state stands still).

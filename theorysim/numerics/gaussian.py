@@ -15,15 +15,15 @@ Williams, NeurIPS 1996 (erf).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import exp, pi, sqrt
+from collections.abc import Callable
+from math import pi
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from scipy.special import gammaln, roots_hermitenorm
+from scipy.special import gammaln
 
 from theorysim.numerics.kernels import arc_cosine
 
@@ -40,13 +40,6 @@ class Activation(NamedTuple):
     tangent: Map
 
 
-class Expansion(NamedTuple):
-    """Hermite coefficients by quadrature; `error` is the largest change when nodes are halved."""
-
-    coefficients: Float[np.ndarray, " n"]
-    error: float
-
-
 def hermite_values(x: Float[Array, "*n"], orders: int) -> Float[Array, "orders *n"]:
     """h_0(x), ..., h_(orders-1)(x), by the recursion of three terms, which is stable."""
 
@@ -57,27 +50,6 @@ def hermite_values(x: Float[Array, "*n"], orders: int) -> Float[Array, "orders *
 
     first = (jnp.zeros_like(x), jnp.ones_like(x))
     return jax.lax.scan(step, first, jnp.arange(orders, dtype=jnp.result_type(x)))[1]
-
-
-def expand(value: Map, orders: int, nodes: int = 256) -> Expansion:
-    """mu_0, ..., mu_(orders-1) of any function by Gauss-Hermite quadrature, on the host.
-
-    Raises:
-        ValueError: where the rule has too few nodes for products with h_(orders-1).
-    """
-    if orders > nodes // 4:
-        raise ValueError(
-            f"{orders} coefficients need a rule of at least {4 * orders} nodes, not {nodes}"
-        )
-    with jax.enable_x64(True):
-        fine, coarse = (_quadrature(value, orders, count) for count in (nodes, nodes // 2))
-    return Expansion(fine, float(np.max(np.abs(fine - coarse))))
-
-
-def _quadrature(value: Map, orders: int, nodes: int) -> Float[np.ndarray, " orders"]:
-    points, weights = roots_hermitenorm(nodes)
-    basis = hermite_values(jnp.asarray(points), orders)
-    return np.asarray(basis * value(jnp.asarray(points))) @ (weights / np.sum(weights))
 
 
 def from_coefficients(mu: Any, value: Map | None = None, name: str = "series") -> Activation:
@@ -99,24 +71,6 @@ def from_coefficients(mu: Any, value: Map | None = None, name: str = "series") -
         lambda count: jnp.pad(jnp.asarray(mu)[:count], (0, max(count - orders, 0))),
         lambda r: squares(mu, r),
         lambda r: squares(slopes, r),
-    )
-
-
-def from_function(value: Map, orders: int = 60, nodes: int = 256, name: str = "") -> Activation:
-    """An activation from its values, expanded by quadrature (sigmoid, tanh, ...)."""
-    mu = expand(value, orders, nodes).coefficients
-    return from_coefficients(mu, value, name or "expanded")
-
-
-def polynomial(monomials: Sequence[float], name: str = "polynomial") -> Activation:
-    """sum_n monomials[n] a^n."""
-    plain = np.polynomial.hermite_e.poly2herme(np.asarray(monomials, float))
-    norms = np.exp(gammaln(np.arange(1.0, len(plain) + 1)) / 2)
-    highest_first = np.asarray(monomials, float)[::-1]
-    return from_coefficients(
-        plain * norms,
-        lambda a: jnp.polyval(jnp.asarray(highest_first, jnp.result_type(a)), a),
-        name,
     )
 
 
@@ -154,57 +108,11 @@ def absolute_value() -> Activation:
     return Activation("|a|", jnp.abs, coefficients, _with_slope(dual, tangent), tangent)
 
 
-def erf(slope: float = sqrt(0.5)) -> Activation:
-    """erf(slope a)."""
-    square = slope**2
-    share = 2 * square / (1 + 2 * square)
-
-    def coefficients(orders: int) -> Array:
-        p = np.arange(orders)
-        j = np.maximum(p - 1, 0) // 2
-        size = gammaln(2.0 * j + 1) - 2 * gammaln(j + 1.0) - j * np.log(4) + p * np.log(share)
-        mu = (-1.0) ** j * np.sqrt(2 / (pi * np.maximum(p, 1)) * np.exp(size))
-        return jnp.asarray(np.where(p % 2 == 1, mu, 0))
-
-    return Activation(
-        f"erf({slope:.3g} a)",
-        lambda a: jax.lax.erf(slope * a),
-        coefficients,
-        lambda r: 2 / pi * jnp.arcsin(share * _clip(r)),
-        lambda r: 2 * share / pi / jnp.sqrt(1 - jnp.square(share * _clip(r))),
-    )
-
-
-def sine(frequency: float = 1.0) -> Activation:
-    """sin(frequency a)."""
-    return _wave("sin", frequency, jnp.sin, jnp.sinh, jnp.cosh, odd=1)
-
-
-def cosine(frequency: float = 1.0) -> Activation:
-    """cos(frequency a)."""
-    return _wave("cos", frequency, jnp.cos, jnp.cosh, jnp.sinh, odd=0)
-
-
-def _wave(name: str, w: float, value: Map, even: Map, slope: Map, odd: int) -> Activation:
-    def coefficients(orders: int) -> Array:
-        p = np.arange(orders)
-        size = np.exp(p * np.log(abs(w)) - w**2 / 2 - gammaln(p + 1.0) / 2) * np.sign(w) ** odd
-        return jnp.asarray(np.where(p % 2 == odd, (-1.0) ** (p // 2) * size, 0))
-
-    return Activation(
-        f"{name}({w:.3g} a)",
-        lambda a: value(w * a),
-        coefficients,
-        lambda r: exp(-(w**2)) * even(w**2 * _clip(r)),
-        lambda r: w**2 * exp(-(w**2)) * slope(w**2 * _clip(r)),
-    )
-
-
 def with_polynomial(activation: Activation, weight: Any, mu: Float[Array, " n"]) -> Activation:
     """weight * s + sum_p mu_p h_p; all may be traced."""
     count = mu.shape[0]
     crossed = jnp.square(mu) + 2 * weight * mu * activation.coefficients(count)
-    slopes = jnp.arange(1, count) * crossed[1:]
+    slopes = jnp.arange(1, count, dtype=crossed.dtype) * crossed[1:]
     added = from_coefficients(mu)
     return Activation(
         f"{activation.name} and a polynomial",
@@ -228,27 +136,8 @@ def truncation_error(
     sum_(p >= orders) p mu_p^2 |r|^(p-1) <= |r|^(orders-1) sum_(p >= orders) p mu_p^2.
     """
     mu = activation.coefficients(orders)
-    left = slope_square(activation) - jnp.sum(jnp.arange(orders) * jnp.square(mu))
+    left = slope_square(activation) - jnp.sum(jnp.arange(orders, dtype=mu.dtype) * jnp.square(mu))
     return jnp.abs(correlation) ** (orders - 1) * jnp.maximum(left, 0)
-
-
-def check_derivative(activation: Activation, nodes: int = 256) -> None:
-    """ValueError unless Stein's identity E[s'(a)] = E[a s(a)] shows that s has a derivative.
-
-    A step has none: its derivative is zero almost everywhere, but E[a s(a)] is not. Eager.
-    """
-    points, weights = roots_hermitenorm(nodes)
-    weights = weights / np.sum(weights)
-    slopes = jax.vmap(jax.grad(activation.value))(jnp.asarray(points))
-    by_parts = float(np.sum(weights * points * np.asarray(activation.value(jnp.asarray(points)))))
-    direct = float(np.sum(weights * np.asarray(slopes)))
-    # A kink between two nodes is misplaced by at most their distance, about 5 / sqrt(nodes).
-    room = 5 / sqrt(nodes) * (float(np.sum(weights * np.abs(np.asarray(slopes)))) + 1e-12)
-    if not abs(direct - by_parts) <= room:
-        raise ValueError(
-            f"activation {activation.name!r} has no derivative under Gaussian inputs: "
-            f"E[s'] = {direct:.3g}, but E[a s(a)] = {by_parts:.3g}; use one without jumps"
-        )
 
 
 def _relu_coefficients(orders: int) -> Float[np.ndarray, " orders"]:

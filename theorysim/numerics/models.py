@@ -1,7 +1,11 @@
-"""Equinox and Flax modules as functions `model(params, x)` of one input."""
+"""Equinox and Flax modules as functions `model(params, x)` of one input.
+
+Flax is an extra: `pip install 'theorysim[flax]'`.
+"""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -24,6 +28,7 @@ def from_equinox(module: Any) -> Functional:
 
 def from_linen(module: Any, variables: Any) -> Functional:
     """A Flax linen module; parameters are `variables["params"]`, other collections are frozen."""
+    _flax("linen")
     frozen = {name: part for name, part in variables.items() if name != "params"}
     return Functional(
         lambda params, x: module.apply({"params": params, **frozen}, x), variables["params"]
@@ -32,11 +37,19 @@ def from_linen(module: Any, variables: Any) -> Functional:
 
 def from_nnx(module: Any) -> Functional:
     """A Flax nnx module; parameters are its `nnx.Param` variables, other state is frozen."""
-    from flax import nnx
-
+    nnx = _flax("nnx")
     graph, params, rest = nnx.split(module, nnx.Param, ...)
 
     def model(params: Any, x: Any) -> Array:
         return nnx.merge(graph, params, rest)(x)
 
     return Functional(model, nnx.to_pure_dict(params))
+
+
+def _flax(part: str) -> Any:
+    try:
+        return importlib.import_module(f"flax.{part}")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"models of flax.{part} need Flax: pip install 'theorysim[flax]'", name=error.name
+        ) from error

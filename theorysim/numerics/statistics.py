@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Num
 from scipy import special
 
 
@@ -15,7 +15,7 @@ def student_quantile(probability: float, degrees: float) -> float:
 
 
 def clopper_pearson(
-    successes: Int[np.ndarray, "*n"], trials: Int[np.ndarray, "*n"], confidence: float
+    successes: Num[np.ndarray, "*n"], trials: Num[np.ndarray, "*n"], confidence: float
 ) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
     """Exact two-sided binomial bounds (low, high) for the chance of success.
 

@@ -129,10 +129,10 @@ def _compiled_leaf_grams(
     def row_of_blocks(here: Any) -> Any:
         left = features(here)
         blocks = jax.lax.map(lambda there: _contract(left, features(there)), across)
-        return jax.tree.map(lambda blocks: _joined(blocks, 1, columns), blocks)
+        return jax.tree.map(lambda blocks: _join(blocks, 1, columns), blocks)
 
     stacked = jax.lax.map(row_of_blocks, _blocks(inputs, size))
-    return jax.tree.map(lambda blocks: _joined(blocks, 0, rows), stacked)
+    return jax.tree.map(lambda blocks: _join(blocks, 0, rows), stacked)
 
 
 def _blocks(inputs: Any, size: int) -> Any:
@@ -291,7 +291,7 @@ def _length(inputs: Any) -> int:
     return jax.tree.leaves(inputs)[0].shape[0]
 
 
-def _joined(blocks: Array, axis: int, length: int) -> Array:
+def _join(blocks: Array, axis: int, length: int) -> Array:
     """Blocks along `axis`, stacked along the first one, as one axis cut to its true length."""
     moved = jnp.moveaxis(blocks, 0, axis)
     shape = moved.shape

@@ -14,9 +14,8 @@ How it is evaluated. With A = U S V^T the rows of (U^T W_1 + V^T W_2^T) / sqrt 2
 that the i-th has no component beyond the i-th basis vector. A row that depends on faster ones
 makes none: rounding would let it grow out of a saddle that the flow never leaves. In this basis
 P = T^T T, and one QR factorisation finds the triangular T with every growth factor taken relative
-to a faster one. For the factors themselves G = T^(-1) R with a rotation R: from dG/dt = -P^(-1)
-Q_0^T e^(4Ft) Q_0 G follows dR/dt = K R, where K is the upper triangle of H less its transpose and
-H = T^(-T) Q_0^T e^(4Ft) Q_0 T^(-1) is bounded. A rotation amplifies no error.
+to a faster one. The factors themselves are e^(2Ft) Q_0 T^(-1) up to a rotation of the hidden space,
+which neither the product nor the Grams see.
 
 Source: Springer et al. (2025), Eqs. 5 and 6. The Riccati solution for Q Q^T is that of Braun et
 al., "Exact learning dynamics of deep linear networks with prior knowledge", NeurIPS 2022.
@@ -30,7 +29,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from theorysim.numerics.flow import integrate
+from theorysim.numerics.checks import when_known
 from theorysim.numerics.products import dot
 from theorysim.systems.linear_modes import mean_decay
 from theorysim.systems.two_layer_linear import Factors
@@ -72,7 +71,6 @@ class _Start(NamedTuple):
     fall_rates: Float[Array, " rows"]
     column_rates: Float[Array, " r"]
     log_amplitude: Float[Array, " r"]
-    basis: Float[Array, "r r"]
 
 
 def decompose(target: Float[Array, "m n"]) -> Decomposition:
@@ -91,54 +89,23 @@ def balanced_flow(
 
     Give the target as a `Decomposition` where its singular vectors are known. The negative part of
     a symmetric target, for example, is never learned from the identity; computed singular vectors
-    show this only up to rounding over the gaps between the singular values. NaN for a start that
-    is not balanced to rounding, for singular values that are negative or not in decreasing order,
-    and for negative times.
+    show this only up to rounding over the gaps between the singular values.
+
+    Raises:
+        ValueError: for a start that is not balanced to rounding, singular values that are negative
+            or not in decreasing order, and negative times; traced ones give NaN.
     """
     start, known = Factors(first, second), _decomposition(target)
+    when_known(_check_start, start)
+    when_known(_check_values, known.singular_values)
+    when_known(_check_times, times)
     rotated = _rotate(start, known)
 
     def grams(time: Float[Array, ""]) -> BalancedPath:
-        w1, w2 = _gauged(rotated, known, time)
+        w1, w2 = _gauge(rotated, known, time)
         return BalancedPath(dot(w1, w2), dot(w1, w1.T), dot(w2.T, w2))
 
     return _where(_is_valid(start, known, times), jax.vmap(grams)(times))
-
-
-def balanced_factors(
-    first: Float[Array, "m r"],
-    second: Float[Array, "r n"],
-    target: Float[Array, "m n"] | Decomposition,
-    times: Float[Array, " times"],
-    **options: Any,
-) -> Factors:
-    """The factors of `balanced_flow` at increasing times: exact up to a rotation, integrated.
-
-    The rotation of the hidden space is all that needs an ODE (options as for
-    `numerics.flow.integrate`). Its error does not grow, and enters the product and the Grams only
-    squared.
-    """
-    start, known = Factors(first, second), _decomposition(target)
-    rotated = _rotate(start, known)
-
-    def field(state: Any, args: Any) -> Any:
-        time, rotation = state
-        w1, w2 = _gauged(rotated, known, time)
-        upper = jnp.triu(dot(w1.T, w1) + dot(w2, w2.T), 1)
-        return jnp.ones_like(time), dot(upper - upper.T, rotation)
-
-    def factors(time: Float[Array, ""], rotation: Float[Array, "r r"]) -> Factors:
-        w1, w2 = _gauged(rotated, known, time)
-        # One Newton step towards the nearest orthogonal matrix.
-        rotation = 1.5 * rotation - 0.5 * dot(rotation, dot(rotation.T, rotation))
-        turn = dot(rotation, rotated.basis)
-        return Factors(dot(w1, turn), dot(turn.T, w2))
-
-    zero = jnp.zeros_like(times[:1])
-    begin = (zero[0], jnp.eye(len(rotated.basis), dtype=rotated.basis.dtype))
-    _, rotations = integrate(field, begin, jnp.concatenate([zero, times]), **options)
-    path = jax.vmap(factors)(times, rotations[1:])
-    return _where(_is_valid(start, known, times), path)
 
 
 def imbalance(first: Float[Array, "m r"], second: Float[Array, "r n"]) -> Float[Array, ""]:
@@ -149,14 +116,29 @@ def imbalance(first: Float[Array, "m r"], second: Float[Array, "r n"]) -> Float[
     return jnp.linalg.norm(dot(first.T, first) - dot(second, second.T))
 
 
-def check_balanced(first: Float[Array, "m r"], second: Float[Array, "r n"]) -> None:
-    """ValueError unless W_1^T W_1 = W_2 W_2^T to rounding. Eager."""
-    found, limit = float(imbalance(first, second)), _rounding(first)
+def _check_start(start: Factors) -> None:
+    found, limit = float(imbalance(*start)), _rounding(start.first)
     if not found <= limit:
         raise ValueError(
             f"the start is not balanced: ||W_1^T W_1 - W_2 W_2^T|| / (||W_1||^2 + ||W_2||^2) = "
-            f"{found:.3g} exceeds {limit:.3g}; integrate such a start with numerics.flow"
+            f"{found:.3g} exceeds {limit:.3g}: integrate such a start with numerics.flow"
         )
+
+
+def _check_values(values: Float[Array, " k"]) -> None:
+    if not bool(_are_ordered(values)):
+        raise ValueError(
+            f"singular values {values} are not decreasing and >= 0: sort them, with their vectors"
+        )
+
+
+def _check_times(times: Float[Array, " times"]) -> None:
+    if not bool(jnp.all(times >= 0)):
+        raise ValueError(f"time {float(jnp.min(times)):.6g} is before the start at time 0")
+
+
+def _are_ordered(values: Float[Array, " k"]) -> Bool[Array, ""]:
+    return jnp.all(values[1:] <= values[:-1]) & (values[-1] >= 0)
 
 
 def _rounding(matrix: Float[Array, "m r"]) -> float:
@@ -171,8 +153,7 @@ def _decomposition(target: Float[Array, "m n"] | Decomposition) -> Decomposition
 def _is_valid(
     start: Factors, known: Decomposition, times: Float[Array, " times"]
 ) -> Bool[Array, " times"]:
-    values = known.singular_values
-    is_ordered = jnp.all(values[1:] <= values[:-1]) & (values[-1] >= 0)
+    is_ordered = _are_ordered(known.singular_values)
     is_balanced = imbalance(*start) <= _rounding(start.first)
     return (times >= 0) & is_ordered & is_balanced
 
@@ -208,7 +189,6 @@ def _rotate(start: Factors, known: Decomposition) -> _Start:
         fall_rates=jnp.pad(rates, (0, len(falling) - len(rates))),
         column_rates=jnp.where(is_growing, rates[index], 0),
         log_amplitude=jnp.log(amplitude),
-        basis=basis.vectors,
     )
 
 
@@ -244,7 +224,7 @@ def _greedy_basis(rows: Float[Array, "k r"]) -> _Basis:
     return _Basis(found[source], source, residual[source])
 
 
-def _gauged(start: _Start, known: Decomposition, time: Float[Array, ""]) -> Factors:
+def _gauge(start: _Start, known: Decomposition, time: Float[Array, ""]) -> Factors:
     """The factors at one time in the triangular gauge, e^(2Ft) Q_0 T^(-1)."""
     # Columns that have grown beyond one are scaled back to it, so that nothing overflows.
     log_column = 2 * start.column_rates * time + start.log_amplitude

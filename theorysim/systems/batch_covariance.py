@@ -25,7 +25,7 @@ def of_inputs(inputs: Float[Array, "batch d"]) -> Covariance:
     return dot(inputs.T, inputs) / len(inputs)
 
 
-def sampled(key: PRNGKeyArray, width: int, batch: int) -> Covariance:
+def sample(key: PRNGKeyArray, width: int, batch: int) -> Covariance:
     """The covariance of a batch that is drawn: for any batch, also one smaller than the width."""
     return of_inputs(jax.random.normal(key, (batch, width)))
 
@@ -33,7 +33,7 @@ def sampled(key: PRNGKeyArray, width: int, batch: int) -> Covariance:
 def wishart(key: PRNGKeyArray, width: int, batch: Scalar) -> Covariance:
     """The same law in O(width^2), by Bartlett's decomposition; `batch` >= width may be traced.
 
-    NaN for smaller batches, whose covariance is singular: take `sampled`.
+    NaN for smaller batches, whose covariance is singular: take `sample`.
     """
     squares_key, below_key = jax.random.split(key)
     below = jnp.tril(jax.random.normal(below_key, (width, width)), -1)

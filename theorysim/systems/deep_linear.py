@@ -11,15 +11,13 @@ Teachers", NeurIPS 2021, Section 5, Theorems 5.2 and 5.5.
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
-from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Num
+from jaxtyping import Array, Float
 
 from theorysim.numerics.flow import integrate
 from theorysim.numerics.products import dot
-from theorysim.systems.deep_linear_limit import alignment
+from theorysim.systems.deep_linear_limit import check_start
 from theorysim.systems.linear_modes import mean_decay
-from theorysim.systems.linear_regression import Scalar, check_data, project, row_space
+from theorysim.systems.linear_regression import Scalar, project, row_space
 
 
 class _EndToEnd(NamedTuple):
@@ -46,8 +44,14 @@ def end_to_end_flow(
     beta = ||a||^(L-1) a and da/dt = -||a||^(L-1) grad, so P_perp a never changes, and the n numbers
     Q^T a are all there is. `depth` may be any real number >= 1, also traced; explicit steps cost
     a time proportional to it. Options (tolerances, tolerance_scale) as for
-    `numerics.flow.integrate`. NaN for dependent rows, a zero source or a failed integration.
+    `numerics.flow.integrate`.
+    NaN where the integration fails.
+
+    Raises:
+        ValueError: for a depth below 1, a source that is zero or not finite, and for dependent
+            rows; traced ones give NaN.
     """
+    check_start(source, depth)
     depth = jnp.asarray(depth, data.dtype)
     basis = row_space(data)
     reduced = dot(data, basis)
@@ -61,17 +65,7 @@ def end_to_end_flow(
         jnp.where(depth >= 1, depth, jnp.nan),
     )
     inside = integrate(_first_layer_field, dot(basis.T, first), times, drive, **options)
-    return _growth(inside, drive)[:, None] * (dot(inside, basis.T) + outside)
-
-
-def loss_decay_rate(data: Float[Array, "n d"], depth: Scalar, norm: Scalar) -> Float[Array, ""]:
-    """(4/n) sigma_min(X)^2 norm^(2-2/L): d ln(loss)/dt is below minus this while ||beta|| >= norm.
-
-    Times of some multiples of its inverse, at the norm of the limit, reach that limit.
-    """
-    smallest = jnp.linalg.norm(data, ord=-2)
-    power = 2 - 2 / jnp.asarray(depth, data.dtype)
-    return 4 / data.shape[0] * jnp.square(smallest) * jnp.power(norm, power)
+    return _growth(inside, drive)[:, None] * (dot(inside, basis.T) + outside[None])
 
 
 def _growth(inside: Float[Array, "*times n"], drive: _EndToEnd) -> Float[Array, "*times"]:
@@ -128,80 +122,6 @@ def frozen_scale_one_layer(
     elapsed = times - times[0]
     decay = overlap.curvature * elapsed
     return jnp.exp(-decay) + overlap.pull * elapsed * mean_decay(decay)
-
-
-def frozen_scale_two_layers(
-    data: Float[Array, "n d"],
-    source: Float[Array, " d"],
-    target: Float[Array, " d"],
-    depth: Scalar,
-    times: Float[Array, " times"],
-) -> Float[Array, " times"]:
-    """c(t) = c* / (1 - (1 - c*) exp(-A c* t)) where two layers are trained; c(times[0]) = 1."""
-    overlap = _overlap(data, source, target, depth, 2)
-    elapsed = times - times[0]
-    decay = 2 * overlap.pull * elapsed
-    # A sum of positive terms, also at c* = 0 and for c* < 0, where c tends to 0.
-    return 1 / (jnp.exp(-decay) + 2 * overlap.curvature * elapsed * mean_decay(decay))
-
-
-def frozen_scale_limit(
-    data: Float[Array, "n d"],
-    source: Float[Array, " d"],
-    target: Float[Array, " d"],
-    depth: int,
-    frozen: int,
-) -> Float[Array, ""]:
-    """lim c(t): c* = <X source, y> / ||X source||^2, but 0 where c* < 0 and K >= 2 layers train.
-
-    NaN where X source = 0. ValueError unless 1 <= frozen < depth.
-    """
-    trainable = _trainable(depth, frozen)
-    overlap = _overlap(data, source, target, depth, trainable)
-    best = overlap.pull / overlap.curvature
-    return best if trainable == 1 else jnp.maximum(best, 0)
-
-
-def check_problem(
-    data: Num[ArrayLike, "n d"],
-    source: Num[ArrayLike, " d"],
-    target: Num[ArrayLike, " d"],
-    depth: float,
-) -> None:
-    """ValueError naming the first hypothesis of Theorem 5.2 that fails numerically. Eager.
-
-    Depth below 1; more samples than dimensions, singular X X^T; a zero source; no part of the
-    source outside the data (as for n = d), where the flow can end in the saddle beta = 0; at
-    infinite depth no part of source or target inside the data, where the limit is degenerate.
-    """
-    if not depth >= 1:
-        raise ValueError(f"depth {depth} is below 1: use at least one layer")
-    check_data(data)
-    rows = jnp.asarray(data, dtype=jnp.result_type(float))
-    start, goal = jnp.asarray(source, rows.dtype), jnp.asarray(target, rows.dtype)
-    if not np.isfinite(start).all() or not np.isfinite(goal).all():
-        raise ValueError("source and target must be finite")
-    if not np.any(start):
-        raise ValueError("the source is zero, a saddle of the loss: use a nonzero source")
-    lengths = alignment(rows, start, goal)
-    floor = 4 * rows.shape[1] * float(jnp.finfo(rows.dtype).eps)
-    if lengths.source_orthogonal <= floor and depth > 1:
-        raise ValueError(
-            f"||P_perp source||/||source|| = {lengths.source_orthogonal:.3g} is below "
-            f"{floor:.3g} with {rows.shape[0]} samples in dimension {rows.shape[1]}: the flow can "
-            "end in the saddle at zero; use fewer samples or a source outside their span"
-        )
-    if depth == np.inf:
-        _check_infinite_depth(float(lengths.source_parallel), floor, "source")
-        _check_infinite_depth(float(lengths.target_parallel), floor, "target")
-
-
-def _check_infinite_depth(length: float, floor: float, name: str) -> None:
-    if length <= floor:
-        raise ValueError(
-            f"||P_par {name}||/||source|| = {length:.3g} is below {floor:.3g}, where the limit of "
-            f"infinite depth is degenerate: use a {name} that the data see, or a finite depth"
-        )
 
 
 def _trainable(depth: int, frozen: int) -> int:

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import optimistix as optx
 from jaxtyping import Array, Float
 
+from theorysim.numerics.checks import are_finite, when_known
 from theorysim.systems.linear_regression import Scalar, project, row_space
 
 
@@ -35,8 +36,11 @@ def alignment(
 ) -> Alignment:
     """Lengths of the teachers' parts inside and outside the row space of the data.
 
-    NaN for dependent rows or a zero source; ValueError for more rows than dimensions.
+    Raises:
+        ValueError: as `linear_regression.row_space`, and for a source that is zero or not finite;
+            traced ones give NaN.
     """
+    check_start(source, 1)
     basis = row_space(data)
     inside, outside = (jnp.linalg.norm(part) for part in project(basis, source))
     length = jnp.hypot(inside, outside)
@@ -50,7 +54,11 @@ def log_norm_ratio(lengths: Alignment, depth: Scalar) -> Float[Array, ""]:
     The root in u of c_par^2 - c_perp^2 expm1(-2u/L) - tau^2 exp(-2u) = 0, which increases in u.
     For tau = 0, where x = 0 solves the equation too, this is the root x = c_perp^L that the flow
     reaches. Derivatives of every order follow from the implicit function theorem.
+
+    Raises:
+        ValueError: for a depth below 1; a traced one gives NaN.
     """
+    when_known(_check_depth, depth)
     depth = jnp.asarray(depth, lengths.source_parallel.dtype)
     lower, upper = (jax.lax.stop_gradient(end) for end in _bracket(lengths, depth))
     precision = float(jnp.finfo(depth.dtype).eps)
@@ -75,13 +83,6 @@ def source_coefficient(lengths: Alignment, depth: Scalar) -> Float[Array, ""]:
 def infinite_depth_coefficient(lengths: Alignment) -> Float[Array, ""]:
     """tau / c_par = ||P_par target|| / ||P_par source||, the factor in equation (6)."""
     return lengths.target_parallel / lengths.source_parallel
-
-
-def first_order_coefficient(lengths: Alignment, depth: Scalar) -> Float[Array, ""]:
-    """k_L up to O(1/L^2): k (1 - ln k / (c_par^2 L)) with k = tau / c_par."""
-    coefficient = infinite_depth_coefficient(lengths)
-    correction = jnp.log(coefficient) / (jnp.square(lengths.source_parallel) * depth)
-    return coefficient * (1 - correction)
 
 
 def log_coefficient_gap(lengths: Alignment, depth: Scalar) -> Float[Array, ""]:
@@ -111,16 +112,30 @@ def limit(
     target: Float[Array, " d"],
     depth: Scalar,
 ) -> Float[Array, " d"]:
-    """Theorem 5.2, equation (5): the limit of the end-to-end vector at the given depth."""
-    coefficient = source_coefficient(alignment(data, source, target), depth)
+    """Theorem 5.2, equation (5): the limit of the end-to-end vector at the given depth.
+
+    Raises:
+        ValueError: naming the first hypothesis that known numbers violate: as `alignment` and
+            `log_norm_ratio`; for a depth above 1 with no part of the source outside the data, where
+            the flow can end in the saddle at zero.
+    """
+    lengths = alignment(data, source, target)
+    when_known(_check_limit, lengths, data, depth)
+    coefficient = source_coefficient(lengths, depth)
     return _combine(data, source, target, coefficient)
 
 
 def infinite_depth_limit(
     data: Float[Array, "n d"], source: Float[Array, " d"], target: Float[Array, " d"]
 ) -> Float[Array, " d"]:
-    """Theorem 5.2, equation (6): the limit in time, then in depth."""
-    coefficient = infinite_depth_coefficient(alignment(data, source, target))
+    """Theorem 5.2, equation (6): the limit in time, then in depth.
+
+    Raises:
+        ValueError: as `limit`, and where no part of source or target is inside the data.
+    """
+    lengths = alignment(data, source, target)
+    when_known(_check_limit, lengths, data, jnp.inf)
+    coefficient = infinite_depth_coefficient(lengths)
     return _combine(data, source, target, coefficient)
 
 
@@ -132,6 +147,44 @@ def _combine(
 ) -> Float[Array, " d"]:
     basis = row_space(data)
     return coefficient * project(basis, source).orthogonal + project(basis, target).parallel
+
+
+def check_start(source: Float[Array, " d"], depth: Scalar) -> None:
+    """ValueError for a source that is zero or not finite, or a depth below 1, where known."""
+    when_known(_check_depth, depth)
+    when_known(_check_source, source)
+
+
+def _check_source(source: Float[Array, " d"]) -> None:
+    if not are_finite(source):
+        raise ValueError("the source is not finite: use a finite nonzero source")
+    if not bool(jnp.any(source != 0)):
+        raise ValueError("the source is zero, a saddle of the loss: use a nonzero source")
+
+
+def _check_depth(depth: Scalar) -> None:
+    if not depth >= 1:
+        raise ValueError(f"depth {depth} is below 1: use at least one layer")
+
+
+def _check_limit(lengths: Alignment, data: Float[Array, "n d"], depth: Scalar) -> None:
+    if depth > 1:
+        _check_length(lengths.source_orthogonal, data, "P_perp source", "fewer samples")
+    if depth == jnp.inf:
+        _check_length(lengths.source_parallel, data, "P_par source", "a finite depth")
+        _check_length(lengths.target_parallel, data, "P_par target", "a finite depth")
+
+
+def _check_length(
+    length: Float[Array, ""], data: Float[Array, "n d"], name: str, remedy: str
+) -> None:
+    floor = 4 * data.shape[1] * float(jnp.finfo(data.dtype).eps)
+    if not length > floor:
+        raise ValueError(
+            f"||{name}||/||source|| = {float(length):.3g} is not above {floor:.3g} with "
+            f"{data.shape[0]} samples in dimension {data.shape[1]}, where the limit is degenerate: "
+            f"use {remedy} or teachers with such a part"
+        )
 
 
 def _norm_equation(

@@ -85,15 +85,6 @@ def gaussian_layers(
     )
 
 
-def perturbed(key: PRNGKeyArray, layers: Layers, scale: Scalar) -> Layers:
-    """The layers plus independent N(0, scale^2) entries, which breaks balancedness by O(scale)."""
-    keys = jax.random.split(key, len(layers))
-    return tuple(
-        layer + scale * jax.random.normal(each, layer.shape, layer.dtype)
-        for each, layer in zip(keys, layers, strict=True)
-    )
-
-
 def observe(layers: Layers, data: Float[Array, "n d"], labels: Float[Array, " n"]) -> Observed:
     """End-to-end vector, training loss and imbalance of one network."""
     return Observed(end_to_end(layers), loss(layers, data, labels), imbalance(layers))
@@ -111,9 +102,15 @@ def train(
     """The network after gradient descent of all but the first `frozen` layers.
 
     Pretraining is this run on at least d samples of the source teacher.
+
+    Raises:
+        ValueError: where the layers do not fit together, none is left to train, or the run
+            diverges (see `critical_learning_rate`).
     """
     fixed, free, objective = _trainable(layers, data, labels, frozen)
-    return fixed + descent.descend_to(objective, free, optax.sgd(learning_rate), steps)
+    end = descent.descend_to(objective, free, optax.sgd(learning_rate), steps)
+    descent.check_descent(end, objective, free, learning_rate, steps)
+    return fixed + end
 
 
 def train_path(
@@ -128,7 +125,7 @@ def train_path(
 ) -> Observed:
     """`train`, observed at the start and after every `every` steps."""
     fixed, free, objective = _trainable(layers, data, labels, frozen)
-    return descent.descend(
+    path = descent.descend(
         objective,
         free,
         optax.sgd(learning_rate),
@@ -136,6 +133,8 @@ def train_path(
         record=lambda moving: observe(fixed + moving, data, labels),
         every=every,
     )
+    descent.check_descent(path, objective, free, learning_rate, steps)
+    return path
 
 
 def flow_path(
@@ -169,24 +168,14 @@ def critical_learning_rate(
     return data.shape[0] / (squared * depth * jnp.power(norm, 2 - 2 / depth))
 
 
-def check_layers(layers: Layers, tolerance: float) -> None:
-    """ValueError unless the shapes chain to a scalar output and imbalance <= tolerance. Eager."""
+def _trainable(
+    layers: Layers, data: Float[Array, "n d"], labels: Float[Array, " n"], frozen: int
+) -> tuple[Layers, Layers, Callable[[Layers], Float[Array, ""]]]:
     shapes = [layer.shape for layer in layers]
     if any(a[1] != b[0] for a, b in pairwise(shapes)) or shapes[-1][1] != 1:
         raise ValueError(
             f"layer shapes {shapes} do not chain to one output: need (d, d_1), ..., (d_{{L-1}}, 1)"
         )
-    residual = float(imbalance(layers))
-    if not residual <= tolerance:
-        raise ValueError(
-            f"imbalance {residual:.3g} exceeds {tolerance:.3g}: start from balanced_layers, or "
-            "from a smaller initialisation"
-        )
-
-
-def _trainable(
-    layers: Layers, data: Float[Array, "n d"], labels: Float[Array, " n"], frozen: int
-) -> tuple[Layers, Layers, Callable[[Layers], Float[Array, ""]]]:
     if not 0 <= frozen < len(layers):
         raise ValueError(
             f"{frozen} frozen layers of {len(layers)}: leave at least one layer to train"

@@ -15,6 +15,7 @@ Source: Afzal et al., "Linearization Explains Fine-Tuning in Large Language Mode
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -25,8 +26,8 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from theorysim.numerics.flow import gradient_flow
-from theorysim.numerics.tangent_kernels import Model
-from theorysim.systems.linearized import check_targets, linearize
+from theorysim.numerics.tangent_kernels import Model, empirical_ntk
+from theorysim.systems.linearized import as_matrix, check_targets, linearize
 
 Loss: TypeAlias = Callable[[Any], Float[Array, ""]]
 Scalar: TypeAlias = float | Float[Array, ""]
@@ -102,7 +103,7 @@ def regularised_step(
         on = jnp.asarray(True)
     elif scheme == "printed":
         on, off = is_on(pulled(strength)), ~is_on(half)
-        consistent = on.astype(strength.dtype) + off
+        consistent = on.astype(strength.dtype) + off.astype(strength.dtype)
     else:
         on = is_on(params if scheme == "old" else half)
     used = jnp.where(on, strength, 0)
@@ -206,16 +207,19 @@ def fine_tune(
         beside = descend(linear, rate, pull, stacked(linear)).path
         outputs, expanded, distance = own.path
         gaps = _norms(outputs - beside), _norms(outputs - expanded)
-        residual = outputs - targets
+        residual = outputs - targets[None]
         loss = jnp.square(_norms(residual))
         return Trajectory(residual, loss, distance, *gaps, own.strength, own.params)
 
     trajectory = jax.jit(run)(learning_rate, strength)
     if not bool(jnp.all(jnp.isfinite(trajectory.loss))):
         first = int(np.argmin(np.isfinite(np.asarray(trajectory.loss))))
+        size = math.prod(trajectory.residual.shape[1:])
+        gram = as_matrix(empirical_ntk(model, params, inputs), size)
+        limit = 2 / (2 * jnp.linalg.eigvalsh(gram)[-1] + strength)
         raise ValueError(
-            f"learning rate {learning_rate:g} diverges at step {first}: use a smaller one "
-            "(1/(largest eigenvalue of empirical_ntk) is where linear descent becomes unstable)"
+            f"learning rate {learning_rate:g} diverges at step {first}; linear descent is stable "
+            f"up to 2/lambda_max = {float(limit):.4g}: choose a smaller one"
         )
     return trajectory
 

@@ -2,7 +2,7 @@
 
 minimise ||K alpha - y||^2 + sigma alpha^T K alpha over alpha gives alpha = (K + sigma I)^(-1) y and
 the residual y - K alpha = sigma (K + sigma I)^(-1) y. Where the squared error is averaged over n
-inputs, n sigma takes the place of sigma (`effective_sigma`); with R + lambda/2 ||u||^2, R summed,
+inputs, n sigma takes the place of sigma; with R + lambda/2 ||u||^2, R summed,
 sigma is lambda/2. Targets are what the kernel has to learn: y, or y - f0 for a model that starts at
 f0. The risk is ||y - K alpha||^2, summed or averaged.
 
@@ -18,6 +18,7 @@ import numpy as np
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Float
 
+from theorysim.numerics.checks import when_known
 from theorysim.numerics.products import dot
 
 Gram: TypeAlias = Float[Array, "n n"]
@@ -33,11 +34,6 @@ class Bounds(NamedTuple):
 
     lower: Scalar
     upper: Scalar
-
-
-def effective_sigma(sigma: Number, inputs: int, loss: Normalisation) -> Number:
-    """sigma where squared errors are summed, n sigma where they are averaged."""
-    return sigma if loss == "sum" else inputs * sigma
 
 
 def coefficients(gram: Gram, targets: Vector, sigma: Number) -> Vector:
@@ -81,11 +77,13 @@ def condition_number(gram: Gram, sigma: Number = 0.0) -> Scalar:
 def relative_size(gram: Gram, added: Gram, norm: Norm = "operator") -> Scalar:
     """eta = |K^(-1/2) S K^(-1/2)|, how large an added kernel S is beside an invertible K.
 
-    NaN where K is singular to rounding.
+    Raises:
+        ValueError: where K is singular to rounding; a traced one gives NaN.
     """
+    when_known(check_invertible, gram)
     spectrum, basis = jnp.linalg.eigh(gram)
     floor = spectrum.size * jnp.finfo(spectrum.dtype).eps * spectrum[-1]
-    whitening = basis / jnp.sqrt(jnp.where(spectrum > floor, spectrum, jnp.nan))
+    whitening = basis / jnp.sqrt(jnp.where(spectrum > floor, spectrum, jnp.nan))[None]
     whitened = jnp.abs(jnp.linalg.eigvalsh(dot(whitening.T, dot(added, whitening))))
     return jnp.max(whitened) if norm == "operator" else jnp.linalg.norm(whitened)
 

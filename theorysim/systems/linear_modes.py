@@ -3,7 +3,7 @@
 Where both factors have the singular vectors of the target, every mode is a network of its own with
 weights w_1 = w_2 = w and the loss (w_1 w_2 - feature)^2, not halved; fine-tuning adds
 pull_back (w_1 w_2 - anchor)^2. A feature is the singular value of a target, its root a weight.
-All functions act entry by entry on arrays that broadcast.
+All functions act entry by entry on arrays of one rank that broadcast, or numbers.
 
 Source: Springer et al. (2025), Eqs. 5, 6, 16 to 18, Theorem A.1 and Section A.6.
 """
@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int
 
 from theorysim.numerics.descent import iterate_to
 
-Numbers: TypeAlias = Float[Array, "*n"]
+Numbers: TypeAlias = Float[Array, "*#n"]
 
 
 def mean_decay(x: Numbers) -> Numbers:
@@ -46,13 +46,6 @@ def growth(time: Numbers, feature: Numbers, tau: Numbers) -> Numbers:
     return jnp.exp(log_growth(time, feature, tau))
 
 
-def half_time(feature: Numbers, tau: Numbers) -> Numbers:
-    """When w^2 = feature / 2, about tau / (2 feature); NaN if it starts beyond that."""
-    at_start = jnp.exp(-2 * tau) / feature
-    time = (2 * tau + jnp.log(feature) + jnp.log1p(-at_start)) / (4 * feature)
-    return jnp.where(at_start <= 0.5, time, jnp.nan)
-
-
 def stage_times(features: Float[Array, " d"], tau: Float[Array, ""]) -> Float[Array, " d"]:
     """Times at which the first n modes are learned and the others not, for n = 1..d and large tau.
 
@@ -62,12 +55,6 @@ def stage_times(features: Float[Array, " d"], tau: Float[Array, ""]) -> Float[Ar
     """
     following = jnp.append(features[1:], 0).astype(features.dtype)
     return 3 * tau / (2 * (2 * features + following))
-
-
-def product_stage_times(features: Float[Array, " d"], tau: Float[Array, ""]) -> Float[Array, " d"]:
-    """As `stage_times`, but for the errors of the product: t_n = tau / (sigma_n + sigma_(n+1))."""
-    following = jnp.append(features[1:], 0).astype(features.dtype)
-    return tau / (features + following)
 
 
 class Tuning(NamedTuple):
@@ -116,19 +103,6 @@ def change(tuning: Tuning, steps: Int[Array, ""] | int) -> Numbers:
 
     moved = iterate_to(move, jnp.zeros(_shape(begin, tuning), begin.dtype), steps)
     return moved * (2 * begin + moved)
-
-
-def distance(tuning: Tuning, steps: Int[Array, ""] | int) -> Numbers:
-    """w - sqrt(limit) after `steps` steps from w^2 = anchor, to full relative accuracy."""
-    feature, anchor, pull_back, learning_rate = tuning
-    end = jnp.sqrt(limit(tuning))
-    begin = (anchor - feature) / ((1 + pull_back) * (jnp.sqrt(anchor) + end))
-
-    def shrink(away: Numbers) -> Numbers:
-        weight = end + away
-        return away * (1 - 2 * learning_rate * (1 + pull_back) * weight * (weight + end))
-
-    return iterate_to(shrink, jnp.broadcast_to(begin, _shape(begin, tuning)), steps)
 
 
 def limit(tuning: Tuning) -> Numbers:

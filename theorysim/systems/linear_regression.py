@@ -8,15 +8,13 @@ Teachers", NeurIPS 2021, Section 4.
 """
 
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
-from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Num, PRNGKeyArray, Shaped
+from jaxtyping import Array, Bool, Float, Num
 
+from theorysim.numerics.checks import check_learning_rate, check_outcome, when_known
 from theorysim.numerics.contraction import Contraction, contraction
 from theorysim.numerics.descent import descend
 from theorysim.numerics.products import dot
@@ -66,19 +64,14 @@ def loss(
     return jnp.mean(jnp.square(dot(data, weights) - labels))
 
 
-def population_risk(
-    weights: Float[Array, "*times d"], target: Float[Array, " d"], covariance: Covariance
-) -> Float[Array, "*times"]:
-    """R(w) = ||Sigma^(1/2) (w - target)||^2, the expected squared error (not halved)."""
-    components = dot(weights - target, covariance.eigenvectors)
-    return jnp.sum(covariance.eigenvalues * jnp.square(components), axis=-1)
-
-
 def row_space(data: Float[Array, "n d"]) -> Float[Array, "d n"]:
     """Orthonormal basis Q of the span of the rows, from the thin QR of X^T.
 
-    P_par = Q Q^T is the paper's X^T (X X^T)^(-1) X. NaN where the rows are linearly dependent to
-    rounding. ValueError if there are more rows than dimensions.
+    P_par = Q Q^T is the paper's X^T (X X^T)^(-1) X.
+
+    Raises:
+        ValueError: for more rows than dimensions, and for rows that are linearly dependent to
+            rounding or not finite; the basis of traced ones is NaN.
     """
     samples, dimension = data.shape
     if samples > dimension:
@@ -89,8 +82,17 @@ def row_space(data: Float[Array, "n d"]) -> Float[Array, "d n"]:
     basis, triangle = jnp.linalg.qr(data.T)
     # A row depends on the rows before it if nothing of its own length is left on the diagonal.
     own, length = jnp.abs(jnp.diagonal(triangle)), jnp.linalg.norm(triangle, axis=0)
-    independent = jnp.all(own > 4 * dimension * jnp.finfo(data.dtype).eps * length)
-    return jnp.where(independent, basis, jnp.nan)
+    independent = own > 4 * dimension * jnp.finfo(data.dtype).eps * length
+    when_known(_check_rows, independent)
+    return jnp.where(jnp.all(independent), basis, jnp.nan)
+
+
+def _check_rows(independent: Bool[Array, " n"]) -> None:
+    if not bool(jnp.all(independent)):
+        raise ValueError(
+            f"X X^T is singular: row {int(jnp.argmin(independent))} of the data is not finite or "
+            "depends on the rows before it: remove dependent or zero rows"
+        )
 
 
 def project(basis: Float[Array, "d n"], vector: Float[Array, " d"]) -> Split:
@@ -99,30 +101,6 @@ def project(basis: Float[Array, "d n"], vector: Float[Array, " d"]) -> Split:
     orthogonal = vector - parallel
     # The first pass leaves an error of eps ||v||, which can exceed P_perp v itself.
     return Split(parallel, orthogonal - dot(basis, dot(basis.T, orthogonal)))
-
-
-def limit(
-    data: Float[Array, "n d"], start: Float[Array, " d"], target: Float[Array, " d"]
-) -> Float[Array, " d"]:
-    """Theorem 4.1, equation (1): gamma = P_perp start + P_par target."""
-    basis = row_space(data)
-    return project(basis, start).orthogonal + project(basis, target).parallel
-
-
-def gradient_flow(
-    data: Float[Array, "n d"],
-    start: Float[Array, " d"],
-    target: Float[Array, " d"],
-    times: Float[Array, " times"],
-) -> Path:
-    """Exact gradient flow of the loss; any data, also rank deficient; times may be infinite."""
-    modes = _modes(data)
-    rates = 2 * jnp.square(modes.singular_values) / data.shape[0]
-    # A mode of rate zero never moves, also not after infinite time.
-    log_size = -jnp.where(rates > 0, times[:, None] * jnp.where(rates > 0, rates, 1), 0)
-    # 1 - exp by expm1, so that slow modes keep their digits.
-    shares = Contraction(jnp.exp(log_size), -jnp.expm1(log_size))
-    return _path(modes, shares, data, start, target)
 
 
 def gradient_descent(
@@ -135,11 +113,16 @@ def gradient_descent(
     """Exact gradient descent after each of the given numbers of steps; any data.
 
     w(t) = target + (I - (2 eta/n) X^T X)^t (start - target), mode by mode.
+
+    Raises:
+        ValueError: where the learning rate is past its limit so far that numbers overflow.
     """
     modes = _modes(data)
     shrink = 2 * learning_rate * jnp.square(modes.singular_values) / data.shape[0]
-    shares = contraction(shrink, jnp.asarray(steps)[:, None])
-    return _path(modes, shares, data, start, target)
+    shares = contraction(shrink[None], jnp.asarray(steps)[:, None])
+    path = _path(modes, shares, data, start, target)
+    check_outcome(path, learning_rate, largest_learning_rate, data)
+    return path
 
 
 def train(
@@ -151,13 +134,18 @@ def train(
     *,
     every: int = 1,
 ) -> Float[Array, "records d"]:
-    """Weights along real gradient descent of the loss; the start, then every `every` steps."""
+    """Weights along real gradient descent of the loss; the start, then every `every` steps.
+
+    Raises:
+        ValueError: unless 0 < learning_rate < `largest_learning_rate`, where both are known.
+    """
+    check_learning_rate(learning_rate, largest_learning_rate, data)
     objective = partial(loss, data=data, labels=labels)
     return descend(objective, start, optax.sgd(learning_rate), steps, every=every)
 
 
 def largest_learning_rate(data: Float[Array, "n d"]) -> Float[Array, ""]:
-    """n / sigma_max(X)^2: gradient descent converges for every smaller learning rate."""
+    """2/lambda_max = n / sigma_max(X)^2: gradient descent converges for smaller learning rates."""
     return data.shape[0] / jnp.square(jnp.linalg.norm(data, ord=2))
 
 
@@ -174,13 +162,6 @@ def covariance_estimation(
     largest = eigenvalues[0]
     ratio = jnp.maximum(jnp.sum(eigenvalues) / largest, delta) / samples
     return constant * largest * jnp.maximum(jnp.sqrt(ratio), ratio)
-
-
-def covariance_error(data: Float[Array, "n d"], covariance: Covariance) -> Float[Array, ""]:
-    """Spectral norm of (1/n) X^T X - Sigma."""
-    scaled = covariance.eigenvectors * covariance.eigenvalues
-    difference = dot(data.T, data) / data.shape[0] - dot(scaled, covariance.eigenvectors.T)
-    return jnp.max(jnp.abs(jnp.linalg.eigvalsh(difference)))
 
 
 def risk_bound(
@@ -201,51 +182,6 @@ def risk_bound(
     )
 
 
-def sample_rows(
-    key: PRNGKeyArray,
-    covariance: Covariance,
-    samples: int,
-    entries: Literal["gaussian", "rademacher"] = "gaussian",
-) -> Float[Array, "samples d"]:
-    """Independent centred rows z diag(eigenvalues)^(1/2) V^T, z of independent unit entries."""
-    draw = {"gaussian": jax.random.normal, "rademacher": jax.random.rademacher}[entries]
-    roots = jnp.sqrt(covariance.eigenvalues)
-    entries_drawn = draw(key, (samples, roots.size), dtype=roots.dtype)
-    return dot(entries_drawn * roots, covariance.eigenvectors.T)
-
-
-def check_data(data: Shaped[ArrayLike, "n d"]) -> None:
-    """ValueError unless the rows are finite and linearly independent (Assumption 3.1). Eager."""
-    rows = np.asarray(data)
-    if rows.ndim != 2 or not np.all(np.isfinite(rows)):
-        raise ValueError(
-            f"data of shape {rows.shape} must be a finite matrix with one sample per row"
-        )
-    samples, dimension = rows.shape
-    if samples > dimension:
-        raise ValueError(
-            f"{samples} samples exceed the dimension {dimension}, so X X^T is singular: "
-            f"use at most {dimension} samples"
-        )
-    sizes = np.linalg.svd(rows, compute_uv=False)
-    floor = dimension * np.finfo(sizes.dtype).eps
-    if not sizes[-1] > floor * sizes[0]:
-        raise ValueError(
-            f"X X^T is singular: sigma_min/sigma_max = {sizes[-1] / max(sizes[0], 1e-300):.3g}, "
-            f"needed above {floor:.3g}: remove dependent or zero rows"
-        )
-
-
-def check_learning_rate(data: Float[Array, "n d"], learning_rate: float) -> None:
-    """ValueError unless 0 < learning_rate < n / sigma_max^2. Eager."""
-    largest = float(largest_learning_rate(data))
-    if not 0 < learning_rate < largest:
-        raise ValueError(
-            f"learning rate {learning_rate:.6g} is outside (0, n/sigma_max^2) = "
-            f"(0, {largest:.6g}), where gradient descent converges: use a smaller one"
-        )
-
-
 def _modes(data: Float[Array, "n d"]) -> _Modes:
     _, sizes, rows = jnp.linalg.svd(data, full_matrices=False)
     floor = max(data.shape) * jnp.finfo(data.dtype).eps * sizes[0]
@@ -260,8 +196,8 @@ def _path(
     target: Float[Array, " d"],
 ) -> Path:
     components = dot(modes.directions.T, target - start)
-    residual = shares.left * modes.singular_values * components
+    residual = shares.left * (modes.singular_values * components)[None]
     return Path(
-        start + dot(shares.gained * components, modes.directions.T),
+        start[None] + dot(shares.gained * components[None], modes.directions.T),
         jnp.sum(jnp.square(residual), axis=-1) / data.shape[0],
     )

@@ -18,12 +18,13 @@ Source: Afzal et al., "Linearization Explains Fine-Tuning in Large Language Mode
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float, Num, PyTree
+from jaxtyping import Array, Float, Num, PyTree, Shaped
 
 from theorysim.numerics.contraction import contraction
 from theorysim.numerics.products import dot
@@ -84,20 +85,21 @@ def descent_gain(
     return pushed * jnp.where(moves, share, jnp.asarray(steps, shrink.dtype))
 
 
-def predicted_change(m: Modes, gain: Vector) -> Vector:
+def predicted_change(spectrum: Modes, gain: Vector) -> Vector:
     """f - f0 on the training inputs, for a gain of the flow or of descent."""
-    moved = jnp.where(m.curvatures > 0, m.curvatures * gain, 0)
-    return dot(m.basis, moved * m.gap)
+    moved = jnp.where(spectrum.curvatures > 0, spectrum.curvatures * gain, 0)
+    return dot(spectrum.basis, moved * spectrum.gap)
 
 
-def predicted_residual(m: Modes, gain: Vector) -> Vector:
+def predicted_residual(spectrum: Modes, gain: Vector) -> Vector:
     """f - y on the training inputs."""
-    return -dot(m.basis, m.gap) + predicted_change(m, gain)
+    return -dot(spectrum.basis, spectrum.gap) + predicted_change(spectrum, gain)
 
 
-def predicted_distance(m: Modes, gain: Vector) -> Float[Array, ""]:
+def predicted_distance(spectrum: Modes, gain: Vector) -> Float[Array, ""]:
     """||u||, the distance of the parameters from their start."""
-    return jnp.sqrt(jnp.sum(jnp.where(m.curvatures > 0, m.curvatures * (gain * m.gap) ** 2, 0)))
+    curvatures, _, gap = spectrum
+    return jnp.sqrt(jnp.sum(jnp.where(curvatures > 0, curvatures * (gain * gap) ** 2, 0)))
 
 
 class Linearised(NamedTuple):
@@ -119,7 +121,7 @@ def train_linearized(
     params: PyTree[Array],
     inputs: PyTree[Array],
     targets: Float[Array, "n *k"],
-    times: Float[ArrayLike, " times"],
+    times: Num[ArrayLike, " times"] | Sequence[float],
     *,
     strength: float = 0.0,
     learning_rate: float | None = None,
@@ -151,36 +153,45 @@ def train_linearized(
     if strength < 0:
         raise ValueError(f"strength = {strength:g} is negative: use a pull of 0 or more")
     gram = as_matrix(empirical_ntk(model, params, inputs), start.size)
-    m = modes(gram, jnp.ravel(targets - start))
+    spectrum = modes(gram, jnp.ravel(targets - start))
     if learning_rate is not None:
-        check_learning_rate(m.curvatures, strength, learning_rate)
+        check_learning_rate(spectrum.curvatures, strength, learning_rate)
     at = jnp.atleast_1d(jnp.asarray(times, start.dtype))
     gains = jax.vmap(
         lambda time: (
-            flow_gain(m.curvatures, strength, time)
+            flow_gain(spectrum.curvatures, strength, time)
             if learning_rate is None
-            else descent_gain(m.curvatures, strength, learning_rate, time)
+            else descent_gain(spectrum.curvatures, strength, learning_rate, time)
         )
     )(at)
-    return _run(model, params, inputs, start, m, gains, test_inputs)
+    return _run(model, params, inputs, start, spectrum, gains, test_inputs)
 
 
 def _run(
-    model: Model, params: Any, inputs: Any, start: Array, m: Modes, gains: Array, test_inputs: Any
+    model: Model,
+    params: Any,
+    inputs: Any,
+    start: Array,
+    spectrum: Modes,
+    gains: Array,
+    test_inputs: Any,
 ) -> Linearised:
-    residual = jax.vmap(lambda gain: predicted_residual(m, gain))(gains)
+    residual = jax.vmap(lambda gain: predicted_residual(spectrum, gain))(gains)
     # Coefficients along null vectors of K move nothing.
-    coefficients = jnp.where(m.curvatures > 0, gains * m.gap, 0) @ m.basis.T
+    coefficients = (
+        jnp.where(spectrum.curvatures[None] > 0, gains * spectrum.gap[None], 0) @ spectrum.basis.T
+    )
     shaped = (-1, *start.shape)
     elsewhere = None
     if test_inputs is not None:
         untrained = jax.vmap(lambda x: model(params, x))(test_inputs)
         cross = as_matrix(empirical_ntk(model, params, test_inputs, inputs), untrained.size)
-        elsewhere = (untrained.ravel() + dot(coefficients, cross.T)).reshape(-1, *untrained.shape)
+        moved = dot(coefficients, cross.T).reshape(-1, *untrained.shape)
+        elsewhere = untrained[None] + moved
     return Linearised(
         residual.reshape(shaped),
         jnp.sum(jnp.square(residual), axis=-1),
-        jax.vmap(lambda gain: predicted_distance(m, gain))(gains),
+        jax.vmap(lambda gain: predicted_distance(spectrum, gain))(gains),
         coefficients.reshape(shaped),
         elsewhere,
     )
@@ -199,7 +210,9 @@ def as_matrix(gram: Float[Array, "n m *outputs"], rows: int) -> Float[Array, "ro
     return gram if gram.ndim == 2 else jnp.moveaxis(gram, 2, 1).reshape(rows, -1)
 
 
-def check_targets(outputs: Array, targets: Array) -> None:
+def check_targets(
+    outputs: Shaped[Array, "..."] | jax.ShapeDtypeStruct, targets: Shaped[Array, "..."]
+) -> None:
     """ValueError unless targets have the shape of the outputs."""
     if outputs.shape != targets.shape:
         raise ValueError(

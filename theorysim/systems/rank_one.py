@@ -26,6 +26,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
+from theorysim.numerics.checks import when_known
 from theorysim.numerics.descent import descend
 from theorysim.numerics.products import dot
 
@@ -73,7 +74,7 @@ def neurons(
     problem: RankOne, coefficients: Float[Array, " k"], direction: Float[Array, " r"]
 ) -> Float[Array, "k r"]:
     """(w_i + scale c_i u) / sqrt(A)."""
-    moved = problem.features + problem.scale * coefficients[:, None] * direction
+    moved = problem.features + problem.scale * coefficients[:, None] * direction[None]
     return moved / jnp.sqrt(square_length(problem))
 
 
@@ -96,23 +97,6 @@ def sample_loss(
     goal = network(activation, neurons(problem, problem.teacher, truth), problem.readout, x)
     own = network(activation, neurons(problem, coefficients, direction), problem.readout, x)
     return jnp.square(goal - own)
-
-
-def linearised_loss(
-    problem: RankOne,
-    activation: Callable,
-    truth: Float[Array, " r"],
-    student: tuple[Float[Array, " r"], Float[Array, " k"]],
-    x: Float[Array, " r"],
-) -> Float[Array, ""]:
-    """The same for the student linearised at the base: f_0 + <df_0/dW, scale c^ u^T>."""
-    direction, coefficients = student
-    goal = network(activation, neurons(problem, problem.teacher, truth), problem.readout, x)
-    moved = problem.scale * coefficients[:, None] * direction
-    own = jax.jvp(
-        lambda rows: network(activation, rows, problem.readout, x), (problem.features,), (moved,)
-    )
-    return jnp.square(goal - sum(own))
 
 
 def outside(
@@ -157,18 +141,21 @@ def train(
     key: PRNGKeyArray,
     *,
     coefficient_rate: Any = 0.0,
-    loss: Callable = sample_loss,
     project: bool = True,
     every: int = 1,
 ) -> tuple[Float[Array, "records d"], Float[Array, "records k"]]:
     """Directions and coefficients along online SGD in d dimensions, a fresh sample every step.
 
-    The loss is differentiated automatically. Coefficients stay on their sphere; at a rate of 0 they
-    are frozen. `project=False` lets u^ leave the complement of the features.
+    `sample_loss` is differentiated automatically. Coefficients stay on their sphere; at a rate of 0
+    they are frozen. `project=False` lets u^ leave the complement of the features.
 
     Returns:
         The start and every `every`-th state of u^ and c^.
+
+    Raises:
+        ValueError: as `check`, where problem and truth are known.
     """
+    when_known(check, problem, truth)
     basis = jnp.linalg.qr(problem.features.T)[0]
     inside = partial(outside, problem.features, basis=basis) if project else (lambda v: v)
     optimiser = optax.partition(
@@ -179,7 +166,7 @@ def train(
         return jax.random.normal(jax.random.fold_in(key, k), start.shape, start.dtype)
 
     def objective(student: Any, x: Array) -> Array:
-        return loss(problem, activation, truth, student, x)
+        return sample_loss(problem, activation, truth, student, x)
 
     begin = (start, problem.student)
     return descend(objective, begin, optimiser, steps, batches=batches, every=every)

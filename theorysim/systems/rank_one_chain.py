@@ -59,7 +59,7 @@ class Step(NamedTuple):
     towards: Float[Array, ""]
 
 
-def reduced(problem: RankOne) -> RankOne:
+def reduce_features(problem: RankOne) -> RankOne:
     """The same problem with triangular features of length min(k, d), from the QR of W^T.
 
     A step then costs O(k^2). For orthonormal features leave them out (None): it costs O(k).
@@ -144,7 +144,7 @@ def run(
 ) -> State:
     """The chain's states: the start, then every `every`-th; arrays lead with steps // every + 1.
 
-    The problem is a reduced one (`reduced`, or without features); `dimension` may be traced.
+    The problem is a reduced one (`reduce_features`) or without features; `dimension` may be traced.
 
     Raises:
         ValueError: where `every` does not divide `steps`.
@@ -164,7 +164,7 @@ def run(
         return state, jax.tree.map(lambda a: a[stride - 1 :: stride], path)
 
     _, path = jax.lax.scan(record, start, blocks * jnp.arange(steps // (length * blocks)))
-    return jax.tree.map(lambda a, rest: jnp.concatenate([a[None], _joined(rest)]), start, path)
+    return jax.tree.map(lambda a, rest: jnp.concatenate([a[None], _join(rest)]), start, path)
 
 
 def trace(
@@ -180,7 +180,7 @@ def trace(
     length = _divisor(steps)
     walk = _walker(problem, activation, dimension, (learning_rate, None), key, length)
     _, (_, path) = jax.lax.scan(walk, start, jnp.arange(steps // length))
-    return jax.tree.map(_joined, path)
+    return jax.tree.map(_join, path)
 
 
 def first_passage(
@@ -210,7 +210,8 @@ def first_passage(
 
     zero = jnp.asarray(0)
     _, steps, state = jax.lax.while_loop(going, block, (zero, zero, start))
-    return jnp.where((state.overlap >= level) & (steps <= limit), steps, jnp.inf)
+    reached = (state.overlap >= level) & (steps <= limit)
+    return jnp.where(reached, steps.astype(state.overlap.dtype), jnp.inf)
 
 
 def _walker(
@@ -239,7 +240,7 @@ def _divisor(count: int, most: int = BLOCK) -> int:
     return next(length for length in range(max(1, min(count, most)), 0, -1) if count % length == 0)
 
 
-def _joined(path: Array) -> Array:
+def _join(path: Array) -> Array:
     """Blocks of steps as one axis."""
     return path.reshape(-1, *path.shape[2:])
 

@@ -145,8 +145,8 @@ def transfer_report(
         largest = [float(limit.largest_learning_rate(gram, NORMALISATION)) for gram in grams]
         rates = (largest[0] / 2, largest[1] / 2) if learning_rates is None else learning_rates
         for name, gram, rate in zip(("source", "target"), grams, rates):
-            _named(f"{name} task", limit.check_learning_rate, gram, rate, NORMALISATION)
-        predicted = _predicted(source, target, rates, steps)
+            _run_check(f"{name} task", limit.check_learning_rate, gram, rate, NORMALISATION)
+        predicted = _predict(source, target, rates, steps)
         keys = jax.random.split(jax.random.key(seed), seeds)
         run = partial(_run, source=source, target=target, rates=rates, steps=steps)
         real = jax.jit(
@@ -159,7 +159,7 @@ def transfer_report(
         for name, rate, most in zip(("source", "target"), rates, largest):
             for losses in np.asarray(real[name]):
                 where = f"{name} task at width {width} (wider is stabler)"
-                _named(where, relu.check_descent, losses, rate, most)
+                _run_check(where, relu.check_descent, losses, rate, most)
         return TransferReport(
             tasks=_similarity(source, target),
             width=width,
@@ -174,7 +174,7 @@ def transfer_report(
         )
 
 
-def _named(name: str, check: Callable, *arguments: Any) -> None:
+def _run_check(name: str, check: Callable, *arguments: Any) -> None:
     """A check whose message begins with what it is about."""
     try:
         check(*arguments)
@@ -191,8 +191,8 @@ def _tasks(
     pairs = ((source_inputs, source_labels), (target_inputs, target_labels))
     tasks = [relu.Task(*(jnp.asarray(part, float) for part in pair)) for pair in pairs]
     for name, task in zip(("source", "target"), tasks):
-        _named(f"{name} task", relu.check_task, task)
-        _named(f"{name} task", limit.check_gram, kernels.tangent_gram(task.inputs, task.inputs))
+        _run_check(f"{name} task", relu.check_task, task)
+        _run_check(f"{name} task", limit.check_gram, kernels.tangent_gram(task.inputs, task.inputs))
     dimensions = [task.inputs.shape[1] for task in tasks]
     if dimensions[0] != dimensions[1]:
         raise ValueError(
@@ -226,7 +226,7 @@ def _endless(gram: Float[Array, "n n"], residual: Float[Array, " n"]) -> limit.T
     return limit.kernel_descent(gram, residual, rate, jnp.inf)
 
 
-def _predicted(
+def _predict(
     source: relu.Task, target: relu.Task, rates: tuple[float, float], steps: tuple[int, int]
 ) -> limit.Transfer:
     """Before and after fine-tuning."""

@@ -18,7 +18,8 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int
 
-from theorysim.numerics.descent import descend, descend_to
+from theorysim.numerics.checks import check_learning_rate
+from theorysim.numerics.descent import check_descent, descend, descend_to
 from theorysim.numerics.products import dot
 
 Scalar: TypeAlias = float | Float[Array, ""]
@@ -88,9 +89,17 @@ def pretrain(
     *,
     every: int = 1,
 ) -> Factors:
-    """Factors along gradient descent of `pretraining_loss`: the start, then every `every` steps."""
+    """Factors along gradient descent of `pretraining_loss`: the start, then every `every` steps.
+
+    Raises:
+        ValueError: unless 0 < learning_rate < `largest_learning_rate`, where both are known, and
+            where the run diverges from a start that is too large.
+    """
+    check_learning_rate(learning_rate, largest_learning_rate, target)
     loss = partial(pretraining_loss, target=target)
-    return descend(loss, start, optax.sgd(learning_rate), steps, every=every)
+    path = descend(loss, start, optax.sgd(learning_rate), steps, every=every)
+    check_descent(path, loss, start, learning_rate, steps)
+    return path
 
 
 def fine_tune(
@@ -105,10 +114,16 @@ def fine_tune(
     """Factors along gradient descent of the fine-tuning loss: the start, then every `every` steps.
 
     With `covariances`, step k sees the batch with covariance `covariances(k)` only: Eqs. 10, 11.
+
+    Raises:
+        ValueError: as `pretrain`.
     """
+    _check_fine_tuning(tuning, learning_rate)
     loss = _objective(tuning, covariances)
     optimiser = optax.sgd(learning_rate)
-    return descend(loss, start, optimiser, steps, batches=covariances, every=every)
+    path = descend(loss, start, optimiser, steps, batches=covariances, every=every)
+    check_descent(path, loss, start, learning_rate, steps, batches=covariances)
+    return path
 
 
 def fine_tune_to(
@@ -120,8 +135,11 @@ def fine_tune_to(
     covariances: Callable[[Int[Array, ""]], Float[Array, "n n"]] | None = None,
 ) -> Factors:
     """As `fine_tune`, but only the factors after `steps` steps, which may be a traced number."""
+    _check_fine_tuning(tuning, learning_rate)
     loss = _objective(tuning, covariances)
-    return descend_to(loss, start, optax.sgd(learning_rate), steps, batches=covariances)
+    end = descend_to(loss, start, optax.sgd(learning_rate), steps, batches=covariances)
+    check_descent(end, loss, start, learning_rate, steps, batches=covariances)
+    return end
 
 
 def largest_learning_rate(
@@ -135,22 +153,15 @@ def largest_learning_rate(
     return 1 / (2 * (1 + pull_back) * jnp.linalg.norm(destination, ord=2))
 
 
-def check_learning_rate(
-    learning_rate: float, destination: Float[Array, "m n"], pull_back: float = 0.0
-) -> None:
-    """ValueError unless 0 < learning_rate < `largest_learning_rate`. Eager."""
-    limit = float(largest_learning_rate(destination, pull_back))
-    if not learning_rate > 0:
-        raise ValueError(f"learning rate {learning_rate:.4g} is not positive")
-    if not learning_rate < limit:
-        raise ValueError(
-            f"learning rate {learning_rate:.4g} exceeds 2/lambda_max = {limit:.4g} at the minimum: "
-            f"gradient descent leaves it, use a smaller one"
-        )
-
-
 def _pull_back(factors: Factors, tuning: FineTuning) -> Float[Array, ""]:
     return tuning.pull_back * jnp.sum(jnp.square(product(factors) - tuning.anchor))
+
+
+def _check_fine_tuning(tuning: FineTuning, learning_rate: Scalar) -> None:
+    def largest(target: Array, anchor: Array, pull_back: Scalar) -> Float[Array, ""]:
+        return largest_learning_rate((target + pull_back * anchor) / (1 + pull_back), pull_back)
+
+    check_learning_rate(learning_rate, largest, *tuning)
 
 
 def _objective(tuning: FineTuning, covariances: Any) -> Callable[..., Float[Array, ""]]:

@@ -151,10 +151,13 @@ def train(
     """Real gradient descent of the hidden weights, the loss differentiated automatically.
 
     Returns `record(network)` at the start and after every `every` steps: arrays lead with
-    `steps // every + 1`. A step that is too large makes the path grow and then NaN.
+    `steps // every + 1`.
+
+    Raises:
+        ValueError: where the run diverges, with 2/lambda_max; in a traced run it grows to NaN.
     """
     objective = _objective(network, task, normalisation, block)
-    return descent.descend(
+    path = descent.descend(
         objective,
         network.weights,
         optax.sgd(learning_rate),
@@ -162,6 +165,8 @@ def train(
         every=every,
         record=lambda weights: record(network._replace(weights=weights)),
     )
+    descent.check_descent(path, objective, network.weights, learning_rate, steps)
+    return path
 
 
 def train_to(
@@ -176,6 +181,7 @@ def train_to(
     """The network after a number of steps, which may be traced; otherwise as `train`."""
     objective = _objective(network, task, normalisation, block)
     weights = descent.descend_to(objective, network.weights, optax.sgd(learning_rate), steps)
+    descent.check_descent(weights, objective, network.weights, learning_rate, steps)
     return network._replace(weights=weights)
 
 

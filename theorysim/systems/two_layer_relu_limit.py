@@ -12,6 +12,7 @@ steps may be infinite and traced: `jax.vmap` over them gives paths from one deco
 Source: Liu et al. 2019, Section 6 and Appendix C; Shachaf et al. 2021, Section 6.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -21,7 +22,8 @@ from jax.scipy.linalg import solve_triangular
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Num, PRNGKeyArray
 
-from theorysim.numerics import kernels
+from theorysim.numerics import checks, kernels
+from theorysim.numerics.checks import check_outcome, when_known
 from theorysim.numerics.contraction import contraction
 from theorysim.numerics.products import dot
 from theorysim.systems.two_layer_relu import Normalisation, curvature, squared_error
@@ -71,18 +73,23 @@ def kernel_descent(
 ) -> Trained:
     """Descent from labels minus outputs = `residual`, mode by mode: (I - rate H)^steps residual.
 
-    `rate` is the learning rate times `curvature`. Beyond the limit rate = 2 / lambda_max paths
-    grow without bound, to infinities and NaN.
+    `rate` is the learning rate times `curvature`. Beyond rate = 2/lambda_max paths grow without
+    bound.
+
+    Raises:
+        ValueError: for a rate so far beyond the limit that numbers overflow.
     """
     eigenvalues, vectors = _modes(gram)
     left, progress = contraction(rate * eigenvalues, steps)
     components = dot(vectors.T, residual)
     scaled = progress * components / jnp.where(eigenvalues > 0, eigenvalues, 1)
-    return Trained(
+    trained = Trained(
         dot(vectors, scaled),
         dot(vectors, left * components),
         jnp.linalg.norm(jnp.sqrt(eigenvalues) * scaled),
     )
+    check_outcome(trained, rate, lambda found: 2 / found[-1], eigenvalues)
+    return trained
 
 
 def transfer(
@@ -119,14 +126,20 @@ def transfer(
         )
 
     path = jax.vmap(at)(jnp.asarray(fine_tuning.steps))
+    largest = partial(largest_learning_rate, normalisation=normalisation)
+    check_outcome(path.fine_tuning, fine_tuning.learning_rate, largest, target)
     return path._replace(pretraining=before)
 
 
 def complexity(gram: Float[Array, "n n"], residual: Float[Array, " n"]) -> Float[Array, ""]:
-    """sqrt(r^T H^(-1) r / n) with r = labels minus outputs; NaN where H is singular to rounding.
+    """sqrt(r^T H^(-1) r / n) with r = labels minus outputs.
 
     sqrt(n) times it is the weight distance of descent without end.
+
+    Raises:
+        ValueError: where H is singular to rounding; a traced one gives NaN.
     """
+    when_known(check_gram, gram)
     samples = residual.size
     eigenvalues = jnp.linalg.eigvalsh(jax.lax.stop_gradient(gram))
     regular = eigenvalues[0] > samples * jnp.finfo(gram.dtype).eps * eigenvalues[-1]
@@ -167,13 +180,9 @@ def check_gram(gram: Float[ArrayLike, "n n"]) -> None:
 def check_learning_rate(
     gram: Float[Array, "n n"], learning_rate: float, normalisation: Normalisation
 ) -> None:
-    """ValueError unless 0 < learning_rate < 2/lambda_max of the Hessian of the loss. Eager."""
-    largest = float(largest_learning_rate(gram, normalisation))
-    if not 0 < learning_rate < largest:
-        raise ValueError(
-            f"learning rate {learning_rate:.6g} is outside (0, 2/lambda_max) = (0, {largest:.6g}), "
-            f"where gradient descent of the {normalisation} loss converges: use a smaller one"
-        )
+    """ValueError unless 0 < learning_rate < 2/lambda_max of the Hessian of the loss."""
+    largest = partial(largest_learning_rate, normalisation=normalisation)
+    checks.check_learning_rate(learning_rate, largest, gram)
 
 
 def _train(

@@ -9,14 +9,6 @@ from scipy import special
 _ACTIVATIONS = {
     "relu": (lambda a: np.maximum(a, 0), lambda a: (a > 0) * 1.0),
     "abs": (np.abs, np.sign),
-    "erf": (special.erf, lambda a: 2 / np.sqrt(np.pi) * np.exp(-(a**2))),
-    "erf_root_half": (
-        lambda a: special.erf(a / np.sqrt(2)),
-        lambda a: np.sqrt(2 / np.pi) * np.exp(-(a**2) / 2),
-    ),
-    "sin_1.3": (lambda a: np.sin(1.3 * a), lambda a: 1.3 * np.cos(1.3 * a)),
-    "cos_1.3": (lambda a: np.cos(1.3 * a), lambda a: -1.3 * np.sin(1.3 * a)),
-    "cubic": (lambda a: 0.5 - a + 0.25 * a**2 + 2 * a**3, lambda a: -1 + 0.5 * a + 6 * a**2),
     "hermite_3": (lambda a: (a**3 - 3 * a) / 6**0.5, lambda a: (3 * a**2 - 3) / 6**0.5),
 }
 _FAR = 12.0

@@ -53,7 +53,11 @@ class Setting:
     def reduced(self, x: Instance) -> rank_one.RankOne:
         """The problem as the reduced chain wants it."""
         given = self.problem(x)
-        return given._replace(features=None) if self.orthonormal else rank_one_chain.reduced(given)
+        return (
+            given._replace(features=None)
+            if self.orthonormal
+            else rank_one_chain.reduce_features(given)
+        )
 
     def start_speed(self, given: rank_one.RankOne):
         """h(0)."""

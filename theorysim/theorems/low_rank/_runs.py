@@ -27,6 +27,6 @@ def room(x: Instance):
 
 def traced(x: Instance, key: PRNGKeyArray, steps: int) -> chain.Step:
     """Every step of a run: states before it, |gradient|^2 and <gradient, u>."""
-    given = chain.reduced(problem(x))
+    given = chain.reduce_features(problem(x))
     start = chain.begin(given, x.start)
     return chain.trace(given, activation(x).value, start, x.dimension, x.rate, steps, key)

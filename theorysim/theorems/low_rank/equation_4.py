@@ -28,7 +28,7 @@ def _simulate(shift: int):
         rate = x.rate / x.d
         start = learner(x, x.start)
         path, _ = rank_one.train(given, sigma, truth(x), start, rate, STEPS, key, every=EVERY)
-        small = chain.reduced(given)
+        small = chain.reduce_features(given)
         begin = chain.begin(small, x.start)
         states = chain.run(small, sigma, begin, x.d + shift, rate, STEPS, key, every=EVERY)
         return {

@@ -39,7 +39,7 @@ HYPOTHESES: dict[str, Margin] = {"full learning rate": lambda x: x.slowness - 1}
 def factors(x: Instance, lam: Number, key: Array) -> Pair:
     """Both factors after fine-tuning at every stage, axes (stages, d, d)."""
 
-    law = partial(batch_covariance.sampled, width=x.d, batch=x.batch)
+    law = partial(batch_covariance.sample, width=x.d, batch=x.batch)
     covariances = batch_covariance.stream(key, law)
 
     def stage(start: Array) -> Pair:
