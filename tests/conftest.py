@@ -11,7 +11,7 @@ import pytest
 from jaxtyping import install_import_hook
 
 # Shapes and dtypes that the kernels announce are checked whenever a test calls (or traces) them.
-install_import_hook(["theorysim.numerics", "theorysim.systems"], "shape_checks.checked")
+install_import_hook(["theorysim.numerics", "theorysim.systems", "theorysim.claims"], "shape_checks.checked")
 
 STRICT = ("numerics", "systems")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, TypeVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -22,6 +22,7 @@ from theorysim.errors import UsageError
 Side = Callable[[Run], Any]
 # Rungs by the field or size that climbs them.
 Rungs = Mapping[str, tuple[float, ...]]
+AnyClaim = TypeVar("AnyClaim", bound="Claim")
 
 # What is wrong with a margin that is a comparison.
 NO_MARGIN = "is true or false; give a number that is >= 0 where it holds: `b - a` for `a <= b`"
@@ -125,12 +126,12 @@ class Claim(abc.ABC):
             raise UsageError(f"claim {self.name!r}: `where` {NO_MARGIN}")
         return jnp.broadcast_to(margin >= 0, shape)
 
-    def scaled(self, factor: float) -> Self:
+    def scaled(self: AnyClaim, factor: float) -> AnyClaim:
         """A mutant: the same claim with `factor` times the right side."""
         rhs = self.rhs
         return dataclasses.replace(self, rhs=lambda r: factor * jnp.asarray(rhs(r)))
 
-    def against(self, rhs: Side) -> Self:
+    def against(self: AnyClaim, rhs: Side) -> AnyClaim:
         """A mutant: the same claim with another right side."""
         return dataclasses.replace(self, rhs=rhs)
 

@@ -136,8 +136,5 @@ class Pointwise(Claim):
 
 
 def _path(measurement: Measurement, row: int) -> dict[str, np.ndarray]:
-    return {
-        "lhs": np.asarray(measurement.lhs)[row],
-        "rhs": np.asarray(measurement.rhs)[row],
-        "applies": np.asarray(measurement.applies)[row],
-    }
+    sides = {"lhs": measurement.lhs, "rhs": measurement.rhs, "applies": measurement.applies}
+    return {name: np.asarray(np.asarray(side)[row]) for name, side in sides.items()}
