@@ -1,9 +1,9 @@
 """Fine-tuning a wide ReLU network: the loss is bounded by how the labels fit its tangent kernel.
 
 Theorem 6.1 of Shachaf et al. (2021), Eq. 11, for arbitrary labels, with one constant under O. The
-width that it asks for is a polynomial of high degree (`requirements`: by Theorem 4.1 of its reference
-[31], n^7 / (lambda_0^4 kappa^2 delta^4) up to a constant), so networks have infinite width and
-first weights of vanishing scale. The number of steps is printed as Omega(log(1 / ||y~||) / (eta
+width that it asks for is a polynomial of high degree (`requirements`: by Theorem 4.1 of its
+reference [31], n^7 / (lambda_0^4 kappa^2 delta^4) up to a constant), so networks have infinite
+width and first weights of vanishing scale. The number of steps is printed as Omega(log(1 / ||y~||) / (eta
 lambda_0)): from ||y~|| = 1 on it asks for no step. The probability is taken over the samples, too.
 """
 
