@@ -73,6 +73,16 @@ def data(x: Instance) -> Float[Array, "n d"]:
     return dot(x.left * x.stretch, x.frame[:, : x.n].T)
 
 
+def labels(x: Instance) -> Float[Array, " n"]:
+    """y = X theta_T."""
+    return outputs(x, target(x))
+
+
+def outputs(x: Instance, teacher: Float[Array, " d"]) -> Float[Array, " n"]:
+    """X theta."""
+    return dot(data(x), teacher)
+
+
 def source(x: Instance) -> Float[Array, " d"]:
     """theta_S."""
     return x.source_norm * x.source_direction

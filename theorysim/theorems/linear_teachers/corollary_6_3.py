@@ -128,8 +128,8 @@ theorem = Theorem(
         Mutant("closer teachers are learned worse", claims=(RISING.reversed(),)),
     ),
     survivors={
-        "R(Theta(t))": "the term under O absorbs the risk: its constant is 0 here, and stays bounded "
-        "with -6 for 6 or at the rate log(n) / n"
+        "R(Theta(t))": "the term under O absorbs the risk: its constant is 0 here, and bounded "
+        "even with -6 for 6"
     },
     keys=32,
     instances=16,

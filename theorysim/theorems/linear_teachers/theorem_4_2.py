@@ -59,14 +59,15 @@ def simulate(x: Instance, key) -> Drawn:
     return drawn(x, standard_entries(x, key))
 
 
-def _without_roots(spectrum, delta, samples):
-    """A mutant's g: lambda_1 max(r / n, delta / n)."""
-    return jnp.maximum(jnp.sum(spectrum), spectrum[0] * delta) / samples
+def _lost_scale(spectrum, delta, samples):
+    """A mutant's g: max(sqrt(r / n), r / n, sqrt(delta / n), delta / n)."""
+    return covariance_estimation(spectrum / spectrum[0], delta, samples)
 
 
 def _roots_alone(spectrum, delta, samples):
     """A mutant's g: lambda_1 max(sqrt(r / n), sqrt(delta / n))."""
-    return jnp.sqrt(spectrum[0] * _without_roots(spectrum, delta, samples))
+    rank = jnp.sum(spectrum) / spectrum[0]
+    return spectrum[0] * jnp.sqrt(jnp.maximum(rank, delta) / samples)
 
 
 def _predict(
@@ -80,10 +81,10 @@ def _predict(
     return predict
 
 
-def _square_for_cube(x: Instance, g):
-    """A mutant's terms: 2 g^2 |P_top D|^2 / lambda_m^2 + 2 g |P_bottom D|^2."""
+def _linear_terms(x: Instance, g):
+    """A mutant's terms: 2 g |P_top D|^2 / lambda_m^2 + 2 g |P_bottom D|^2."""
     terms = bound_terms(x, g)
-    return terms._replace(top=terms.top / g)
+    return terms._replace(top=terms.top / g**2)
 
 
 def _needed(r) -> Float[Array, "keys m"]:
@@ -126,7 +127,7 @@ def _some_constant(name: str, samples: Callable, where: Callable | None = None):
     def at_confidence(r) -> Float[Array, "*m"]:
         return jnp.quantile(samples(r), r.theory.confidence, axis=0)
 
-    rungs = {"samples": (1, 3, 8), "surplus": (1, 3, 8)}
+    rungs = {"samples": (1, 3, 8), "surplus": (1, 3, 8), "scale": (0.01, 1, 100)}
     return exists_constant(name, at_confidence, lambda r: r.theory.g, over=rungs, where=where)
 
 
@@ -144,7 +145,7 @@ theorem = Theorem(
             "some c, one direction",
             _one_direction,
             lambda r: r.theory.one_direction,
-            over={"large_delta": (1, 20, 500)},
+            over={"large_delta": (1, 3, 10, 30, 100, 300)},
         ),
         _some_constant("some c, Eq. 3", _needed, _admitted),
     ),
@@ -157,8 +158,8 @@ theorem = Theorem(
     ),
     mutants=(
         Mutant("the constant lost", claims=(ESTIMATED.scaled(1 / ENOUGH),)),
-        Mutant("g^2 for g^3", predict=_predict(terms=_square_for_cube)),
-        Mutant("g without its roots", predict=_predict(estimation=_without_roots)),
+        Mutant("g for g^3", predict=_predict(terms=_linear_terms)),
+        Mutant("lambda_1 lost", predict=_predict(estimation=_lost_scale)),
         Mutant("g with its roots alone", predict=_predict(estimation=_roots_alone)),
     ),
     keys=512,
