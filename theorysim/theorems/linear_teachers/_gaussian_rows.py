@@ -53,7 +53,7 @@ def counts(x: Instance) -> tuple[Array, Array]:
 
 def has_plane(x: Instance) -> Array:
     """Margin of d >= 2."""
-    return sum(counts(x)) - 2
+    return jnp.add(*counts(x)) - 2
 
 
 def teachers(x: Instance) -> tuple[Float[Array, "2"], Float[Array, "2"]]:

@@ -68,6 +68,11 @@ def _predict(form: Callable, coefficient: Callable = norm_ratio) -> Callable:
     return lambda x: form(x, outside(x, target(x) - coefficient(x) * source(x)))
 
 
+def _one_layer_limit(samples, start, teacher) -> Float[Array, " d"]:
+    """A mutant's limit."""
+    return deep_limit.limit(samples, start, teacher, 1)
+
+
 theorem = Theorem(
     space=problem_space(
         depth=Real(1, 1e6, log=True), factor=Real(1e-3, 1e3, log=True), **distribution_fields()
@@ -110,7 +115,7 @@ theorem = Theorem(
         Mutant(
             "a single layer for infinite depth",
             of=("as printed", "corrected"),
-            simulate=_simulate(lambda *problem: deep_limit.limit(*problem, 1)),
+            simulate=_simulate(_one_layer_limit),
         ),
     ),
 )

@@ -119,8 +119,8 @@ def _one_direction(r) -> Float[Array, ""]:
 
 
 def _likely(name: str, lhs: Callable, rhs: Callable, where: Callable | None = None):
-    confidence = {"at_least": lambda r: r.theory.confidence}
-    return with_probability(name, lhs, rhs, **confidence, where=where)
+    confidence = lambda r: r.theory.confidence  # noqa: E731
+    return with_probability(name, lhs, rhs, at_least=confidence, where=where)
 
 
 def _some_constant(name: str, samples: Callable, where: Callable | None = None):

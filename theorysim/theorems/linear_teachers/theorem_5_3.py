@@ -44,7 +44,7 @@ from theorysim.theorems.linear_teachers._problem import (
 )
 
 STEPS, EVERY = 1000, 50
-DEPTHS = (10, 100, 1e3, 1e4)
+DEPTHS = (10, 100, 1e3, 1e4, 1e5)
 
 
 def _target(x: Instance):
@@ -100,7 +100,7 @@ theorem = Theorem(
     space=problem_space(
         n=Size(1, high=64),
         alpha=Real(0.1, 10, log=True),
-        depth=Real(1, 1e4, log=True),
+        depth=Real(1, 1e5, log=True),
         rate_share=Real(0.1, 0.95),
         **distribution_fields(),
     ),

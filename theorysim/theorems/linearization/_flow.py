@@ -79,9 +79,21 @@ def run(x: Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Path:
     return Path(times[1:], distance, residual, memory, outputs, linearised, delta, linear[0])
 
 
-def gap(r: Run, name: str) -> Float[Array, "keys times"]:
-    """||f - f_linear|| of a reading, where the simulation returned both outputs."""
-    return jnp.linalg.norm(r.sim["outputs"] - r.sim[name], axis=-1)
+def pulled_flow(
+    x: Instance, delta: models.Delta, strength: Float[Array, ""], times: Float[Array, " times"]
+) -> Float[Array, "times p"]:
+    """The model's flow alone, from `delta` at the first of the times."""
+    slope = jax.grad(models.loss(x))
+
+    def field(delta: models.Delta, strength: Array) -> models.Delta:
+        return -slope(delta) - strength * delta
+
+    return integrate(field, delta, times, strength, **statement_options(x.coarsening))
+
+
+def gap(r: Run, name: str) -> Float[Array, " times"]:
+    """||f - f_linear|| of a reading, where the simulation returned a `Path`."""
+    return jnp.linalg.norm(r.sim.outputs - r.sim.straight[name], axis=-1)
 
 
 def sure_radius(
