@@ -28,7 +28,6 @@ from theorysim.claims import (
     scales_as,
     tends_to,
 )
-from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._problem import (
@@ -37,6 +36,7 @@ from theorysim.theorems.linear_teachers._problem import (
     distribution_fields,
     last_axis_time,
     moment_form,
+    outputs,
     outside,
     problem_space,
     risk,
@@ -68,7 +68,7 @@ class Formulas(NamedTuple):
 
 def simulate(x: Instance, key) -> Risks:
     rate = x.rate_share * regression.largest_learning_rate(data(x))
-    labels = dot(data(x), _target(x))
+    labels = outputs(x, _target(x))
     path = regression.train(data(x), labels, source(x), rate, STEPS, every=EVERY)
     finite = deep_limit.limit(data(x), source(x), _target(x), x.depth)
     infinite = deep_limit.infinite_depth_limit(data(x), source(x), _target(x))
@@ -151,6 +151,7 @@ theorem = Theorem(
     mutants=(
         Mutant(
             "one layer's risk at any depth",
+            of=("as printed", "corrected"),
             predict=_predict(moment_form, lambda x: ((x.alpha - 1) / x.alpha) ** 2, 0.5),
         ),
         Mutant("one layer finds the target, too", claims=(NOT_ZERO.reversed(),)),

@@ -11,33 +11,47 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Finding, Instance, Mutant, Theorem, equal
+from theorysim.claims import Finding, Instance, Mutant, Run, Theorem, equal
 from theorysim.theorems.linear_teachers import _gaussian_rows as gaussian
 
 
 class Both(NamedTuple):
-    """Risks from drawn rows, and from the law of their compression."""
+    """P_perp and P_par on the plane: of drawn rows, and from their law."""
 
-    drawn: gaussian.Risks
-    law: gaussian.Risks
-
-
-def _simulate(change: Callable[[gaussian.Compression], gaussian.Compression]) -> Callable:
-    def simulate(x: Instance, key) -> Both:
-        drawn = gaussian.from_rows(key, *gaussian.counts(x))
-        law = change(gaussian.from_wishart(key, *gaussian.counts(x)))
-        return Both(gaussian.risks(x, drawn), gaussian.risks(x, law))
-
-    return simulate
+    drawn: gaussian.Compression
+    law: gaussian.Compression
 
 
-def _bounded_mean(r, risk: Float[Array, " keys"]) -> Float[Array, ""]:
+def simulate(x: Instance, key) -> Both:
+    counts = gaussian.counts(x)
+    return Both(gaussian.from_rows(key, *counts), gaussian.from_wishart(key, *counts))
+
+
+def _bounded_mean(r, planes: gaussian.Compression, risk: str) -> Float[Array, ""]:
     """E of a bounded increasing function of the risk."""
-    relative = risk / r.x.target_norm**2
+    risks = jax.vmap(lambda plane: gaussian.risks(r.x, plane))(planes)
+    relative = getattr(risks, risk) / r.x.target_norm**2
     return r.mean(relative / (1 + relative))
+
+
+def _without_projection(r) -> gaussian.Compression:
+    """A mutant's law."""
+    return r.sim.law._replace(orthogonal=jnp.broadcast_to(jnp.eye(2), r.sim.law.orthogonal.shape))
+
+
+def _laws(planes: Callable[[Run], gaussian.Compression]) -> tuple:
+    return tuple(
+        equal(
+            f"law of {name}",
+            lambda r, risk=risk: _bounded_mean(r, r.sim.drawn, risk),
+            lambda r, risk=risk: _bounded_mean(r, planes(r), risk),
+        )
+        for risk, name in (("deep", "R(beta)"), ("shallow", "R(gamma)"))
+    )
 
 
 theorem = Theorem(
@@ -46,27 +60,11 @@ theorem = Theorem(
         "d >= 2": gaussian.has_plane,
         "n, d - n <= 4": lambda x: gaussian.FEW_ROWS - jnp.maximum(*gaussian.counts(x)),
     },
-    simulate=_simulate(lambda plane: plane),
-    claims=(
-        equal(
-            "law of R(beta)",
-            lambda r: _bounded_mean(r, r.sim.drawn.deep),
-            lambda r: _bounded_mean(r, r.sim.law.deep),
-        ),
-        equal(
-            "law of R(gamma)",
-            lambda r: _bounded_mean(r, r.sim.drawn.shallow),
-            lambda r: _bounded_mean(r, r.sim.law.shallow),
-        ),
-    ),
+    simulate=simulate,
+    claims=_laws(lambda r: r.sim.law),
     source=Finding("the law with which Theorem 5.4 is checked"),
     printed="rows drawn one by one",
-    mutants=(
-        Mutant(
-            "without P_perp",
-            simulate=_simulate(lambda plane: plane._replace(orthogonal=jnp.eye(2))),
-        ),
-    ),
+    mutants=(Mutant("without P_perp", claims=_laws(_without_projection)),),
     keys=512,
     instances=48,
 )
