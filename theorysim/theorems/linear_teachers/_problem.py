@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -29,8 +28,6 @@ from theorysim.claims import (
 )
 from theorysim.numerics.products import dot
 from theorysim.systems.linear_regression import Covariance, project, row_space
-
-HIGHEST = jax.lax.Precision.HIGHEST
 
 # Both ends of the range of norms of a teacher; the inventory of instances runs over one decade.
 NORM = Real(0.3, 3, log=True)

@@ -80,13 +80,17 @@ def run(x: Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Path:
 
 
 def pulled_flow(
-    x: Instance, delta: models.Delta, strength: Float[Array, ""], times: Float[Array, " times"]
+    x: Instance,
+    delta: models.Delta,
+    strength: Float[Array, ""],
+    times: Float[Array, " times"],
+    weight: float = 1.0,
 ) -> Float[Array, "times p"]:
-    """The model's flow alone, from `delta` at the first of the times."""
+    """The model's flow alone, from `delta` at the first of the times; `weight` is that of R."""
     slope = jax.grad(models.loss(x))
 
     def field(delta: models.Delta, strength: Array) -> models.Delta:
-        return -slope(delta) - strength * delta
+        return -weight * slope(delta) - strength * delta
 
     return integrate(field, delta, times, strength, **statement_options(x.coarsening))
 

@@ -6,6 +6,8 @@ its derivation in the appendix are lemma-3-proof.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -54,16 +56,18 @@ def simulate(x: Instance, key) -> models.Delta:
     return iterate_to(step, (jnp.zeros(()), models.start(x)), steps)[1]
 
 
-def predict(x: Instance) -> models.Delta:
+def _predict(weight: float = 1.0) -> Callable:
     """Parameters at the end of the flow, integrated from switch to switch."""
 
-    def segment(delta, ends):
-        strength = x.strength * _is_on(x, jnp.mean(ends))
-        return flow.pulled_flow(x, delta, strength, _end(x) * ends)[-1], None
+    def predict(x: Instance) -> models.Delta:
+        def segment(delta, ends):
+            strength = x.strength * _is_on(x, jnp.mean(ends))
+            return flow.pulled_flow(x, delta, strength, _end(x) * ends, weight)[-1], None
 
-    segments = jnp.stack([jnp.array(SWITCHES[:-1]), jnp.array(SWITCHES[1:])], axis=1)
-    delta, _ = jax.lax.scan(segment, models.start(x), segments)
-    return delta
+        segments = jnp.stack([jnp.array(SWITCHES[:-1]), jnp.array(SWITCHES[1:])], axis=1)
+        return jax.lax.scan(segment, models.start(x), segments)[0]
+
+    return predict
 
 
 theorem = Theorem(
@@ -74,7 +78,7 @@ theorem = Theorem(
         steps=Real(100, 1000, log=True),
     ),
     simulate=simulate,
-    predict=predict,
+    predict=_predict(),
     claims=(
         tends_to(
             "descent to the flow",
@@ -104,9 +108,7 @@ theorem = Theorem(
             ),
         ),
     ),
-    mutants=(
-        Mutant("twice the pull", predict=lambda x: predict(x.replace(strength=2 * x.strength))),
-    ),
+    mutants=(Mutant("half of the gradient", predict=_predict(0.5)),),
     instances=32,
     integrates=True,
 )
