@@ -13,7 +13,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_most
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Size, Theorem, at_most
 from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
 
@@ -84,6 +84,9 @@ theorem = Theorem(
         radius=Real(0.1, 2, log=True),
         share=Real(0.1, 10, log=True),
         horizon=Real(0.1, 20, log=True),
+        # Flat models with small residuals: where R(theta_0) stands for its root, all gaps show it.
+        n=Size(2, low=2, high=16),
+        slope=Real(1e-4, 3, log=True, shape="n"),
         residual_size=Real(1e-4, 100, log=True),
     ),
     simulate=simulate,
