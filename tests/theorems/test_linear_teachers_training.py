@@ -10,6 +10,7 @@ from theorysim.systems import deep_linear_network as network
 from theorysim.theorems.linear_teachers import _deep as deep
 from theorysim.theorems.linear_teachers import _kernel_regime as regime
 from theorysim.theorems.linear_teachers import _problem as problem
+from theorysim.theorems.linear_teachers import assumption_3_3 as assumption
 from validation.oracles import deep_linear as oracle
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -102,3 +103,16 @@ def test_without_steps_nothing_is_learned():
     before = regime.pretrained(data, jnp.ones(4))
     start = regime.fine_tuning(jnp.ones(3), data.target)
     np.testing.assert_array_equal(regime.fine_tuned(data, before, start, 0.0), before)
+
+
+def test_frozen_layers_fit_multiples_of_the_source_alone():
+    space = problem.problem_space()
+    x = space.sample(jax.random.key(4), space.default_sizes())
+    aligned = x.replace(target_direction=x.source_direction)
+    opposed = x.replace(target_direction=-x.source_direction)
+    np.testing.assert_allclose(assumption.least_frozen_share(aligned), 0, atol=1e-30)
+    np.testing.assert_allclose(assumption.least_frozen_share(opposed), 1, rtol=1e-14)
+    fitted, wanted = (np.asarray(problem.data(x) @ v(x)) for v in (problem.source, problem.target))
+    scales = np.linspace(0, 20, 20001)[:, None]
+    shares = np.sum((scales * fitted - wanted) ** 2, axis=1) / np.sum(wanted**2)
+    np.testing.assert_allclose(assumption.least_frozen_share(x), shares.min(), rtol=1e-4)

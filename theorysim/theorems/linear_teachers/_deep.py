@@ -8,7 +8,7 @@ networks stand still for long, and at every depth the flow is as fast as in line
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,8 +16,10 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim.claims import Instance
 from theorysim.numerics.flow import integrate, statement_options
+from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_network as network
 from theorysim.systems.deep_linear_network import Layers
+from theorysim.systems.linear_regression import row_space
 
 # Times in units of the decay of the slowest mode of linear regression, doubling: from each to the
 # next, what is left is squared, so the last step is far larger than the distance to the limit.
@@ -26,6 +28,18 @@ TIMES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 # Share of the initial loss at which it counts as vanished (Assumption 3.3): at the slowest rate
 # there is exp(-32) of it left at the last time.
 VANISHED = 1e-13
+
+
+# Of gradient descent.
+STEPS, EVERY = 1600, 100
+
+
+class Trained(NamedTuple):
+    """A trained network: beta(t) as `Run.limit` takes it, and whether Assumption 3.3 is met."""
+
+    weights: Float[Array, "d times"]
+    vanished: Float[Array, ""]
+    """margin of the share of the initial loss that is left"""
 
 
 def balanced(x: Instance, key: PRNGKeyArray, depth: int, start: Float[Array, " d"]) -> Layers:
@@ -66,6 +80,50 @@ def flows(
     # control leaves near a stable point far below them.
     times = convergence_times(samples)
     return integrate(field, dict(networks), times, **statement_options(tolerance_scale))
+
+
+def trained(path: network.Observed) -> Trained:
+    """`Trained` for an observed path."""
+    loss = path.train_loss
+    return Trained(settling(path.weights), VANISHED - loss[-1] / loss[0])
+
+
+def observed(layers: Layers, samples: Float[Array, "n d"], labels: Float[Array, " n"]) -> Trained:
+    """`Trained` for a path of matrices."""
+    return trained(jax.vmap(lambda each: network.observe(each, samples, labels))(layers))
+
+
+def descent(
+    layers: Layers,
+    samples: Float[Array, "n d"],
+    labels: Float[Array, " n"],
+    rate_share: Float[Array, ""],
+    longest: Float[Array, ""],
+) -> Trained:
+    """`Trained` for descent, at a share of the stability limit where ||beta|| <= longest."""
+    rate = rate_share * network.critical_learning_rate(samples, len(layers), longest)
+    return trained(network.train_path(layers, samples, labels, rate, STEPS, every=EVERY))
+
+
+def frozen_flow(
+    layers: Layers,
+    samples: Float[Array, "n d"],
+    labels: Float[Array, " n"],
+    times: Float[Array, " times"],
+    frozen: int,
+    tolerance_scale: Any,
+) -> Float[Array, "times d"]:
+    """beta(t) along gradient flow of all but the first layers."""
+    options = statement_options(tolerance_scale)
+    return network.flow_path(layers, samples, labels, times, frozen=frozen, **options).weights
+
+
+def outside_rows(
+    samples: Float[Array, "n d"], first_layers: Float[Array, "*times d d_1"]
+) -> Float[Array, "*times d d_1"]:
+    """P_perp W_1."""
+    basis = row_space(samples)
+    return first_layers - dot(basis, dot(basis.T, first_layers))
 
 
 def settling(path: Float[Array, "times d"]) -> Float[Array, "d times"]:

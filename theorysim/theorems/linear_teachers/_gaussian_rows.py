@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from theorysim.claims import Instance, Real, Space
 from theorysim.numerics.products import dot
 
 FEW_ROWS = 4
@@ -24,6 +25,49 @@ class Compression(NamedTuple):
 
     parallel: Float[Array, "2 2"]
     orthogonal: Float[Array, "2 2"]
+
+
+class Risks(NamedTuple):
+    """R(beta) of infinite depth (Eq. 7) and R(gamma) of one layer (Eq. 2), Sigma = I."""
+
+    deep: Float[Array, ""]
+    shallow: Float[Array, ""]
+
+
+def plane_space() -> Space:
+    """Counts of samples and of further dimensions, and teachers by angle and norms."""
+    return Space(
+        samples=Real(1, 1e5, log=True),
+        rest=Real(0.5, 1e5, log=True),
+        angle=Real(0, jnp.pi),
+        source_norm=Real(0.3, 3, log=True),
+        target_norm=Real(0.3, 3, log=True),
+        epsilon=Real(0.1, 32, log=True),
+    )
+
+
+def counts(x: Instance) -> tuple[Array, Array]:
+    """n and d - n."""
+    return jnp.floor(x.samples), jnp.floor(x.rest)
+
+
+def has_plane(x: Instance) -> Array:
+    """Margin of d >= 2."""
+    return jnp.add(*counts(x)) - 2
+
+
+def teachers(x: Instance) -> tuple[Float[Array, "2"], Float[Array, "2"]]:
+    """theta_S and theta_T in coordinates of their plane."""
+    direction = jnp.stack([jnp.cos(x.angle), jnp.sin(x.angle)])
+    return x.source_norm * jnp.array([1.0, 0.0]), x.target_norm * direction
+
+
+def risks(x: Instance, plane: Compression) -> Risks:
+    """Both risks for a draw of the projections."""
+    source, target = teachers(x)
+    ratio = jnp.sqrt(dot(target, plane.parallel, target) / dot(source, plane.parallel, source))
+    errors = target - ratio * source, target - source
+    return Risks(*(dot(error, plane.orthogonal, error) for error in errors))
 
 
 def from_wishart(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -29,8 +28,6 @@ from theorysim.claims import (
 )
 from theorysim.numerics.products import dot
 from theorysim.systems.linear_regression import Covariance, project, row_space
-
-HIGHEST = jax.lax.Precision.HIGHEST
 
 # Both ends of the range of norms of a teacher; the inventory of instances runs over one decade.
 NORM = Real(0.3, 3, log=True)
@@ -71,6 +68,16 @@ def data(x: Instance) -> Float[Array, "n d"]:
     if x.n > x.d:
         raise UsageError(f"n = {x.n} samples in dimension d = {x.d}: set n to at most {x.d}")
     return dot(x.left * x.stretch, x.frame[:, : x.n].T)
+
+
+def labels(x: Instance) -> Float[Array, " n"]:
+    """y = X theta_T."""
+    return outputs(x, target(x))
+
+
+def outputs(x: Instance, teacher: Float[Array, " d"]) -> Float[Array, " n"]:
+    """X theta."""
+    return dot(data(x), teacher)
 
 
 def source(x: Instance) -> Float[Array, " d"]:

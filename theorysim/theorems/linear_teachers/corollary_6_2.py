@@ -8,12 +8,17 @@ approach: H is at least X X^T / 4, since arcsin has a series of positive coeffic
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Choice,
     Corrected,
+    Finding,
     Gaussian,
     Instance,
     Mutant,
@@ -30,40 +35,51 @@ from theorysim.numerics.kernels import tangent_gram
 from theorysim.numerics.products import dot
 
 
-def _rows(x: Instance):
+class Complexity(NamedTuple):
+    """sqrt(y~^T H^(-1) y~)."""
+
+    given: Float[Array, ""]
+    worst: Float[Array, ""]
+    """for the worst difference of the teachers of norm one"""
+
+
+def _rows(x: Instance) -> Float[Array, "n d"]:
     """Unit rows, between random and clustered around one line; at most d of them, on both sides."""
     side = jnp.where(x.both_sides * x.sides < 0, -1.0, 1.0)
     rows = side[:, None] * x.centre + x.spread * x.scatter
     return rows / jnp.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def _simulate(labels):
-    """sqrt(y~^T H^(-1) y~) for the given teachers' difference and for the worst one of norm one."""
+def _simulate(labels: Callable) -> Callable:
+    """The complexity of labels that are `labels(X)` times a teacher."""
 
-    def simulate(x: Instance, key):
+    def simulate(x: Instance, key) -> Complexity:
         linear = labels(_rows(x))
         factor = jnp.linalg.cholesky(tangent_gram(_rows(x), _rows(x)))
         whitened = solve_triangular(factor, linear, lower=True)
-        return {
-            "given": jnp.linalg.norm(dot(whitened, x.difference)),
-            "worst": jnp.linalg.norm(whitened, ord=2),
-        }
+        given = jnp.linalg.norm(dot(whitened, x.difference))
+        return Complexity(given, jnp.linalg.norm(whitened, ord=2))
 
     return simulate
 
 
-def _transposed(rows):
+def _transposed(rows: Float[Array, "n d"]) -> Float[Array, "n d"]:
     square = rows.shape[0] == rows.shape[1]
     return rows.T if square else jnp.full_like(rows, jnp.nan)
+
+
+def _as_rows(rows: Float[Array, "n d"]) -> Float[Array, "n d"]:
+    return rows
 
 
 def _claims(constant: float) -> tuple:
     def distance(r):
         return constant * jnp.linalg.norm(r.x.difference)
 
+    says = f"sqrt(y~^T H^(-1) y~) <= {constant:g} ||theta_T - theta_S||"
     return (
-        at_most("sqrt(y~ H^-1 y~)", lambda r: r.sim["given"], distance),
-        at_most("worst theta_T - theta_S", lambda r: r.sim["worst"], lambda r: constant),
+        at_most("sqrt(y~ H^-1 y~)", lambda r: r.sim.given, distance, statement=says),
+        at_most("worst theta_T - theta_S", lambda r: r.sim.worst, lambda r: constant),
     )
 
 
@@ -81,29 +97,29 @@ theorem = Theorem(
     simulate=_simulate(_transposed),
     claims=_claims(3.0),
     hypotheses={"n = d, so that X^T theta exists": lambda x: -1.0 * (x.n != x.d)},
+    source=Printed(
+        "Section 6, Corollary 6.2",
+        "g_S(X) = X^T theta_S, g_T(X) = X^T theta_T: sqrt(y~^T (H^inf)^(-1) y~) <= "
+        "3 ||theta_T - theta_S||_2",
+    ),
+    note="samples are the rows of X (Section 3), so X^T theta is defined for n = d only and wrong",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
-            simulate=_simulate(lambda rows: rows),
+            Corrected("labels are X theta instead of X^T theta"),
+            simulate=_simulate(_as_rows),
             hypotheses={},
             primary=True,
             note="labels are X theta: with samples as rows the transposes in print are misplaced",
         ),
         Reading(
             "2 for the factor 3",
-            Printed("", ""),
-            simulate=_simulate(lambda rows: rows),
+            Finding("the best factor"),
+            simulate=_simulate(_as_rows),
             claims=_claims(2.0),
             hypotheses={},
-            note="the best factor: two opposite rows attain it in the limit",
+            note="two opposite rows attain the factor 2 in the limit",
         ),
     ),
-    mutants=(
-        Mutant(
-            "factor 1",
-            simulate=_simulate(lambda rows: rows),
-            claims=_claims(1.0),
-        ),
-    ),
+    mutants=(Mutant("half of the factor", claims=_claims(1.5)),),
 )

@@ -9,8 +9,21 @@ Theorem 5.2's (checked there). Sigma is printed as the covariance of D; see Theo
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
-from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Theorem, equal, tends_to
+from jaxtyping import Array, Float
+
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    equal,
+    tends_to,
+)
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers._problem import (
     covariance_form,
@@ -26,54 +39,83 @@ from theorysim.theorems.linear_teachers._problem import (
 )
 
 
-def simulate(x: Instance, key):
-    """Risks of the limit in time: at the depth, at infinite depth, and with rescaled teachers."""
+class Risks(NamedTuple):
+    """Population risks of the limit in time, at infinite depth but for the first."""
 
-    def at_infinity(start, teacher):
-        return risk(x, deep_limit.infinite_depth_limit(data(x), start, teacher), teacher)
+    finite: Float[Array, ""]
+    infinite: Float[Array, ""]
+    source_rescaled: Float[Array, ""]
+    target_rescaled: Float[Array, ""]
 
-    finite = deep_limit.limit(data(x), source(x), target(x), x.depth)
-    return {
-        "finite": risk(x, finite, target(x)),
-        "infinite": at_infinity(source(x), target(x)),
-        "source rescaled": at_infinity(x.factor * source(x), target(x)),
-        "target rescaled": at_infinity(source(x), x.factor * target(x)),
-    }
+
+def _simulate(infinite_limit: Callable = deep_limit.infinite_depth_limit) -> Callable:
+    def simulate(x: Instance, key) -> Risks:
+        def at_infinity(start, teacher):
+            return risk(x, infinite_limit(data(x), start, teacher), teacher)
+
+        finite = deep_limit.limit(data(x), source(x), target(x), x.depth)
+        return Risks(
+            risk(x, finite, target(x)),
+            at_infinity(source(x), target(x)),
+            at_infinity(x.factor * source(x), target(x)),
+            at_infinity(source(x), x.factor * target(x)),
+        )
+
+    return simulate
 
 
 def _predict(form: Callable, coefficient: Callable = norm_ratio) -> Callable:
     return lambda x: form(x, outside(x, target(x) - coefficient(x) * source(x)))
 
 
+def _one_layer_limit(samples, start, teacher) -> Float[Array, " d"]:
+    """A mutant's limit."""
+    return deep_limit.limit(samples, start, teacher, 1)
+
+
 theorem = Theorem(
     space=problem_space(
         depth=Real(1, 1e6, log=True), factor=Real(1e-3, 1e3, log=True), **distribution_fields()
     ),
-    simulate=simulate,
+    simulate=_simulate(),
     predict=_predict(covariance_form),
     claims=(
-        equal("R(beta) (Eq. 7)", lambda r: r.sim["infinite"], lambda r: r.theory),
+        equal("R(beta) (Eq. 7)", lambda r: r.sim.infinite, lambda r: r.theory),
         tends_to(
             "depth to infinity",
-            lambda r: r.sim["finite"],
+            lambda r: r.sim.finite,
             lambda r: r.theory,
             over={"depth": (10, 100, 1e3, 1e4)},
         ),
-        equal("any norm of theta_S", lambda r: r.sim["source rescaled"], lambda r: r.theory),
+        equal("any norm of theta_S", lambda r: r.sim.source_rescaled, lambda r: r.sim.infinite),
         equal(
             "square of the norm of theta_T",
-            lambda r: r.sim["target rescaled"],
-            lambda r: r.x.factor**2 * r.theory,
+            lambda r: r.sim.target_rescaled,
+            lambda r: r.x.factor**2 * r.sim.infinite,
         ),
     ),
+    source=Printed(
+        "Section 5.1, Eq. 7, and the text below it",
+        "R(beta) = ||Sigma^(1/2) P_perp (theta_T - (||P_par theta_T|| / ||P_par theta_S||) "
+        "theta_S)||^2, depends on the norm of theta_T and the difference of the normalized "
+        "theta_T and theta_S",
+    ),
+    note="Eq. 7 takes the covariance of D, which is not assumed to be centred; the text holds",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("Sigma is the second moment of D"),
             predict=_predict(moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
     ),
-    mutants=(Mutant("the source keeps its norm", predict=_predict(moment_form, lambda x: 1.0)),),
+    mutants=(
+        Mutant("the source keeps its norm", predict=_predict(moment_form, lambda x: 1.0)),
+        Mutant(
+            "a single layer for infinite depth",
+            of=("as printed", "corrected"),
+            simulate=_simulate(_one_layer_limit),
+        ),
+    ),
 )

@@ -8,14 +8,17 @@ centred; the risk is the quadratic form of the second moment of D.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
     Gaussian,
     Instance,
     Mutant,
+    Printed,
     Reading,
     Real,
     Size,
@@ -51,39 +54,60 @@ def _descent(x: Instance, start, teacher):
     return regression.train(data(x), labels, start, _rate(x), every * RECORDS, every=every)
 
 
-def simulate(x: Instance, key):
-    """Weights and risk along gradient descent, for both teachers and for both of them shifted."""
-    path = _descent(x, source(x), target(x))
-    seen = dot(x.seen, data(x))
-    shifted_target = target(x) + x.shift + seen
-    shifted = _descent(x, source(x) + x.shift, shifted_target)
-    return {
-        "weights": last_axis_time(path),
-        "outputs": last_axis_time(dot(path, data(x).T)),
-        "risk": risk(x, path, target(x)),
-        "shifted_risk": risk(x, shifted, shifted_target),
-    }
+class Descent(NamedTuple):
+    """Along gradient descent; `shifted_risk` is that of teachers which are both shifted."""
+
+    weights: Float[Array, "d times"]
+    outputs: Float[Array, "n times"]
+    risk: Float[Array, " times"]
+    shifted_risk: Float[Array, " times"]
 
 
-def _predict(form: Callable, kept: Callable = outside, learned: Callable = inside) -> Callable:
-    def predict(x: Instance):
+class Limit(NamedTuple):
+    """gamma and its risk; the exact path; P_perp theta_S and X P_par theta_T."""
+
+    gamma: Float[Array, " d"]
+    risk: Float[Array, ""]
+    path: Float[Array, "d times"]
+    kept: Float[Array, "d 1"]
+    labels: Float[Array, " n"]
+
+
+def _simulate(shifts_source: bool = True) -> Callable:
+    def simulate(x: Instance, key) -> Descent:
+        path = _descent(x, source(x), target(x))
+        shifted_target = target(x) + x.shift + dot(x.seen, data(x))
+        shifted = _descent(x, source(x) + shifts_source * x.shift, shifted_target)
+        return Descent(
+            last_axis_time(path),
+            last_axis_time(dot(path, data(x).T)),
+            risk(x, path, target(x)),
+            risk(x, shifted, shifted_target),
+        )
+
+    return simulate
+
+
+def _predict(
+    form: Callable, kept: Callable = outside, learned: Callable = inside, rate: float = 1.0
+) -> Callable:
+    def predict(x: Instance) -> Limit:
         times = x.steps // RECORDS * jnp.arange(RECORDS + 1)
-        path = regression.gradient_descent(data(x), source(x), target(x), _rate(x), times)
-        return {
-            "gamma": kept(x, source(x)) + learned(x, target(x)),
-            "risk": form(x, kept(x, target(x) - source(x))),
-            "path": last_axis_time(path.weights),
-            "kept": kept(x, source(x))[:, None],
-            "labels": dot(data(x), learned(x, target(x))),
-        }
+        path = regression.gradient_descent(data(x), source(x), target(x), rate * _rate(x), times)
+        return Limit(
+            kept(x, source(x)) + learned(x, target(x)),
+            form(x, kept(x, target(x) - source(x))),
+            last_axis_time(path.weights),
+            kept(x, source(x))[:, None],
+            dot(data(x), learned(x, target(x))),
+        )
 
     return predict
 
 
-def _outside_path(r):
+def _outside_path(r) -> Float[Array, "d times"]:
     basis = regression.row_space(data(r.x))
-    path = r.sim["weights"]
-    return path - dot(basis, dot(basis.T, path))
+    return r.sim.weights - dot(basis, dot(basis.T, r.sim.weights))
 
 
 theorem = Theorem(
@@ -94,45 +118,53 @@ theorem = Theorem(
         seen=Gaussian("n"),
         **distribution_fields(),
     ),
-    simulate=simulate,
+    simulate=_simulate(),
     predict=_predict(covariance_form),
     claims=(
         equal(
             "gamma (Eq. 1)",
-            lambda r: r.limit(r.sim["weights"]),
-            lambda r: r.theory["gamma"],
+            lambda r: r.limit(r.sim.weights),
+            lambda r: r.theory.gamma,
             statement="gamma = P_perp theta_S + P_par theta_T",
         ),
         equal(
             "R(gamma) (Eq. 2)",
-            lambda r: r.limit(r.sim["risk"]),
-            lambda r: r.theory["risk"],
+            lambda r: r.limit(r.sim.risk),
+            lambda r: r.theory.risk,
             statement="R(gamma) = ||Sigma^(1/2) P_perp (theta_T - theta_S)||^2",
         ),
-        equal("weights after t steps", lambda r: r.sim["weights"], lambda r: r.theory["path"]),
-        equal("observation 1: outside the data", _outside_path, lambda r: r.theory["kept"]),
+        equal("weights after t steps", lambda r: r.sim.weights, lambda r: r.theory.path),
+        equal("observation 1: outside the data", _outside_path, lambda r: r.theory.kept),
         equal(
             "observation 1: inside the data",
-            lambda r: r.limit(r.sim["outputs"]),
-            lambda r: r.theory["labels"],
+            lambda r: r.limit(r.sim.outputs),
+            lambda r: r.theory.labels,
         ),
         equal(
             "observation 2: only P_perp Delta",
-            lambda r: r.limit(r.sim["risk"]),
-            lambda r: r.limit(r.sim["shifted_risk"]),
+            lambda r: r.limit(r.sim.risk),
+            lambda r: r.limit(r.sim.shifted_risk),
             statement="R(gamma) is the same for theta_S + v, theta_T + v + X^T u",
         ),
     ),
+    source=Printed(
+        "Section 4.1, Theorem 4.1, Eqs. 1 and 2, and the text below it",
+        "gamma = P_perp theta_S + P_par theta_T, R(gamma) = "
+        "||Sigma^(1/2) P_perp (theta_T - theta_S)||^2",
+    ),
+    note="Eq. 2 takes the covariance of D, which is not assumed to be centred",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("Sigma is the second moment of D"),
             predict=_predict(moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
     ),
     mutants=(
-        Mutant("teachers swapped", predict=_predict(moment_form, kept=inside, learned=outside)),
+        Mutant("projections swapped", predict=_predict(moment_form, kept=inside, learned=outside)),
+        Mutant("half of the learning rate", predict=_predict(moment_form, rate=0.5)),
+        Mutant("the target alone is shifted", simulate=_simulate(shifts_source=False)),
     ),
 )

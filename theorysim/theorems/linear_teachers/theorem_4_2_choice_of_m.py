@@ -4,19 +4,23 @@ Remark after Theorem 4.2 of Shachaf et al. (2021), for g < 1: take the largest m
 lambda_(m+1) = lambda_m (printed with an approximate sign), which covers more of P_bottom Delta
 without greatly increasing the left part of Eq. 3. Decided is the case of exact ties: a spectrum of
 two levels, on which the bound is minimised over m by brute force. For nearly equal eigenvalues the
-remark claims nothing that a check could refute.
+remark claims nothing that a check could refute, and it only suggests that this m is the best.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
+    Finding,
     Instance,
     Mutant,
+    Printed,
     Reading,
     Real,
     Theorem,
@@ -25,6 +29,13 @@ from theorysim.claims import (
 )
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._covariance_bound import covariance_space, total
+
+
+class Bound(NamedTuple):
+    """g, and Eq. 3 for every m."""
+
+    g: Float[Array, ""]
+    eq_3: Float[Array, " d"]
 
 
 def _high_count(x: Instance):
@@ -37,11 +48,10 @@ def _spectrum(x: Instance):
     return x.scale * jnp.where(high, x.spectrum[0], x.spectrum[-1])
 
 
-def simulate(x: Instance, key):
-    """Eq. 3 for every m = 1..d, and g."""
+def simulate(x: Instance, key) -> Bound:
     g = regression.covariance_estimation(_spectrum(x), x.delta, x.samples)
     covariance = regression.Covariance(_spectrum(x), jnp.eye(x.largest))
-    return {"g": g, "bound": total(regression.risk_bound(covariance, x.difference, g))}
+    return Bound(g, total(regression.risk_bound(covariance, x.difference, g)))
 
 
 def _tied(r):
@@ -51,16 +61,16 @@ def _tied(r):
 
 def _ties(threshold: Callable) -> tuple:
     def given(r):
-        return jnp.minimum(_tied(r), threshold(r) - r.sim["g"][:, None])
+        return jnp.minimum(_tied(r), threshold(r) - r.sim.g)
 
-    return (decreasing("a tie joins the top span", lambda r: r.sim["bound"], where=given),)
+    return (decreasing("a tie joins the top span", lambda r: r.sim.eq_3, where=given),)
 
 
 def _best(index: Callable, given: Callable) -> tuple:
     def chosen(r):
-        return jnp.take_along_axis(r.sim["bound"], index(r)[None, None] - 1, axis=1)
+        return r.sim.eq_3[index(r) - 1]
 
-    return (at_most("this m is the best", chosen, lambda r: r.sim["bound"], where=given),)
+    return (at_most("this m is the best", chosen, lambda r: r.sim.eq_3, where=given),)
 
 
 def _largest_tie(r):
@@ -70,22 +80,39 @@ def _largest_tie(r):
 
 
 def _below_one(r):
-    return 1 - r.sim["g"][:, None]
+    return 1 - r.sim.g
 
 
 def _between(r):
     levels = _spectrum(r.x)
-    return jnp.minimum(levels[0] - r.sim["g"], r.sim["g"] - levels[-1])[:, None]
+    return jnp.minimum(levels[0] - r.sim.g, r.sim.g - levels[-1])
+
+
+def _one_too_few(r):
+    """A mutant's m."""
+    return jnp.maximum(_high_count(r.x) - 1, 1)
 
 
 theorem = Theorem(
     space=covariance_space(split=Real(0, 1), difference=Real(-1, 1, shape="largest")),
     simulate=simulate,
-    claims=(*_ties(lambda r: 1.0), *_best(_largest_tie, _below_one)),
+    claims=_ties(lambda r: 1.0),
+    source=Printed(
+        "Section 4.1, remark below Theorem 4.2",
+        "where g < 1: taking the largest m which holds lambda_(m+1) = lambda_m (approximately) "
+        "covers more of P_bottom (theta_T - theta_S) without greatly increasing the left part",
+    ),
+    note="with g between lambda_m and 1 the left part increases by more than the right one falls",
     readings=(
         Reading(
+            "the largest such m is the best",
+            Finding("whether the suggested m minimises the bound, which the remark leaves open"),
+            claims=_best(_largest_tie, _below_one),
+            note="the high level alone can be the better top span",
+        ),
+        Reading(
             "corrected",
-            Corrected(""),
+            Corrected("g <= lambda_m instead of g < 1"),
             claims=(
                 *_ties(lambda r: _spectrum(r.x)[:-1]),
                 *_best(lambda r: _high_count(r.x), _between),
@@ -95,5 +122,8 @@ theorem = Theorem(
             "of two levels the high one is the best top span where g lies between them",
         ),
     ),
-    mutants=(Mutant("ties always join", claims=_ties(lambda r: jnp.inf)),),
+    mutants=(
+        Mutant("ties always join", claims=_ties(lambda r: jnp.inf)),
+        Mutant("m is one too small", claims=_best(_one_too_few, _between)),
+    ),
 )

@@ -8,8 +8,11 @@ law of a sample covariance, which takes any number of them.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
@@ -32,7 +35,15 @@ MANY = (1e3, 1e4, 1e5, 1e6)
 FEW = (1, 2, 4, 8)
 
 
-def simulate(x: Instance, key):
+class Bound(NamedTuple):
+    """g and both terms of Eq. 3 at one m."""
+
+    g: Float[Array, ""]
+    top: Float[Array, ""]
+    bottom: Float[Array, ""]
+
+
+def simulate(x: Instance, key) -> Float[Array, ""]:
     """||S - Sigma|| for normal rows: S = Sigma^(1/2) T T^T Sigma^(1/2) / n, T by Bartlett."""
     below_key, diagonal_key = jax.random.split(key)
     freedom = jnp.maximum(x.samples - jnp.arange(x.d), 1.0)
@@ -43,17 +54,18 @@ def simulate(x: Instance, key):
     return jnp.max(jnp.abs(jnp.linalg.eigvalsh(error)))
 
 
-def predict(x: Instance):
+def predict(x: Instance) -> Bound:
     g = regression.covariance_estimation(x.eigenvalues, x.delta, x.samples)
     covariance = regression.Covariance(x.eigenvalues, jnp.eye(x.d))
     terms = regression.risk_bound(covariance, x.difference, g)
     index = jnp.minimum(jnp.floor(x.split * (x.d - 1)), x.d - 2).astype(int)
-    return {"g": g, "top": terms.top[index], "bottom": terms.bottom[index]}
+    return Bound(g, terms.top[index], terms.bottom[index])
 
 
 def _rates(rungs: tuple[float, ...], g: float, top: float, bottom: float) -> tuple:
     def rate(what: str, exponent: float):
-        return scales_as(what, lambda r: r.theory[what], over={"samples": rungs}, exponent=exponent)
+        quantity = lambda r: getattr(r.theory, what)  # noqa: E731
+        return scales_as(what, quantity, over={"samples": rungs}, exponent=exponent)
 
     return rate("g", g), rate("top", top), rate("bottom", bottom)
 
@@ -71,6 +83,12 @@ MEASURED = scales_as(
     exponent=-0.5,
 )
 
+PROSE = Printed(
+    "Section 4.1, below Theorem 4.2",
+    "it depends on n^(-0.5); the term relating to the top-k span decreases like n^(-1.5), the term "
+    "relating to the bottom-k span like n^(-0.5)",
+)
+
 theorem = Theorem(
     space=Space(
         d=Size(6, low=2, high=64),
@@ -83,23 +101,32 @@ theorem = Theorem(
     simulate=simulate,
     predict=predict,
     claims=(*_rates(MANY, -0.5, -1.5, -0.5), MEASURED),
+    source=PROSE,
     printed="many samples",
     readings=(
         Reading(
             "few samples",
-            Printed("", ""),
+            PROSE,
             claims=_rates(FEW, -0.5, -1.5, -0.5),
             hypotheses={"n <= max(effective rank, delta)": _few},
+            note="the rates are printed for every n, and hold for more samples than the effective "
+            "rank and delta",
         ),
         Reading(
             "few samples, corrected",
-            Corrected(""),
+            Corrected("the rates 1/n, 1/n^3 and 1/n for few samples"),
             claims=_rates(FEW, -1, -3, -1),
             hypotheses={"n <= max(effective rank, delta)": _few},
             note="while r / n or delta / n exceeds 1, g decays as 1 / n and its cube as 1 / n^3",
         ),
     ),
-    mutants=(Mutant("the two spans swapped", claims=_rates(MANY, -0.5, -0.5, -1.5)),),
+    mutants=(
+        Mutant("the two spans swapped", claims=_rates(MANY, -0.5, -0.5, -1.5)),
+        Mutant(
+            "g at the rate 1 / n",
+            claims=(_rates(MANY, -1.0, -1.5, -0.5)[0], MEASURED.with_exponent(-1.0)),
+        ),
+    ),
     keys=64,
     instances=16,
 )

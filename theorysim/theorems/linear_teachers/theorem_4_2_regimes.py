@@ -9,10 +9,22 @@ ones. Compared are the bounds for differences of one norm inside either span. Th
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Theorem, at_least, at_most
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    at_least,
+    at_most,
+)
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._covariance_bound import (
     covariance_space,
@@ -22,13 +34,20 @@ from theorysim.theorems.linear_teachers._covariance_bound import (
 )
 
 
+class Bounds(NamedTuple):
+    """g, and Eq. 3 for a unit difference in the top span and for one in the bottom span."""
+
+    g: Float[Array, ""]
+    top: Float[Array, ""]
+    bottom: Float[Array, ""]
+
+
 def _split(x: Instance):
     """m in 1..d-1."""
     return 1 + jnp.floor(x.split * (dimension(x) - 1) * (1 - 1e-12)).astype(int)
 
 
-def simulate(x: Instance, key):
-    """Eq. 3 at the split m for a unit difference in the top span and one in the bottom span."""
+def simulate(x: Instance, key) -> Bounds:
     g = regression.covariance_estimation(eigenvalues(x), x.delta, x.samples)
     position = jnp.arange(x.largest)
     covariance = regression.Covariance(eigenvalues(x), jnp.eye(x.largest))
@@ -39,21 +58,18 @@ def simulate(x: Instance, key):
         return total(regression.risk_bound(covariance, unit, g))[_split(x) - 1]
 
     real = position < dimension(x)
-    return {
-        "g": g,
-        "top": bound(position < _split(x)),
-        "bottom": bound(real & (position >= _split(x))),
-    }
+    top, bottom = position < _split(x), real & (position >= _split(x))
+    return Bounds(g, bound(top), bound(bottom))
 
 
 def _claims(threshold: Callable) -> tuple:
     def above(r):
-        return r.sim["g"] - threshold(r)
+        return r.sim.g - threshold(r)
 
     def below(r):
-        return threshold(r) - r.sim["g"]
+        return threshold(r) - r.sim.g
 
-    top, bottom = (lambda r: r.sim["top"]), (lambda r: r.sim["bottom"])
+    top, bottom = (lambda r: r.sim.top), (lambda r: r.sim.bottom)
     return (
         at_least("few samples: agree at the top", top, bottom, where=above),
         at_most("many samples: agree at the bottom", top, bottom, where=below),
@@ -64,18 +80,31 @@ def _split_eigenvalue(r):
     return eigenvalues(r.x)[_split(r.x) - 1]
 
 
+def _next_eigenvalue(r):
+    return eigenvalues(r.x)[_split(r.x)]
+
+
 theorem = Theorem(
     space=covariance_space(split=Real(0, 1), difference=Real(0.1, 1, shape="largest")),
     simulate=simulate,
     claims=_claims(lambda r: 1.0),
+    source=Printed(
+        "Section 4.1, below Theorem 4.2",
+        "for n with g > 1 the bound mainly depends on ||P_top (theta_T - theta_S)||, "
+        "for n with g < 1 on ||P_bottom (theta_T - theta_S)||",
+    ),
+    note="g scales with the inputs, so that no number without a unit separates the regimes",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("the threshold of g is lambda_m instead of 1"),
             claims=_claims(_split_eigenvalue),
             primary=True,
             note="the two coefficients 2 g^3 / lambda_m^2 and 2 g cross at g = lambda_m, not at 1",
         ),
     ),
-    mutants=(Mutant("threshold lambda_1", claims=_claims(lambda r: eigenvalues(r.x)[0])),),
+    mutants=(
+        Mutant("threshold lambda_1", claims=_claims(lambda r: eigenvalues(r.x)[0])),
+        Mutant("threshold lambda_(m+1)", claims=_claims(_next_eigenvalue)),
+    ),
 )

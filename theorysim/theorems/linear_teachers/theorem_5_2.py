@@ -1,28 +1,26 @@
 """Depth rescales what fine-tuning keeps of the source, outside of the data.
 
 Theorem 5.2 of Shachaf et al. (2021), Eq. 5, for 0-balanced networks of depth 1, 2, 3, 5 and 8,
-trained in all of their matrices; judged where the loss vanished (Assumption 3.3). Eq. 5 is implicit
-in the norm of the limit; its solution (systems/deep_linear_limit) is a claim of its own. Training
-is by gradient descent or flow in the paper (Section 3); the proof is for the flow, and descent
-obeys Eq. 5 to first order only. Eq. 6 is theorem-5.2-infinite-depth.
+trained in all of their matrices by gradient flow; judged where the loss vanished (Assumption 3.3).
+Eq. 5 is implicit in the norm of the limit; its solution (systems/deep_linear_limit) is a claim of
+its own. Gradient descent is theorem-5.2-descent, Eq. 6 is theorem-5.2-infinite-depth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, equal, scales_as
-from theorysim.numerics.products import dot
+from theorysim.claims import Instance, Mutant, Printed, Theorem, equal
 from theorysim.systems import deep_linear_limit as deep_limit
-from theorysim.systems import deep_linear_network as network
-from theorysim.systems.linear_regression import row_space
 from theorysim.theorems.linear_teachers import _deep as deep
 from theorysim.theorems.linear_teachers._problem import (
     data,
     inside,
+    labels,
     outside,
     problem_space,
     source,
@@ -31,145 +29,103 @@ from theorysim.theorems.linear_teachers._problem import (
 
 DEPTHS = (1, 2, 3, 5, 8)
 
-# Descent of two layers, and its learning rate as a share of the stability limit.
-STEPS, EVERY = 1600, 100
-SHARES = (0.1, 0.2, 0.4)
+
+class Fitted(NamedTuple):
+    """Every depth trained, and P_perp W_1(t) of all of them side by side."""
+
+    trained: dict[int, deep.Trained]
+    first_layers: Float[Array, "times d all_hidden"]
 
 
-def _observed(samples, labels, layers: network.Layers):
-    path = jax.vmap(lambda each: network.observe(each, samples, labels))(layers)
-    loss = path.train_loss
-    return {
-        "weights": deep.settling(path.weights),
-        "vanished": deep.VANISHED - loss[-1] / loss[0],
-    }
+class Limit(NamedTuple):
+    """P_perp theta_S, P_par theta_T, and what they make of the limit at every depth."""
+
+    kept: Float[Array, " d"]
+    learned: Float[Array, " d"]
+    solved: dict[int, Float[Array, " d"]]
 
 
-def simulate(x: Instance, key):
-    """beta(t) at every depth along gradient flow, and what P_perp W_1 has moved."""
-    samples, labels = data(x), dot(data(x), target(x))
-    start = {depth: deep.balanced(x, key, depth, source(x)) for depth in DEPTHS}
-    flow = deep.flows(start, samples, labels, x.tolerance_scale)
-    first = {depth: layers[0] for depth, layers in flow.items()}
-    return {
-        depth: _observed(samples, labels, layers) | {"first layer": first[depth]}
-        for depth, layers in flow.items()
-    }
+def _simulate(part: Callable = deep.outside_rows) -> Callable:
+    """beta(t) at every depth along gradient flow, and the part of W_1 outside of the data."""
+
+    def simulate(x: Instance, key) -> Fitted:
+        start = {depth: deep.balanced(x, key, depth, source(x)) for depth in DEPTHS}
+        flow = deep.flows(start, data(x), labels(x), x.tolerance_scale)
+        first = jnp.concatenate([layers[0] for layers in flow.values()], axis=-1)
+        return Fitted(
+            {depth: deep.observed(layers, data(x), labels(x)) for depth, layers in flow.items()},
+            part(data(x), first),
+        )
+
+    return simulate
 
 
-def simulate_descent(x: Instance, key):
-    """beta(t) of two layers along gradient descent."""
-    samples, labels = data(x), dot(data(x), target(x))
-    # The printed limit enters the bound on the curvature only: any rate below it is stable.
-    limit = deep_limit.limit(samples, source(x), target(x), 2)
-    longest = jnp.maximum(jnp.linalg.norm(source(x)), jnp.linalg.norm(limit))
-    rate = x.rate_share * network.critical_learning_rate(samples, 2, longest)
-    layers = deep.balanced(x, key, 2, source(x))
-    path = network.train_path(layers, samples, labels, rate, STEPS, every=EVERY)
-    vanished = deep.VANISHED - path.train_loss[-1] / path.train_loss[0]
-    return {2: {"weights": deep.settling(path.weights), "vanished": vanished}}
-
-
-def _predict(coefficient: Callable) -> Callable:
-    def predict(x: Instance):
+def _predict(coefficient: Callable = deep_limit.source_coefficient) -> Callable:
+    def predict(x: Instance) -> Limit:
         lengths = deep_limit.alignment(data(x), source(x), target(x))
         kept, learned = outside(x, source(x)), inside(x, target(x))
-        factors = {depth: coefficient(lengths, depth) for depth in DEPTHS}
-        return {
-            "kept": kept,
-            "learned": learned,
-            "limit": {depth: factor * kept + learned for depth, factor in factors.items()},
-        }
+        solved = {depth: coefficient(lengths, depth) * kept + learned for depth in DEPTHS}
+        return Limit(kept, learned, solved)
 
     return predict
 
 
-def _eq_5(depth: int, power: Callable):
+def _eq_5(depth: int, power: float):
     """Eq. 5 with the norm of the limit that training reached."""
 
-    def limit(r):
-        return r.limit(r.sim[depth]["weights"])
+    def limit(r) -> Float[Array, " d"]:
+        return r.limit(r.sim.trained[depth].weights)
 
-    def rescaled(r):
-        stretched = jnp.linalg.norm(limit(r), axis=-1, keepdims=True) / r.x.source_norm
-        return stretched ** power(depth) * r.theory["kept"] + r.theory["learned"]
+    def rescaled(r) -> Float[Array, " d"]:
+        stretched = jnp.linalg.norm(limit(r)) / r.x.source_norm
+        return stretched**power * r.theory.kept + r.theory.learned
 
-    return equal(f"Eq. 5, L = {depth}", limit, rescaled, where=_vanished(depth))
-
-
-def _vanished(depth: int):
-    return lambda r: r.sim[depth]["vanished"][:, None]
+    return equal(
+        f"Eq. 5, L = {depth}",
+        limit,
+        rescaled,
+        where=lambda r: r.sim.trained[depth].vanished,
+        statement="beta = (||beta|| / ||theta_S||)^((L - 1) / L) P_perp theta_S + P_par theta_T",
+    )
 
 
 def _solved(depth: int):
     return equal(
         f"Eq. 5 solved, L = {depth}",
-        lambda r: r.limit(r.sim[depth]["weights"]),
-        lambda r: r.theory["limit"][depth],
-        where=_vanished(depth),
+        lambda r: r.limit(r.sim.trained[depth].weights),
+        lambda r: r.theory.solved[depth],
+        where=lambda r: r.sim.trained[depth].vanished,
     )
-
-
-def _outside_first_layers(r):
-    """P_perp W_1(t) of all depths, side by side: arrays (keys, times, d, all hidden units)."""
-    first = jnp.concatenate([r.sim[depth]["first layer"] for depth in DEPTHS], axis=-1)
-    basis = row_space(data(r.x))
-    return first - dot(basis, dot(basis.T, first))
-
-
-def _claims(power: Callable) -> tuple:
-    return (
-        *(_eq_5(depth, power) for depth in DEPTHS),
-        *(_solved(depth) for depth in DEPTHS),
-        equal(
-            "P_perp W_1 stands still",
-            _outside_first_layers,
-            lambda r: _outside_first_layers(r)[:, :1],
-        ),
-    )
-
-
-def _power(depth: int):
-    return (depth - 1) / depth
 
 
 theorem = Theorem(
-    space=problem_space(rate_share=Real(SHARES[0], SHARES[-1], log=True)),
-    simulate=simulate,
-    predict=_predict(deep_limit.source_coefficient),
-    claims=_claims(_power),
-    printed="gradient flow",
-    readings=(
-        Reading(
-            "gradient descent",
-            Printed("", ""),
-            simulate=simulate_descent,
-            claims=(_eq_5(2, _power),),
-        ),
-        Reading(
-            "gradient descent, to first order",
-            Printed("", ""),
-            simulate=simulate_descent,
-            claims=(
-                scales_as(
-                    "distance from Eq. 5 ~ eta, L = 2",
-                    lambda r: jnp.linalg.norm(
-                        r.limit(r.sim[2]["weights"]) - r.theory["limit"][2], axis=-1
-                    ),
-                    over={"rate_share": SHARES},
-                    exponent=1,
-                    relation="at_least",
-                    where=lambda r: r.sim[2]["vanished"],
-                ),
-            ),
-            note="descent leaves 0-balanced weights by an order of the learning rate",
+    space=problem_space(),
+    simulate=_simulate(),
+    predict=_predict(),
+    claims=(
+        *(_eq_5(depth, (depth - 1) / depth) for depth in DEPTHS),
+        *(_solved(depth) for depth in DEPTHS),
+        equal(
+            "P_perp W_1 stands still",
+            lambda r: r.sim.first_layers,
+            lambda r: r.sim.first_layers[:1],
         ),
     ),
+    source=Printed(
+        "Section 5, Theorem 5.2, Eq. 5, and the text below it",
+        "lim beta(t) = (||lim beta(t)|| / ||theta_S||)^((L-1)/L) P_perp theta_S + P_par theta_T; "
+        "P_perp W_1(0) and its norm remain static",
+    ),
+    printed="gradient flow",
     mutants=(
         Mutant(
             "the power (L - 1) / L lost",
             predict=_predict(lambda lengths, depth: deep_limit.infinite_depth_coefficient(lengths)),
-            claims=_claims(lambda depth: 1.0),
+            claims=tuple(_eq_5(depth, 1.0) for depth in DEPTHS),
+        ),
+        Mutant(
+            "all of W_1 stands still",
+            simulate=_simulate(lambda samples, first_layers: first_layers),
         ),
     ),
     instances=12,

@@ -7,10 +7,22 @@ approached. The limit in time at any depth is the solution of Eq. 5 (checked in 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, scales_as, tends_to
+from theorysim.claims import (
+    Finding,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    scales_as,
+    tends_to,
+)
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers._problem import (
     data,
@@ -23,24 +35,33 @@ from theorysim.theorems.linear_teachers._problem import (
 )
 
 
-def simulate(x: Instance, key):
-    """The limit in time at the depth, and |k_L - k| / k of the factor of P_perp theta_S."""
+class Deep(NamedTuple):
+    """The limit in time at the depth, and (k_L - k) / k of the factor of P_perp theta_S."""
+
+    limit: Float[Array, " d"]
+    gap: Float[Array, ""]
+
+
+class Infinite(NamedTuple):
+    """The limit in time and then in depth, and the limit of L (k_L - k) / k."""
+
+    limit: Float[Array, " d"]
+    slope: Float[Array, ""]
+
+
+def simulate(x: Instance, key) -> Deep:
     lengths = deep_limit.alignment(data(x), source(x), target(x))
-    return {
-        "limit": deep_limit.limit(data(x), source(x), target(x), x.depth),
-        "gap": jnp.expm1(deep_limit.log_coefficient_gap(lengths, x.depth)),
-    }
+    limit = deep_limit.limit(data(x), source(x), target(x), x.depth)
+    return Deep(limit, jnp.expm1(deep_limit.log_coefficient_gap(lengths, x.depth)))
 
 
 def _predict(coefficient: Callable) -> Callable:
-    def predict(x: Instance):
+    def predict(x: Instance) -> Infinite:
         lengths = deep_limit.alignment(data(x), source(x), target(x))
         kept = jnp.square(lengths.source_parallel)
-        return {
-            "limit": coefficient(x) * outside(x, source(x)) + inside(x, target(x)),
-            # k_L = k (1 - ln k / (c_par^2 L)) + O(1/L^2)
-            "slope": -jnp.log(deep_limit.infinite_depth_coefficient(lengths)) / kept,
-        }
+        limit = coefficient(x) * outside(x, source(x)) + inside(x, target(x))
+        # k_L = k (1 - ln k / (c_par^2 L)) + O(1/L^2)
+        return Infinite(limit, -jnp.log(deep_limit.infinite_depth_coefficient(lengths)) / kept)
 
     return predict
 
@@ -52,26 +73,31 @@ theorem = Theorem(
     claims=(
         tends_to(
             "Eq. 6",
-            lambda r: r.sim["limit"][0],
-            lambda r: r.theory["limit"],
+            lambda r: r.sim.limit,
+            lambda r: r.theory.limit,
             over={"depth": (10, 100, 1e3, 1e4)},
         ),
+    ),
+    source=Printed(
+        "Section 5, Theorem 5.2, Eq. 6",
+        "lim_L lim_t beta(t) = (||P_par theta_T|| / ||P_par theta_S||) P_perp theta_S + "
+        "P_par theta_T",
     ),
     readings=(
         Reading(
             "rate in the depth",
-            Printed("", ""),
+            Finding("how fast the limit in depth is approached"),
             claims=(
                 scales_as(
                     "|k_L - k| ~ 1/L",
-                    lambda r: jnp.abs(r.sim["gap"][0]),
+                    lambda r: jnp.abs(r.sim.gap),
                     over={"depth": (1e3, 2e3, 4e3, 8e3)},
                     exponent=-1,
                 ),
                 tends_to(
                     "L (k_L - k) / k",
-                    lambda r: r.x.depth * r.sim["gap"][0],
-                    lambda r: r.theory["slope"],
+                    lambda r: r.x.depth * r.sim.gap,
+                    lambda r: r.theory.slope,
                     over={"depth": (100, 1e3, 1e4)},
                 ),
             ),

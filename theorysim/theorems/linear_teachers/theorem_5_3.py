@@ -9,9 +9,13 @@ the statement (the risk of one layer is not zero) fails only where P_perp theta_
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
+
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
+    Finding,
     Instance,
     Mutant,
     Printed,
@@ -24,7 +28,6 @@ from theorysim.claims import (
     scales_as,
     tends_to,
 )
-from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._problem import (
@@ -33,6 +36,7 @@ from theorysim.theorems.linear_teachers._problem import (
     distribution_fields,
     last_axis_time,
     moment_form,
+    outputs,
     outside,
     problem_space,
     risk,
@@ -40,78 +44,104 @@ from theorysim.theorems.linear_teachers._problem import (
 )
 
 STEPS, EVERY = 1000, 50
-DEPTHS = (10, 100, 1e3, 1e4)
+DEPTHS = (10, 100, 1e3, 1e4, 1e5)
 
 
 def _target(x: Instance):
     return x.alpha * source(x)
 
 
-def simulate(x: Instance, key):
-    """Risk along descent of one layer, and of the limit in time at the depth and at infinity."""
+class Risks(NamedTuple):
+    """Along descent of one layer, and of the limit in time at the depth and at infinity."""
+
+    one_layer: Float[Array, " times"]
+    finite: Float[Array, ""]
+    infinite: Float[Array, ""]
+
+
+class Formulas(NamedTuple):
+    """What is printed for infinite depth and for one layer."""
+
+    deep: Float[Array, ""]
+    one_layer: Float[Array, ""]
+
+
+def simulate(x: Instance, key) -> Risks:
     rate = x.rate_share * regression.largest_learning_rate(data(x))
-    labels = dot(data(x), _target(x))
+    labels = outputs(x, _target(x))
     path = regression.train(data(x), labels, source(x), rate, STEPS, every=EVERY)
     finite = deep_limit.limit(data(x), source(x), _target(x), x.depth)
     infinite = deep_limit.infinite_depth_limit(data(x), source(x), _target(x))
-    return {
-        "one layer": last_axis_time(risk(x, path, _target(x))),
-        "finite": risk(x, finite, _target(x)),
-        "infinite": risk(x, infinite, _target(x)),
-    }
+    return Risks(
+        last_axis_time(risk(x, path, _target(x))),
+        risk(x, finite, _target(x)),
+        risk(x, infinite, _target(x)),
+    )
 
 
 def _predict(form: Callable, deep: Callable = lambda x: 0.0, factor: float = 1.0) -> Callable:
-    def predict(x: Instance):
+    def predict(x: Instance) -> Formulas:
         shared = form(x, outside(x, _target(x)))
         one_layer = factor * ((x.alpha - 1) / x.alpha) ** 2 * shared
-        return {"deep": deep(x) * shared, "one layer": one_layer}
+        return Formulas(deep(x) * shared, one_layer)
 
     return predict
 
+
+NOT_ZERO = at_least(
+    "R(gamma) is not 0",
+    lambda r: r.limit(r.sim.one_layer),
+    lambda r: 0.0,
+    strict=True,
+    where=lambda r: -1.0 * (r.x.alpha == 1),
+)
 
 theorem = Theorem(
     space=problem_space(
         n=Size(1, high=64),
         alpha=Real(0.1, 10, log=True),
-        depth=Real(1, 1e4, log=True),
+        depth=Real(1, 1e5, log=True),
         rate_share=Real(0.1, 0.95),
         **distribution_fields(),
     ),
     simulate=simulate,
     predict=_predict(covariance_form),
     claims=(
-        equal("R(beta) = 0", lambda r: r.sim["infinite"], lambda r: r.theory["deep"]),
+        equal("R(beta) = 0", lambda r: r.sim.infinite, lambda r: r.theory.deep),
         tends_to(
             "R(beta) as L grows",
-            lambda r: r.sim["finite"],
-            lambda r: r.theory["deep"],
+            lambda r: r.sim.finite,
+            lambda r: r.theory.deep,
             over={"depth": DEPTHS},
         ),
         equal(
             "R(gamma) (Eq. 8)",
-            lambda r: r.limit(r.sim["one layer"]),
-            lambda r: r.theory["one layer"],
+            lambda r: r.limit(r.sim.one_layer),
+            lambda r: r.theory.one_layer,
         ),
-        at_least(
-            "R(gamma) is not 0", lambda r: r.limit(r.sim["one layer"]), lambda r: 0.0, strict=True
-        ),
+        NOT_ZERO,
     ),
+    source=Printed(
+        "Section 5.1, Theorem 5.3, Eq. 8",
+        "theta_T = alpha theta_S: R(beta) = 0, R(gamma) = ((alpha - 1) / alpha)^2 "
+        "||Sigma^(1/2) P_perp theta_T||^2 != 0 for alpha != 1, alpha > 0",
+    ),
+    note="Eq. 8 takes the covariance of D, which is not assumed to be centred",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("Sigma is the second moment of D"),
             predict=_predict(moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
         Reading(
             "rate in the depth",
-            Printed("", ""),
+            Finding("how fast the limit in depth is approached"),
             claims=(
                 scales_as(
                     "R(beta) ~ L^-2",
-                    lambda r: r.sim["finite"],
+                    lambda r: r.sim.finite,
                     over={"depth": (1e3, 2e3, 4e3, 8e3)},
                     exponent=-2,
                 ),
@@ -121,7 +151,9 @@ theorem = Theorem(
     mutants=(
         Mutant(
             "one layer's risk at any depth",
+            of=("as printed", "corrected"),
             predict=_predict(moment_form, lambda x: ((x.alpha - 1) / x.alpha) ** 2, 0.5),
         ),
+        Mutant("one layer finds the target, too", claims=(NOT_ZERO.reversed(),)),
     ),
 )

@@ -3,30 +3,44 @@
 Theorem 5.5 of Shachaf et al. (2021): from 0-balanced weights whose product is theta_S, with the
 first k = 1 or 2 of three layers fixed, beta(t) = c(t) theta_S at every time. What c is stays open;
 it obeys a scalar flow (systems/deep_linear). From the prose below: "the model is still equal to the
-source task", true of its direction only, and "its error cannot be reduced with additional data".
+source task", true of its direction only, and "its error cannot be reduced with additional target
+data", read as: it stays above the risk of the best multiple of theta_S, whatever the data.
+Assumption 3.3 is part of the setting that is printed; no generic target meets it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Theorem, at_least, equal
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Theorem,
+    at_least,
+    equal,
+)
 from theorysim.numerics.flow import statement_options
-from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear
-from theorysim.systems import deep_linear_network as network
 from theorysim.theorems.linear_teachers import _deep as deep
 from theorysim.theorems.linear_teachers._problem import (
     data,
     distribution_fields,
+    labels,
     moment_form,
+    outputs,
     problem_space,
     risk,
     source,
     target,
 )
+from theorysim.theorems.linear_teachers.assumption_3_3 import ZERO_FROZEN_LOSS
 
 DEPTH, FROZEN = 3, (1, 2)
 
@@ -35,70 +49,91 @@ DEPTH, FROZEN = 3, (1, 2)
 TIMES = (0.0, 0.1, 0.3, 1.0, 3.0)
 
 
-def _times(x: Instance):
-    outputs = dot(data(x), source(x))
-    pull = jnp.abs(dot(outputs, dot(data(x), target(x))))
-    fastest = jnp.maximum(jnp.sum(jnp.square(outputs)), pull) * x.source_norm ** (-2 / DEPTH)
+class Frozen(NamedTuple):
+    """beta(t) and its risk, with some of the first layers frozen."""
+
+    weights: Float[Array, "times d"]
+    risk: Float[Array, " times"]
+
+
+class Rescaled(NamedTuple):
+    """The direction of beta(t), c(t) by the number of frozen layers, the risk of the best c."""
+
+    direction: Float[Array, " d"]
+    scale: dict[int, Float[Array, " times"]]
+    least_risk: Float[Array, ""]
+
+
+def _times(x: Instance) -> Float[Array, " times"]:
+    fitted = outputs(x, source(x))
+    pull = jnp.abs(jnp.vdot(fitted, labels(x)))
+    fastest = jnp.maximum(jnp.sum(jnp.square(fitted)), pull) * x.source_norm ** (-2 / DEPTH)
     return jnp.asarray(TIMES) * x.n / (2 * fastest)
 
 
-def simulate(x: Instance, key):
-    """beta(t) and its risk along gradient flow of the other layers."""
-    samples, labels = data(x), dot(data(x), target(x))
+def simulate(x: Instance, key) -> dict[int, Frozen]:
+    """Gradient flow of the other layers, by the number of frozen ones."""
     layers = deep.balanced(x, key, DEPTH, source(x))
-    options = statement_options(x.tolerance_scale)
     found = {}
     for frozen in FROZEN:
-        path = network.flow_path(layers, samples, labels, _times(x), frozen=frozen, **options)
-        found[frozen] = {"weights": path.weights, "risk": risk(x, path.weights, target(x))}
+        path = deep.frozen_flow(layers, data(x), labels(x), _times(x), frozen, x.tolerance_scale)
+        found[frozen] = Frozen(path, risk(x, path, target(x)))
     return found
 
 
-def _predict(direction: Callable, trained: Callable) -> Callable:
-    def predict(x: Instance):
+def _predict(
+    direction: Callable = lambda x: x.source_direction,
+    frozen_layers: Callable = lambda frozen: frozen,
+    best: float = 1.0,
+) -> Callable:
+    def predict(x: Instance) -> Rescaled:
         problem = data(x), source(x), target(x), DEPTH
         options = statement_options(x.tolerance_scale)
+        scale = {
+            frozen: deep_linear.frozen_scale_flow(
+                *problem, frozen_layers(frozen), _times(x), **options
+            )
+            for frozen in FROZEN
+        }
         squares = moment_form(x, source(x))
         products = moment_form(x, target(x) + source(x)) - moment_form(x, target(x) - source(x))
-        return {
-            "direction": direction(x),
-            "scale": {
-                frozen: deep_linear.frozen_scale_flow(
-                    *problem, DEPTH - trained(frozen), _times(x), **options
-                )
-                for frozen in FROZEN
-            },
-            "least risk": moment_form(x, target(x) - products / (4 * squares) * source(x)),
-        }
+        error = target(x) - best * products / (4 * squares) * source(x)
+        return Rescaled(direction(x), scale, moment_form(x, error))
 
     return predict
 
 
-def _along(r, weights):
+def _part(
+    weights: Float[Array, "times d"], direction: Float[Array, " d"]
+) -> Float[Array, " times"]:
+    return jnp.sum(weights * direction, axis=-1)
+
+
+def _along(r, frozen: int) -> Float[Array, "times d"]:
     """The part along the predicted direction."""
-    return dot(weights, r.theory["direction"])[..., None] * r.theory["direction"]
+    return _part(r.sim[frozen].weights, r.theory.direction)[:, None] * r.theory.direction
 
 
-def _scale(r, frozen: int):
-    return dot(r.sim[frozen]["weights"], r.x.source_direction) / r.x.source_norm
+def _scale(r, frozen: int) -> Float[Array, " times"]:
+    return _part(r.sim[frozen].weights, r.x.source_direction) / r.x.source_norm
 
 
 def _claims(frozen: int) -> tuple:
     return (
         equal(
             f"beta(t) = c theta_S, k = {frozen}",
-            lambda r: r.sim[frozen]["weights"],
-            lambda r: _along(r, r.sim[frozen]["weights"]),
+            lambda r: r.sim[frozen].weights,
+            lambda r: _along(r, frozen),
         ),
         equal(
             f"scalar flow of c, k = {frozen}",
             lambda r: _scale(r, frozen),
-            lambda r: r.theory["scale"][frozen],
+            lambda r: r.theory.scale[frozen],
         ),
         at_least(
             f"risk of the best c theta_S, k = {frozen}",
-            lambda r: r.sim[frozen]["risk"],
-            lambda r: r.theory["least risk"],
+            lambda r: r.sim[frozen].risk,
+            lambda r: r.theory.least_risk,
         ),
     )
 
@@ -106,23 +141,42 @@ def _claims(frozen: int) -> tuple:
 theorem = Theorem(
     space=problem_space(**distribution_fields()),
     simulate=simulate,
-    predict=_predict(lambda x: x.source_direction, lambda frozen: DEPTH - frozen),
+    predict=_predict(),
     claims=tuple(claim for frozen in FROZEN for claim in _claims(frozen)),
+    assumes=(ZERO_FROZEN_LOSS,),
+    source=Printed(
+        "Section 5.2, Theorem 5.5, and the text below it",
+        "Assume the setting of Theorem 5.2. Then, if we freeze the first layer (or any number k "
+        "of first layers): <beta(t), x> = c <x, theta_S>; its error cannot be reduced with "
+        "additional target data",
+    ),
+    note="Assumption 3.3, part of the setting, is met where y is a multiple of X theta_S only",
     readings=(
         Reading(
+            "without Assumption 3.3",
+            Corrected("the setting of Theorem 5.2 without Assumption 3.3 (zero train loss)"),
+            assumes=(),
+            primary=True,
+            note="frozen layers rescale theta_S whether or not the loss vanishes",
+        ),
+        Reading(
             "still equal to the source task",
-            Printed("", ""),
-            claims=(
-                equal("beta(t) = theta_S", lambda r: r.sim[1]["weights"], lambda r: source(r.x)),
+            Printed(
+                "Section 5.2, below Theorem 5.5",
+                "after fine-tuning the model is still equal to the source task, independently of "
+                "the target task",
             ),
+            assumes=(),
+            claims=(equal("beta(t) = theta_S", lambda r: r.sim[1].weights, lambda r: source(r.x)),),
             note="the prose: true of the direction only",
         ),
     ),
     mutants=(
+        Mutant("it turns to the target", predict=_predict(direction=lambda x: x.target_direction)),
         Mutant(
-            "it turns to the target, at the rate of the frozen layers",
-            predict=_predict(lambda x: x.target_direction, lambda frozen: frozen),
+            "k and L - k swapped", predict=_predict(frozen_layers=lambda frozen: DEPTH - frozen)
         ),
+        Mutant("twice the best c", predict=_predict(best=2.0)),
     ),
     instances=32,
     mutant_instances=16,

@@ -8,15 +8,25 @@ the linear recursion of the infinite-width kernel. They start with outputs zero 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Real, Size, Space, Theorem, tends_to
+from theorysim.claims import Finding, Instance, Mutant, Real, Size, Space, Theorem, tends_to
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.linear_teachers import _kernel_regime as regime
 
 STEPS = 100
 WIDTHS = (64, 256, 1024)
+
+
+class Outputs(NamedTuple):
+    """On D after both stages: of the network, and of the kernel from the same samples."""
+
+    network: Float[Array, " points"]
+    kernel: Float[Array, " points"]
 
 
 def _train(network: relu.Network, seen, labels) -> relu.Network:
@@ -26,8 +36,7 @@ def _train(network: relu.Network, seen, labels) -> relu.Network:
     )
 
 
-def simulate(x: Instance, key):
-    """Outputs on D after both stages: of the network, and of the kernel from the same samples."""
+def simulate(x: Instance, key) -> Outputs:
     for_data, for_weights = jax.random.split(key)
     data = regime.inputs(x, for_data)
     source, target = regime.labellings(x, data)
@@ -36,26 +45,17 @@ def simulate(x: Instance, key):
     network = _train(network, data.target, target[-x.n :])
     before = regime.pretrained(data, source[: x.n_source], STEPS)
     start = regime.fine_tuning((target - before)[-x.n :], data.target)
-    return {
-        "network": relu.outputs(network, data.population),
-        "kernel": regime.fine_tuned(data, before, start, STEPS),
-    }
+    kernel = regime.fine_tuned(data, before, start, STEPS)
+    return Outputs(relu.outputs(network, data.population), kernel)
 
 
 def _claims(power: float) -> tuple:
     def distance(r):
         """Root mean square over D and the keys, times a power of the width."""
-        apart = jnp.sqrt(jnp.mean(jnp.square(r.sim["network"] - r.sim["kernel"])))
+        apart = jnp.sqrt(jnp.mean(jnp.square(r.sim.network - r.sim.kernel)))
         return r.x.width**power * apart
 
-    return (
-        tends_to(
-            "outputs on D",
-            distance,
-            lambda r: 0.0,
-            over={"width": WIDTHS},
-        ),
-    )
+    return (tends_to("outputs on D", distance, lambda r: 0.0, over={"width": WIDTHS}),)
 
 
 theorem = Theorem(
@@ -70,6 +70,9 @@ theorem = Theorem(
     ),
     simulate=simulate,
     claims=_claims(0.0),
+    source=Finding(
+        "that wide networks come to the infinite ones with which Theorem 6.1 is checked"
+    ),
     mutants=(Mutant("faster than 1 / m", claims=_claims(1.0)),),
     keys=8,
     instances=8,

@@ -79,9 +79,25 @@ def run(x: Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Path:
     return Path(times[1:], distance, residual, memory, outputs, linearised, delta, linear[0])
 
 
-def gap(r: Run, name: str) -> Float[Array, "keys times"]:
-    """||f - f_linear|| of a reading, where the simulation returned both outputs."""
-    return jnp.linalg.norm(r.sim["outputs"] - r.sim[name], axis=-1)
+def pulled_flow(
+    x: Instance,
+    delta: models.Delta,
+    strength: Float[Array, ""],
+    times: Float[Array, " times"],
+    weight: float = 1.0,
+) -> Float[Array, "times p"]:
+    """The model's flow alone, from `delta` at the first of the times; `weight` is that of R."""
+    slope = jax.grad(models.loss(x))
+
+    def field(delta: models.Delta, strength: Array) -> models.Delta:
+        return -weight * slope(delta) - strength * delta
+
+    return integrate(field, delta, times, strength, **statement_options(x.tolerance_scale))
+
+
+def gap(r: Run, name: str) -> Float[Array, " times"]:
+    """||f - f_linear|| of a reading, where the simulation returned a `Path`."""
+    return jnp.linalg.norm(r.sim.outputs - r.sim.straight[name], axis=-1)
 
 
 def sure_radius(

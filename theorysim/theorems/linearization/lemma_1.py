@@ -2,21 +2,51 @@
 
 Lemma 1 of Afzal et al. (2025): ||k_theta1 - k_theta2|| <= 2 Lip(f) Lip(grad f) ||theta1 - theta2||
 in the ball where the constants hold. The norm of matrices is not named (operator norm here,
-Frobenius beside it), nor whether the constants are those of all outputs at once (they are read so)
-or of every single one, which fails for outputs that move together.
+Frobenius beside it). The constants are printed for f(x*), all outputs at once; those of every
+single output do not do for outputs that move together.
 """
 
 from __future__ import annotations
 
-import jax.numpy as jnp
+from typing import NamedTuple
 
-from theorysim.claims import Gaussian, Instance, Mutant, Printed, Reading, Real, Theorem, at_most
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import (
+    Finding,
+    Gaussian,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    at_most,
+)
 from theorysim.theorems.linearization import _models as models
 
 ENTRIES = ("slope", "bend", "frequency", "phase")
 
 
-def _points(x: Instance):
+class Change(NamedTuple):
+    """Norms of what changes between two points of the ball."""
+
+    operator: Float[Array, ""]
+    """||k_1 - k_2||"""
+    frobenius: Float[Array, ""]
+    jacobian: Float[Array, ""]
+    """||J_1 - J_2||_F"""
+    apart: Float[Array, ""]
+    """||theta_1 - theta_2||"""
+
+
+def _change(kernel: Float[Array, "n n"], jacobian: Float[Array, "n p"], move) -> Change:
+    norm = jnp.linalg.norm
+    return Change(norm(kernel, ord=2), norm(kernel), norm(jacobian), norm(move))
+
+
+def _points(x: Instance) -> list[models.Delta]:
     """Two points of the ball."""
     return [
         x.radius * share * jnp.ravel(way) / jnp.linalg.norm(way)
@@ -24,15 +54,10 @@ def _points(x: Instance):
     ]
 
 
-def simulate(x: Instance, key):
+def simulate(x: Instance, key) -> Change:
     one, two = _points(x)
-    change = models.gram_change(x, two, one - two)
-    return {
-        "operator": jnp.linalg.norm(change, ord=2),
-        "frobenius": jnp.linalg.norm(change),
-        "slope": jnp.linalg.norm(models.jacobian_change(x, two, one - two)),
-        "apart": jnp.linalg.norm(one - two),
-    }
+    kernel = models.gram_change(x, two, one - two)
+    return _change(kernel, models.jacobian_change(x, two, one - two), one - two)
 
 
 def _copies(x: Instance) -> Instance:
@@ -41,30 +66,25 @@ def _copies(x: Instance) -> Instance:
     return x.replace(family=jnp.minimum(x.family, 1), **first)
 
 
-def simulate_copies(x: Instance, key):
+def simulate_copies(x: Instance, key) -> Change:
     """n outputs that are all the first one: n equal rows of the Jacobian."""
     one, two = _points(x)
     parts = models.jacobian(_copies(x), two), models.jacobian_change(_copies(x), two, one - two)
-    change = models.kernel_change(*(jnp.tile(part[0], (x.n, 1)) for part in parts))
-    return {"operator": jnp.linalg.norm(change, ord=2), "apart": jnp.linalg.norm(one - two)}
+    before, step = (jnp.tile(part[0], (x.n, 1)) for part in parts)
+    return _change(models.kernel_change(before, step), step, one - two)
 
 
-def predict(x: Instance):
-    constants = models.lipschitz(x, x.radius)
-    return constants.f * constants.jacobian
+def predict(x: Instance) -> models.Lipschitz:
+    """Both constants on the ball."""
+    return models.lipschitz(x, x.radius)
 
 
-def predict_copies(x: Instance):
-    return predict(_copies(x))
-
-
-def _claim(factor: float, norm: str = "operator"):
-    return at_most(
-        "||k_1 - k_2||",
-        lambda r: r.sim[norm],
-        lambda r: factor * r.theory * r.sim["apart"],
-        statement="||k_1 - k_2|| <= 2 Lip(f) Lip(grad f) ||theta_1 - theta_2||",
-    )
+KERNEL = at_most(
+    "||k_1 - k_2||",
+    lambda r: r.sim.operator,
+    lambda r: 2 * r.theory.f * r.theory.jacobian * r.sim.apart,
+    statement="||k_1 - k_2|| <= 2 Lip(f) Lip(grad f) ||theta_1 - theta_2||",
+)
 
 
 theorem = Theorem(
@@ -77,28 +97,31 @@ theorem = Theorem(
     ),
     simulate=simulate,
     predict=predict,
-    claims=(_claim(2),),
-    mutants=(Mutant("without the factor 2", claims=(_claim(1),)),),
+    claims=(KERNEL,),
+    source=Printed(
+        "slides, Section 3, Lemma 1",
+        "k_theta(x*, x*) is Lip(k)-Lipschitz in theta with Lip(k) <= 2 Lip(f) Lip(grad f)",
+    ),
+    mutants=(Mutant("without the factor 2", claims=(KERNEL.scaled(0.5),)),),
     readings=(
         Reading(
             "Frobenius norm",
-            Printed("", ""),
+            Finding("the same in Frobenius norm, by the change of the Jacobian itself"),
             claims=(
                 at_most(
                     "||k_1 - k_2||_F",
-                    lambda r: r.sim["frobenius"],
-                    lambda r: 2 * models.lipschitz(r.x, r.x.radius).f * r.sim["slope"],
+                    lambda r: r.sim.frobenius,
+                    lambda r: 2 * r.theory.f * r.sim.jacobian,
                     statement="||k_1 - k_2||_F <= 2 Lip(f) ||J_1 - J_2||_F",
                 ),
             ),
         ),
         Reading(
             "constants of every single output",
-            Printed("", ""),
+            Finding("the constants of every single output for those of all outputs at once"),
             simulate=simulate_copies,
-            predict=predict_copies,
-            claims=(_claim(2),),
-            note="n equal outputs have a kernel n times as large: joint constants are meant",
+            predict=lambda x: predict(_copies(x)),
+            note="n equal outputs have a kernel n times as large: joint constants are needed",
         ),
     ),
 )

@@ -8,10 +8,15 @@ theta - theta_0>|, exactly. Checked at any point of a ball, not only along a run
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
+    Finding,
     Gaussian,
     Instance,
     Mutant,
@@ -27,12 +32,36 @@ from theorysim.systems.fine_tuning import towards_loss
 from theorysim.theorems.linearization import _models as models
 
 
-def _point(x: Instance):
+class Slopes(NamedTuple):
+    """Of the loss along the flow at a point, for several strengths of the pull."""
+
+    product: Float[Array, ""]
+    """<grad R, theta - theta_0>"""
+    pulled: Float[Array, ""]
+    free: Float[Array, ""]
+    below: Float[Array, ""]
+    """for a strength below ||grad R||^2 / |product|"""
+    above: Float[Array, ""]
+    outputs: Float[Array, " n"]
+    """dy/dt"""
+    gradient: Float[Array, " p"]
+
+
+class Displays(NamedTuple):
+    """The right sides of the displays of the proof."""
+
+    outputs: Float[Array, " n"]
+    half_slope: Float[Array, ""]
+    gradient: Float[Array, " p"]
+    form: Float[Array, ""]
+    """<k (y - y*), y - y*>"""
+
+
+def _point(x: Instance) -> models.Delta:
     return x.radius * jnp.ravel(x.way) / jnp.linalg.norm(x.way)
 
 
-def simulate(x: Instance, key):
-    """Slopes of the loss and of the outputs along the flow at a point, for several strengths."""
+def simulate(x: Instance, key) -> Slopes:
     delta, loss = _point(x), models.loss(x)
     gradient = jax.grad(loss)(delta)
     product = towards_loss(loss, models.start(x), delta)
@@ -41,57 +70,60 @@ def simulate(x: Instance, key):
     def along(strength, f):
         return jax.jvp(f, (delta,), (-gradient - strength * delta,))[1]
 
-    return {
-        "product": product,
-        "pulled": along(x.strength, loss),
-        "free": along(0.0, loss),
-        "below": along(limit * x.share, loss),
-        "above": along(limit / x.share, loss),
-        "outputs": along(x.strength, models.outputs(x)),
-        "gradient": gradient,
-    }
+    return Slopes(
+        product,
+        along(x.strength, loss),
+        along(0.0, loss),
+        along(limit * x.share, loss),
+        along(limit / x.share, loss),
+        along(x.strength, models.outputs(x)),
+        gradient,
+    )
 
 
-def predict(x: Instance):
-    """The displays of the proof."""
-    delta = _point(x)
-    j, k = models.jacobian(x, delta), models.gram(x, delta)
-    error = models.outputs(x)(delta) - models.targets(x)
-    gradient = 2 * error @ j
-    return {
-        "outputs": -(2 * k @ error + x.strength * j @ delta),
-        "half slope": -2 * error @ k @ error - x.strength / 2 * gradient @ delta,
-        "gradient": gradient,
-        "smallest": jnp.linalg.eigvalsh(k)[0],
-        "form": error @ k @ error,
-    }
+def _predict(two: float = 2.0, sign: float = 1.0) -> Callable:
+    """`two` is the factor that the square brings, `sign` that of the kernel."""
+
+    def predict(x: Instance) -> Displays:
+        delta = _point(x)
+        j, k = models.jacobian(x, delta), sign * models.gram(x, delta)
+        error = models.outputs(x)(delta) - models.targets(x)
+        gradient = two * error @ j
+        return Displays(
+            -(two * k @ error + x.strength * j @ delta),
+            -two * error @ k @ error - x.strength / 2 * gradient @ delta,
+            gradient,
+            error @ k @ error,
+        )
+
+    return predict
 
 
 def _rising(r):
     """Margin of <grad R, theta - theta_0> >= 0."""
-    return r.sim["product"]
+    return r.sim.product
 
 
 def _falling(r):
-    return -r.sim["product"]
+    return -r.sim.product
 
 
-WITH_PULL = at_most(
-    "lambda > 0, product >= 0", lambda r: r.sim["pulled"], lambda r: 0.0, where=_rising
+def _falls(name: str, slope: Callable, where: Callable):
+    return at_most(name, slope, lambda r: 0.0, where=where)
+
+
+WITH_PULL, WITHOUT = "lambda > 0, product >= 0", "lambda = 0, product < 0"
+
+DISPLAYS = (
+    equal("P1: dy/dt", lambda r: r.sim.outputs, lambda r: r.theory.outputs),
+    equal(
+        "P2: half of d/dt ||y - y*||^2",
+        lambda r: r.sim.pulled / 2,
+        lambda r: r.theory.half_slope,
+    ),
+    equal("P3: grad R", lambda r: r.sim.gradient, lambda r: r.theory.gradient),
+    at_least("P4: k_t is semidefinite", lambda r: r.theory.form, lambda r: 0.0),
 )
-WITHOUT = at_most("lambda = 0, product < 0", lambda r: r.sim["free"], lambda r: 0.0, where=_falling)
-
-
-def _displays(factor: float) -> tuple:
-    return (
-        equal("P1: dy/dt", lambda r: r.sim["outputs"], lambda r: factor * r.theory["outputs"]),
-        equal(
-            "P2: half of d/dt ||y - y*||^2",
-            lambda r: r.sim["pulled"] / 2,
-            lambda r: factor * r.theory["half slope"],
-        ),
-        equal("P3: grad R", lambda r: r.sim["gradient"], lambda r: factor * r.theory["gradient"]),
-    )
 
 
 theorem = Theorem(
@@ -102,17 +134,37 @@ theorem = Theorem(
         share=Real(0.01, 0.99),
     ),
     simulate=simulate,
-    predict=predict,
-    claims=(WITH_PULL, WITHOUT),
+    predict=_predict(),
+    claims=(
+        _falls(WITH_PULL, lambda r: r.sim.pulled, _rising),
+        _falls(WITHOUT, lambda r: r.sim.free, _falling),
+    ),
+    source=Printed(
+        "slides, Section 3, Theorem 1",
+        "if lambda > 0 and grad R(theta_t)(theta_t - theta_0) >= 0, then d/dt ||f - y*||^2 <= 0; "
+        "if it is < 0, then lambda = 0 is a sufficient condition",
+    ),
     readings=(
-        Reading("proof displays", Printed("", ""), claims=_displays(1.0)),
+        Reading(
+            "proof displays",
+            Printed(
+                "slides, Section 3, Theorem 1, proof (1) and (2)",
+                "dy/dt = -(2 k_t (y - y*) + lambda J (theta_t - theta_0)), "
+                "1/2 d/dt ||y - y*||^2 = -2 <k_t (y - y*), y - y*> - (lambda/2) grad R (theta_t - "
+                "theta_0), grad R = 2 (y - y*)^T J, k_t is semidefinite",
+            ),
+            claims=DISPLAYS,
+        ),
         Reading(
             "proof, lambda = 0 is necessary",
-            Printed("", ""),
+            Printed(
+                "slides, Section 3, Theorem 1, proof (2)",
+                "if grad R(theta_t)(theta_t - theta_0) < 0 then lambda = 0 is necessary",
+            ),
             claims=(
                 at_least(
                     "product < 0: the loss rises with lambda > 0",
-                    lambda r: r.sim["pulled"],
+                    lambda r: r.sim.pulled,
                     lambda r: 0.0,
                     strict=True,
                     where=_falling,
@@ -122,23 +174,21 @@ theorem = Theorem(
         ),
         Reading(
             "sharp: lambda up to ||grad R||^2 / |product|",
-            Printed("", ""),
+            Finding("the largest pull at which the loss falls"),
             claims=(
-                at_most("below the limit", lambda r: r.sim["below"], lambda r: 0.0, where=_falling),
-                at_least(
-                    "above the limit", lambda r: r.sim["above"], lambda r: 0.0, where=_falling
-                ),
+                _falls("below the limit", lambda r: r.sim.below, _falling),
+                at_least("above the limit", lambda r: r.sim.above, lambda r: 0.0, where=_falling),
             ),
         ),
     ),
     mutants=(
+        Mutant("the cases swapped", claims=(_falls(WITH_PULL, lambda r: r.sim.pulled, _falling),)),
         Mutant(
-            "the pull lowers the loss where the product is negative, displays off by a factor 2",
-            claims=(
-                at_most(WITH_PULL.name, lambda r: r.sim["pulled"], lambda r: 0.0, where=_falling),
-                *_displays(0.5),
-            ),
+            "lambda > 0 where the product is negative",
+            claims=(_falls(WITHOUT, lambda r: r.sim.pulled, _falling),),
         ),
+        Mutant("the factor 2 of the square lost", of=("proof displays",), predict=_predict(1.0)),
+        Mutant("the sign of k_t lost", of=("proof displays",), predict=_predict(sign=-1.0)),
     ),
     instances=128,
 )

@@ -9,8 +9,11 @@ steps.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Choice,
@@ -30,6 +33,31 @@ from theorysim.theorems.linearization import _models as models
 STEPS = 300
 
 
+class Moved(NamedTuple):
+    """Along the flow."""
+
+    distance: Float[Array, " times"]
+    residual: Float[Array, " times"]
+    memory: Float[Array, " times"]
+    """integral over s from 0 to t of e^(-lambda (t - s)) ||y(s) - y*||"""
+
+
+class Selected(NamedTuple):
+    """Along descent by the selective scheme."""
+
+    distance: Float[Array, " steps"]
+    residual: Float[Array, " steps"]
+    bound: Float[Array, " steps"]
+    """2 Lip(f) times the integral of e^(-(Lambda_t - Lambda_s))"""
+
+
+class Bound(NamedTuple):
+    """2 Lip(f), and that times the integral of e^(-(Lambda_t - Lambda_s))."""
+
+    constant: Float[Array, " times"]
+    bound: Float[Array, " times"]
+
+
 def _strength(x: Instance):
     return x.pulled * x.strength
 
@@ -38,25 +66,22 @@ def _end(x: Instance):
     return x.horizon * flow.time_scale(x, _strength(x))
 
 
-def simulate(x: Instance, key):
+def simulate(x: Instance, key) -> Moved:
     path = flow.run(x, _strength(x), _end(x))
-    return {"distance": path.distance, "residual": path.residual, "memory": path.memory}
+    return Moved(path.distance, path.residual, path.memory)
 
 
-def predict(x: Instance):
+def predict(x: Instance) -> Bound:
     times = _end(x) * jnp.array(flow.GRID[1:])
     constant = models.lipschitz(x, flow.sure_radius(x, _strength(x), times)).f
-    return {
-        "constant": 2 * constant,
-        "bound": 2 * constant * flow.faded_time(_strength(x), times),
-    }
+    return Bound(2 * constant, 2 * constant * flow.faded_time(_strength(x), times))
 
 
 def _learning_rate(x: Instance):
     return x.share * flow.time_scale(x, x.strength)
 
 
-def simulate_selective(x: Instance, key):
+def simulate_selective(x: Instance, key) -> Selected:
     """Descent of the selective scheme, with the integral of e^(-(Lambda_t - Lambda_s))."""
     rate = _learning_rate(x)
     run = regularised_descent(models.loss(x), models.start(x), rate, x.strength, STEPS, "old")
@@ -69,30 +94,33 @@ def simulate_selective(x: Instance, key):
     distance = jnp.linalg.norm(run.path[1:], axis=1)
     errors = jax.vmap(models.outputs(x))(run.path[1:]) - models.targets(x)
     constant = models.lipschitz(x, jax.lax.cummax(distance)).f
-    return {
-        "distance": distance,
-        "residual": jnp.linalg.norm(errors, axis=1),
-        "bound": 2 * constant * integral,
-    }
+    return Selected(distance, jnp.linalg.norm(errors, axis=1), 2 * constant * integral)
 
 
 def _distance(r):
-    return r.sim["distance"]
+    return r.sim.distance
 
 
 NAME = "||theta_t - theta_0||"
 AT_TIME = at_most(
     NAME,
     _distance,
-    lambda r: r.sim["residual"] * r.theory["bound"],
+    lambda r: r.sim.residual * r.theory.bound,
     statement="2 Lip(f) ||f_t - y|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
 )
 AT_START = at_most(
     NAME,
     _distance,
-    lambda r: r.x.residual_size * r.theory["bound"],
+    lambda r: r.x.residual_size * r.theory.bound,
     statement="2 Lip(f) ||f_0 - y|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
 )
+BY_MEMORY = at_most(NAME, _distance, lambda r: r.theory.constant * r.sim.memory)
+FROM_MEMORY = at_most(
+    "and at most the residual at the start",
+    lambda r: r.theory.constant * r.sim.memory,
+    lambda r: r.x.residual_size * r.theory.bound,
+)
+INERT = "the scheme hardly ever pulls after its first step, which starts at theta_0"
 
 theorem = Theorem(
     space=models.model_space(
@@ -104,44 +132,53 @@ theorem = Theorem(
     simulate=simulate,
     predict=predict,
     claims=(AT_TIME,),
+    source=Printed(
+        "slides, Section 3, Theorem 2 and its cases 1 and 2",
+        "||theta_t - theta_0|| <= 2 Lip(f) ||f_t(x*) - y*|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
+    ),
+    note="a model that has fitted its data has moved, and its residual at time t is small",
     integrates=True,
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("the residual at the start for that at time t"),
             claims=(AT_START,),
             primary=True,
             note="the residual of the start bounds those on the way, that of time t does not",
         ),
         Reading(
             "proof, integral of the residual",
-            Printed("", ""),
-            claims=(
-                at_most(NAME, _distance, lambda r: r.theory["constant"] * r.sim["memory"]),
-                at_most(
-                    "and at most the residual at the start",
-                    lambda r: r.theory["constant"] * r.sim["memory"],
-                    lambda r: r.x.residual_size * r.theory["bound"],
-                ),
+            Printed(
+                "slides, Section 3, Theorem 2, proof",
+                "w(t) <= 2 Lip(f) int_0^t e^(-(Lambda_t - Lambda_s)) ||y(s) - y*|| ds <= "
+                "2 Lip(f) ||y(0) - y*|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
             ),
+            claims=(BY_MEMORY, FROM_MEMORY),
         ),
         Reading(
             "selective scheme, as printed",
-            Printed("", ""),
+            Printed(
+                "slides, Section 3, Theorem 2",
+                "Consider the selectively regularized fine-tuning solution",
+            ),
             simulate=simulate_selective,
-            claims=(at_most(NAME, _distance, lambda r: r.sim["residual"] * r.sim["bound"]),),
+            claims=(at_most(NAME, _distance, lambda r: r.sim.residual * r.sim.bound),),
+            note=f"as for the flow; {INERT}",
         ),
         Reading(
             "selective scheme, residual at the start",
-            Printed("", ""),
+            Corrected("the residual at the start for that at time t"),
             simulate=simulate_selective,
-            claims=(at_most(NAME, _distance, lambda r: r.x.residual_size * r.sim["bound"]),),
+            claims=(at_most(NAME, _distance, lambda r: r.x.residual_size * r.sim.bound),),
+            note=INERT,
         ),
     ),
     mutants=(
+        Mutant("the factor 2 lost", claims=(AT_START.scaled(0.5),)),
         Mutant(
-            "half of the gradient",
-            claims=(at_most(NAME, _distance, lambda r: r.x.residual_size * r.theory["bound"] / 2),),
+            "the factor 2 lost in the proof",
+            of=("proof, integral of the residual",),
+            claims=(BY_MEMORY.scaled(0.5), FROM_MEMORY.scaled(0.5)),
         ),
     ),
 )

@@ -8,29 +8,54 @@ sign: they bound the growth of the gap from above by something negative.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_most
 from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
 
 
+class Grown(NamedTuple):
+    """Along the flow: outputs, also of the linearised models, and the parts of the gap's growth."""
+
+    outputs: Float[Array, "times n"]
+    straight: dict[str, Float[Array, "times n"]]
+    distance: Float[Array, " times"]
+    growth: Float[Array, " times"]
+    """d Delta/dt for reading A"""
+    kernel: Float[Array, " times"]
+    """||2 (k_0 - k_t)(y - y*)||"""
+    pull: Float[Array, " times"]
+    """||J u||"""
+    along: Float[Array, " times"]
+    """|<J u, y - y_lin>|"""
+
+
+class Bounds(NamedTuple):
+    """The bound of the gap, that of its growth, and the constants in both."""
+
+    gap: Float[Array, " times"]
+    growth: Float[Array, " times"]
+    constants: models.Lipschitz
+
+
 def _times(x: Instance):
     return x.horizon * flow.time_scale(x, x.strength) * jnp.array(flow.GRID[1:])
 
 
-def simulate(x: Instance, key):
-    """Outputs of the model and the linearised ones, and the proof's parts of the gap's growth."""
+def simulate(x: Instance, key) -> Grown:
     path = flow.run(x, x.strength, _times(x)[-1])
-    growth = [jax.vmap(part)(path.deltas, path.linear) for part in _growth(x)]
-    names = ("growth", "kernel", "pull", "along")
-    ends = {**path.straight, "outputs": path.outputs, "distance": path.distance}
-    return {**ends, **dict(zip(names, growth))}
+    parts = [jax.vmap(part)(path.deltas, path.linear) for part in _parts(x)]
+    return Grown(path.outputs, path.straight, path.distance, *parts)
 
 
-def _growth(x: Instance):
-    """d Delta/dt along the flow, ||2 (k_0 - k_t)(y - y*)||, ||J u||, |<J u, y - y_lin>|."""
+def _parts(x: Instance) -> tuple[Callable, ...]:
+    """The last four fields of `Grown` at one time."""
     f, y, start = models.outputs(x), models.targets(x), models.start(x)
     slope, jacobian = jax.grad(models.loss(x)), models.jacobian(x, start)
 
@@ -54,90 +79,105 @@ def _growth(x: Instance):
     return growth, kernel, pull, along
 
 
-def predict(x: Instance):
-    times = _times(x)
-    c = models.lipschitz(x, flow.sure_radius(x, x.strength, times))
-    r_0, fades = x.residual_size, x.strength * flow.faded_time(x.strength, times)
-    bent = 4 / x.strength * c.jacobian * r_0
-    b = 2 * c.f**2 * r_0 * (bent + 1)
-    return {
-        "bound": b * flow.excess_time(x.strength, times),
-        "straight": 2 * c.f**2 * r_0 * flow.excess_time(x.strength, times),
-        "growth": b * fades,
-        "constants": c,
-    }
+def _predict(curved: bool = True) -> Callable:
+    def predict(x: Instance) -> Bounds:
+        times = _times(x)
+        c = models.lipschitz(x, flow.sure_radius(x, x.strength, times))
+        r_0, fades = x.residual_size, x.strength * flow.faded_time(x.strength, times)
+        bent = curved * 4 / x.strength * c.jacobian * r_0
+        b = 2 * c.f**2 * r_0 * (bent + 1)
+        return Bounds(b * flow.excess_time(x.strength, times), b * fades, c)
+
+    return predict
 
 
-def _gaps(bound) -> tuple:
-    says = "||f - f_linear|| <= b (t - (1 - e^(-lambda t)) / lambda)"
-    return tuple(
-        at_most(f"gap to {name}", lambda r, name=name: flow.gap(r, name), bound, statement=says)
-        for name in flow.READINGS
+def _gap(name: str):
+    return at_most(
+        f"gap to {name}",
+        lambda r: flow.gap(r, name),
+        lambda r: r.theory.gap,
+        statement="||f - f_linear|| <= b (t - (1 - e^(-lambda t)) / lambda)",
     )
 
 
-def _constants(r):
-    return r.theory["constants"]
+GAPS = tuple(_gap(name) for name in flow.READINGS)
 
 
-def _third(r):
+def _second(r) -> Float[Array, " times"]:
+    """||2 (k_0 - k_t)(y - y*)|| + lambda ||J u||."""
+    return r.sim.kernel + r.x.strength * r.sim.pull
+
+
+def _third(r) -> Float[Array, " times"]:
     """Lip(k) ||u|| 2 ||y_0 - y*|| + lambda Lip(f) ||u||, with Lip(k) = 2 Lip(f) Lip(grad f)."""
-    c = _constants(r)
+    c = r.theory.constants
     bent = 4 * c.f * c.jacobian * r.x.residual_size
-    return (bent + r.x.strength * c.f) * r.sim["distance"]
+    return (bent + r.x.strength * c.f) * r.sim.distance
+
+
+SECOND = at_most("Q2: growth of the gap", lambda r: r.sim.growth, _second)
+THIRD = at_most("Q3: by the Lipschitz constants", _second, _third)
+FOURTH = at_most("Q4: at most b - b e^(-lambda t)", _third, lambda r: r.theory.growth)
+PROOF = "slides, Section 3, Theorem 3, proof"
 
 
 theorem = Theorem(
     space=models.model_space(strength=Real(0.05, 100, log=True), horizon=Real(0.03, 20, log=True)),
     simulate=simulate,
-    predict=predict,
-    claims=_gaps(lambda r: r.theory["bound"]),
+    predict=_predict(),
+    claims=GAPS,
+    source=Printed(
+        "slides, Section 3, Theorem 3",
+        "||f_t(x*) - f_linear(x*)|| <= b (t - (1 - e^(-lambda t)) / lambda), b = 2 Lip(f)^2 "
+        "||f_0(x*) - y*|| ((4 / lambda) Lip(grad f) ||f_0(x*) - y*|| + 1)",
+    ),
     integrates=True,
     readings=(
         Reading(
             "proof displays",
-            Printed("", ""),
-            claims=(
-                at_most(
-                    "Q2: growth of the gap",
-                    lambda r: r.sim["growth"],
-                    lambda r: r.sim["kernel"] + r.x.strength * r.sim["pull"],
-                ),
-                at_most(
-                    "Q3: by the Lipschitz constants",
-                    lambda r: r.sim["kernel"] + r.x.strength * r.sim["pull"],
-                    _third,
-                ),
-                at_most("Q4: at most b - b e^(-lambda t)", _third, lambda r: r.theory["growth"]),
+            Printed(
+                PROOF,
+                "dDelta/dt <= Lip(k) ||theta_t - theta_0|| ||2 (y - y*)|| + lambda Lip(f) "
+                "||theta_t - theta_0|| <= b - b e^(-lambda t)",
             ),
+            claims=(SECOND, THIRD, FOURTH),
         ),
         Reading(
             "proof display, triangle inequality with a minus",
-            Printed("", ""),
+            Printed(
+                PROOF,
+                "dDelta/dt <= ||(k_0 - k_t) 2 (y - y*)|| - lambda ||J (theta_t - theta_0), "
+                "y - y_linear||",
+            ),
             claims=(
                 at_most(
                     "growth of the gap",
-                    lambda r: r.sim["growth"],
-                    lambda r: r.sim["kernel"] - r.x.strength * r.sim["along"],
+                    lambda r: r.sim.growth,
+                    lambda r: r.sim.kernel - r.x.strength * r.sim.along,
                 ),
             ),
             note="a norm of a difference is at most the sum of the norms",
         ),
         Reading(
             "proof display, -b (1 - e^(-lambda t))",
-            Printed("", ""),
+            Printed(
+                PROOF,
+                "dDelta/dt <= -2 Lip(f) ||y(0) - y*|| ((2 / lambda) Lip(k) ||y(0) - y*|| + Lip(f)) "
+                "(1 - e^(-lambda t))",
+            ),
             claims=(
-                at_most(
-                    "growth of the gap", lambda r: r.sim["growth"], lambda r: -r.theory["growth"]
-                ),
+                at_most("growth of the gap", lambda r: r.sim.growth, lambda r: -r.theory.growth),
             ),
             note="the minus belongs to e^(-lambda t) alone",
         ),
     ),
     mutants=(
+        Mutant("half of b", claims=tuple(gap.scaled(0.5) for gap in GAPS)),
+        Mutant("the term of the curvature lost", predict=_predict(curved=False)),
         Mutant(
-            "a quarter of b, and without the curvature",
-            claims=_gaps(lambda r: r.theory["straight"] / 4),
+            "the factor 2 lost in the proof",
+            of=("proof displays",),
+            claims=tuple(line.scaled(0.5) for line in (SECOND, THIRD, FOURTH)),
         ),
     ),
 )

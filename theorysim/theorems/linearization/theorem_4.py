@@ -8,9 +8,12 @@ bound of Theorem 3 has R(theta_0) = r_0^2 in the statement, where the appendix h
 
 from __future__ import annotations
 
-import jax.numpy as jnp
+from collections.abc import Callable
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_most
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Size, Theorem, at_most
 from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
 
@@ -28,15 +31,14 @@ def _times(x: Instance):
     return end * jnp.array(flow.GRID[1:])
 
 
-def simulate(x: Instance, key):
-    path = flow.run(x, x.share * _threshold(x), _times(x)[-1])
-    return {**path.straight, "outputs": path.outputs, "distance": path.distance}
+def simulate(x: Instance, key) -> flow.Path:
+    return flow.run(x, x.share * _threshold(x), _times(x)[-1])
 
 
-def predict(x: Instance):
+def predict(x: Instance) -> Float[Array, " times"]:
+    """2 Lip(f) (2 r Lip(grad f) + Lip(f)) t."""
     c = models.lipschitz(x, x.radius)
-    rate = 2 * c.f * (2 * x.radius * c.jacobian + c.f)
-    return {"slope": x.residual_size * rate * _times(x), "straight": c.f**2 * _times(x)}
+    return 2 * c.f * (2 * x.radius * c.jacobian + c.f) * _times(x)
 
 
 def _strong(r):
@@ -47,31 +49,34 @@ def _weak(r):
     return -_strong(r)
 
 
-def _claims(factor, straying: float = 1.0) -> tuple:
-    """`factor` on r_0 in the linear bound; distances are at most `straying` times r."""
-    stays = [
-        at_most(
-            name,
-            lambda r: r.sim["distance"],
-            lambda r: straying * r.x.radius,
-            where=given,
-            statement="||theta_t - theta_0|| <= r",
-        )
-        for name, given in (
-            ("lambda >= lambda_0: stays in the ball", _strong),
-            ("lambda < lambda_0: stays in the ball", _weak),
-        )
-    ]
-    gaps = [
+def _stays(name: str, where: Callable):
+    return at_most(
+        name,
+        lambda r: r.sim.distance,
+        lambda r: r.x.radius,
+        where=where,
+        statement="||theta_t - theta_0|| <= r",
+    )
+
+
+def _gaps(power: int) -> tuple:
+    """The simplified bound with this power of the residual at the start."""
+    return tuple(
         at_most(
             f"gap to {name}",
             lambda r, name=name: flow.gap(r, name),
-            lambda r: factor(r) * r.theory["slope"],
+            lambda r: r.x.residual_size**power * r.theory,
             where=_strong,
+            statement=f"||f - f_linear|| <= 2 Lip(f) r_0^{power} (2 r Lip(grad f) + Lip(f)) t",
         )
         for name in flow.READINGS
-    ]
-    return (*stays, *gaps)
+    )
+
+
+STAYS = (
+    _stays("lambda >= lambda_0: stays in the ball", _strong),
+    _stays("lambda < lambda_0: stays in the ball", _weak),
+)
 
 
 theorem = Theorem(
@@ -79,25 +84,38 @@ theorem = Theorem(
         radius=Real(0.1, 2, log=True),
         share=Real(0.1, 10, log=True),
         horizon=Real(0.1, 20, log=True),
+        # Flat models with small residuals: where R(theta_0) stands for its root, all gaps show it.
+        n=Size(2, low=2, high=16),
+        slope=Real(1e-4, 3, log=True, shape="n"),
+        residual_size=Real(1e-4, 100, log=True),
     ),
     simulate=simulate,
     predict=predict,
-    claims=_claims(lambda r: r.x.residual_size),
+    claims=(*STAYS, *_gaps(2)),
+    source=Printed(
+        "slides, Section 3, Theorem 4, and its explanation in the appendix",
+        "if lambda >= lambda_0 then for all t, else for t <= (1/lambda) ln(1 / (1 - lambda / "
+        "lambda_0)): theta_t remains in the r-ball; for lambda >= lambda_0 ||f_t(x*) - "
+        "f_linear(x*)|| <= 2 Lip(f) R(theta_0) (2 r Lip(grad f) + Lip(f)) t",
+    ),
+    note="R(theta_0) = r_0^2 is smaller than r_0 where r_0 < 1",
     integrates=True,
     readings=(
         Reading(
             "appendix",
-            Printed("", ""),
-            claims=_claims(lambda r: 1.0),
+            Printed(
+                "slides, appendix, Theorem 4",
+                "Delta(t) grows linearly, with coefficient 2 Lip(f) ||y(0) - y*|| (2 r Lip(grad f) "
+                "+ Lip(f))",
+            ),
+            claims=(*STAYS, *_gaps(1)),
             primary=True,
             note="r_0, not R(theta_0) = r_0^2, which is smaller where r_0 < 1",
         ),
     ),
     mutants=(
-        Mutant(
-            "half of the ball, an eighth of the slope",
-            claims=_claims(lambda r: 1 / 8, straying=0.5),
-        ),
+        Mutant("half of the ball", claims=tuple(claim.scaled(0.5) for claim in STAYS)),
+        Mutant("R(theta_0) for its root", claims=_gaps(2)),
     ),
     instances=256,
 )

@@ -8,10 +8,15 @@ where the squared error is averaged in training, n sigma stands for sigma.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
+    Finding,
     Gaussian,
     Instance,
     Mutant,
@@ -26,10 +31,17 @@ from theorysim.systems import kernel_ridge
 from theorysim.theorems.linearization import _ridge as ridge
 
 
-def _simulate(averaged: bool = False, from_start: bool = True):
+class Bounded(NamedTuple):
+    """The bounds, and ||(I - B) U^T y||^2."""
+
+    bounds: kernel_ridge.Bounds
+    display: Float[Array, ""]
+
+
+def _simulate(averaged: bool = False, from_start: bool = True) -> Callable:
     """Outputs f0 + J w of the trained linear model."""
 
-    def simulate(x: Instance, key):
+    def simulate(x: Instance, key) -> Float[Array, " n"]:
         start = x.outputs if from_start else jnp.zeros_like(x.outputs)
         tuned = ridge.tuned_outputs(ridge.jacobian(x), x.targets - start, x.sigma, averaged)
         return start + tuned
@@ -37,21 +49,21 @@ def _simulate(averaged: bool = False, from_start: bool = True):
     return simulate
 
 
-def _predict(of_gap: bool = True, averaged: bool = False):
-    def predict(x: Instance):
+def _predict(of_gap: bool = True, averaged: bool = False, fitted: bool = False) -> Callable:
+    """`fitted`: a mutant's display, ||B U^T y||^2."""
+
+    def predict(x: Instance) -> Bounded:
         gap = x.targets - x.outputs if of_gap else x.targets
         gram = ridge.kernel(ridge.jacobian(x))
         sigma = x.n * x.sigma if averaged else x.sigma
-        shares = x.sigma / (x.spectrum + x.sigma)
-        return {
-            "bounds": kernel_ridge.risk_bounds(gram, gap, sigma),
-            "display": jnp.sum((shares * (x.basis.T @ gap)) ** 2),
-        }
+        shares = jnp.where(fitted, x.spectrum, x.sigma) / (x.spectrum + x.sigma)
+        display = jnp.sum((shares * (x.basis.T @ gap)) ** 2)
+        return Bounded(kernel_ridge.risk_bounds(gram, gap, sigma), display)
 
     return predict
 
 
-def _risk(r):
+def _risk(r) -> Float[Array, ""]:
     """||f0 + J w - y||^2."""
     return jnp.sum((r.sim - r.x.targets) ** 2, axis=-1)
 
@@ -64,37 +76,53 @@ def _claims(divided: bool = False, swapped: bool = False) -> tuple:
 
     ends = (1, 0) if swapped else (0, 1)
     return (
-        at_least("lower bound", risk, lambda r: r.theory["bounds"][ends[0]]),
-        at_most("upper bound", risk, lambda r: r.theory["bounds"][ends[1]]),
+        at_least("lower bound", risk, lambda r: r.theory.bounds[ends[0]]),
+        at_most("upper bound", risk, lambda r: r.theory.bounds[ends[1]]),
     )
 
+
+THEOREM = Printed(
+    "slides, Section 4, Theorem 5, and its proof",
+    "(sigma |y*| / (sigma + lambda_max(K)))^2 <= R(theta) <= (sigma |y*| / (sigma + "
+    "lambda_min(K)))^2, R(theta) = (1/n) sum_i L(f(x_i), y_i)",
+)
 
 theorem = Theorem(
     space=ridge.ridge_space(outputs=Gaussian("n")),
     simulate=_simulate(from_start=False),
     predict=_predict(of_gap=False),
     claims=_claims(divided=True),
+    source=THEOREM,
+    note="the proof loses its 1/n on the way: a mean of squared errors is below the lower bound",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("R is the sum of squared errors, and y - f0 stands for y"),
             simulate=_simulate(),
             predict=_predict(),
             claims=_claims(),
             primary=True,
             note="R is the sum, not the mean, of squared errors, and the target is y - f0",
         ),
-        Reading("R summed, f0 = 0", Printed("", ""), claims=_claims()),
+        Reading(
+            "R summed, f0 = 0",
+            Corrected("R is the sum of squared errors"),
+            claims=_claims(),
+            note="for a model that starts at zero the target is y",
+        ),
         Reading(
             "R summed, y where f0 is not 0",
-            Printed("", ""),
+            Finding("the printed target where the model does not start at zero"),
             simulate=_simulate(),
             claims=_claims(),
             note="a model that starts at f0 has y - f0 to learn",
         ),
         Reading(
             "R and the training loss averaged",
-            Printed("", ""),
+            Printed(
+                "slides, Section 4, Theorem 5 with the problem that it solves",
+                "min_w (1/n) sum_i (phi(x_i)^T w - ~y_i)^2 + sigma |w|^2",
+            ),
             simulate=_simulate(averaged=True),
             predict=_predict(),
             claims=_claims(divided=True),
@@ -102,24 +130,26 @@ theorem = Theorem(
         ),
         Reading(
             "training loss averaged, corrected",
-            Corrected(""),
+            Corrected("n sigma for sigma, R is the sum of squared errors, y - f0 stands for y"),
             simulate=_simulate(averaged=True),
             predict=_predict(averaged=True),
             claims=_claims(),
+            note="averaging the training loss multiplies sigma by n",
         ),
         Reading(
             "proof displays",
-            Printed("", ""),
-            claims=(equal("R = ||(I - B) U^T y||^2", _risk, lambda r: r.theory["display"]),),
+            Printed(
+                "slides, Section 4, proof of Theorem 5",
+                "R(theta) = (1/n) ||(I - Sigma (Sigma + sigma I)^(-1)) U^T y*||^2",
+            ),
+            claims=(equal("R = ||(I - B) U^T y||^2", _risk, lambda r: r.theory.display),),
         ),
     ),
     mutants=(
         Mutant(
             "the largest and the smallest eigenvalue swapped",
-            claims=(
-                *_claims(swapped=True),
-                equal("R = ||(I - B) U^T y||^2", _risk, lambda r: 2 * r.theory["display"]),
-            ),
+            claims=_claims(swapped=True),
         ),
+        Mutant("B for I - B", of=("proof displays",), predict=_predict(of_gap=False, fitted=True)),
     ),
 )

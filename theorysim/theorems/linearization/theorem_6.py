@@ -7,50 +7,74 @@ puts the eigenvalues themselves into that interval. Because S is a Gram matrix, 
 
 from __future__ import annotations
 
-import jax.numpy as jnp
+from collections.abc import Callable
+from typing import NamedTuple
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Theorem, at_least, at_most
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Finding, Instance, Mutant, Printed, Reading, Theorem, at_least, at_most
 from theorysim.systems import kernel_ridge
 from theorysim.theorems.linearization import _ridge as ridge
 
 
-def simulate(x: Instance, key):
+class Eigenvalues(NamedTuple):
+    """Of K and of K + S, in decreasing order."""
+
+    before: Float[Array, " n"]
+    after: Float[Array, " n"]
+
+
+def simulate(x: Instance, key) -> Eigenvalues:
     """Eigenvalues of both kernels, from the squared singular values of the Jacobians."""
     before, added = ridge.jacobian(x), ridge.candidate_jacobian(x)
     together = jnp.concatenate([before, added], axis=1)
     before, after = (jnp.linalg.svd(j, compute_uv=False)[: x.n] ** 2 for j in (before, together))
-    return {"before": before, "after": after}
+    return Eigenvalues(before, after)
 
 
-def _predict(norm: kernel_ridge.Norm):
-    def predict(x: Instance):
+def _predict(norm: kernel_ridge.Norm) -> Callable:
+    """eta."""
+
+    def predict(x: Instance) -> Float[Array, ""]:
         grams = ridge.kernel(ridge.jacobian(x)), ridge.kernel(ridge.candidate_jacobian(x))
         return kernel_ridge.relative_size(*grams, norm)
 
     return predict
 
 
-def _after(r):
-    return r.sim["after"]
+def _after(r) -> Float[Array, " n"]:
+    return r.sim.after
 
 
 def _claims(share: float) -> tuple:
     return (
-        at_least("lower bound", _after, lambda r: (1 - share * r.theory) * r.sim["before"]),
-        at_most("upper bound", _after, lambda r: (1 + share * r.theory) * r.sim["before"]),
+        at_least("lower bound", _after, lambda r: (1 - share * r.theory) * r.sim.before),
+        at_most("upper bound", _after, lambda r: (1 + share * r.theory) * r.sim.before),
     )
 
+
+SLIDE = "slides, Section 5, Theorem 6"
 
 theorem = Theorem(
     space=ridge.layer_space(),
     simulate=simulate,
     predict=_predict("operator"),
     claims=_claims(1.0),
+    source=Printed(
+        SLIDE,
+        "(1 - eta) lambda_i(K) <= lambda_i(K + S) <= (1 + eta) lambda_i(K), "
+        "eta = |K^(-1/2) S K^(-1/2)|",
+    ),
     readings=(
-        Reading("Frobenius norm", Printed("", ""), predict=_predict("frobenius")),
+        Reading(
+            "Frobenius norm",
+            Printed(SLIDE, "eta = |K^(-1/2) S K^(-1/2)|, in a norm that is not named"),
+            predict=_predict("frobenius"),
+        ),
         Reading(
             "commentary: the eigenvalues lie in [1 - eta, 1 + eta]",
-            Printed("", ""),
+            Printed(SLIDE, "Each eigenvalue of K + S is bounded at most [1 - eta, 1 + eta]"),
             claims=(
                 at_least("lower end", _after, lambda r: 1 - r.theory),
                 at_most("upper end", _after, lambda r: 1 + r.theory),
@@ -59,10 +83,13 @@ theorem = Theorem(
         ),
         Reading(
             "sharper: no eigenvalue falls",
-            Printed("", ""),
-            claims=(at_least("lower bound", _after, lambda r: r.sim["before"]),),
+            Finding("a better lower bound"),
+            claims=(at_least("lower bound", _after, lambda r: r.sim.before),),
             note="S is positive semidefinite",
         ),
     ),
-    mutants=(Mutant("half of eta", claims=_claims(0.5)),),
+    mutants=(
+        Mutant("half of eta", claims=_claims(0.5)),
+        Mutant("signs swapped", of=("as printed", "Frobenius norm"), claims=_claims(-1.0)),
+    ),
 )

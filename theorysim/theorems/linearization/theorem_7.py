@@ -8,10 +8,16 @@ Because S is a Gram matrix, eta is not needed at all: 1 / (kappa q) <= ... <= ka
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple
+
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
+    Finding,
     Instance,
     Mutant,
     Printed,
@@ -25,77 +31,104 @@ from theorysim.systems import kernel_ridge
 from theorysim.theorems.linearization import _ridge as ridge
 
 
+class Tuned(NamedTuple):
+    """Outputs of the models trained to their optimum, without and with the layers."""
+
+    before: Float[Array, " n"]
+    after: Float[Array, " n"]
+
+
+class Spectra(NamedTuple):
+    """What the bounds consist of."""
+
+    eta: Float[Array, ""]
+    kappa: Float[Array, ""]
+    q: Float[Array, ""]
+    largest: Float[Array, ""]
+    """lambda_max(K + sigma I)"""
+    length: Float[Array, ""]
+    """sigma ||y||"""
+
+
 def _jacobians(x: Instance):
     before, added = ridge.jacobian(x), ridge.candidate_jacobian(x)
     return before, added, jnp.concatenate([before, added], axis=1)
 
 
-def simulate(x: Instance, key):
-    """Outputs of the models trained to their optimum, without and with the layers."""
+def simulate(x: Instance, key) -> Tuned:
     before, _, together = _jacobians(x)
-    return [ridge.tuned_outputs(j, x.targets, x.sigma) for j in (before, together)]
+    return Tuned(*(ridge.tuned_outputs(j, x.targets, x.sigma) for j in (before, together)))
 
 
-def predict(x: Instance):
+def predict(x: Instance) -> Spectra:
     before, added, together = _jacobians(x)
     gram = ridge.kernel(before)
     largest, both = (jnp.linalg.norm(j, ord=2) ** 2 + x.sigma for j in (before, together))
-    return {
-        "eta": kernel_ridge.relative_size(gram, ridge.kernel(added)),
-        "kappa": kernel_ridge.condition_number(gram, x.sigma),
-        "q": both / largest,
-        "largest": largest,
-        "length": x.sigma * jnp.linalg.norm(x.targets),
-    }
+    return Spectra(
+        kernel_ridge.relative_size(gram, ridge.kernel(added)),
+        kernel_ridge.condition_number(gram, x.sigma),
+        both / largest,
+        largest,
+        x.sigma * jnp.linalg.norm(x.targets),
+    )
 
 
-def eta(x: Instance):
-    return predict(x)["eta"]
+def _predict_negative(x: Instance) -> Spectra:
+    """A mutant's: 1 + eta for 1 - eta and 1 - eta for 1 + eta."""
+    found = predict(x)
+    return found._replace(eta=-found.eta)
 
 
-def _roots(r):
+AT_MOST_ONE = {"eta <= 1": lambda x: 1 - predict(x).eta}
+
+
+def _roots(r) -> list[Float[Array, ""]]:
     """The roots of R(K) and R(K + S)."""
     return [jnp.linalg.norm(outputs - r.x.targets, axis=-1) for outputs in r.sim]
 
 
-def _ratio(r):
+def _ratio(r) -> Float[Array, ""]:
     """(R(K + S) / R(K))^(1/2)."""
     before, after = _roots(r)
     return after / before
 
 
-def _a(r):
-    return r.x.looseness * r.theory["kappa"] / (1 - r.theory["eta"]) ** 2
+def _a(r) -> Float[Array, ""]:
+    return r.x.looseness * r.theory.kappa / (1 - r.theory.eta) ** 2
 
 
-LOWER, UPPER = "lower bound", "upper bound"
+def _bounds(lower: Callable, upper: Callable) -> tuple:
+    return at_least("lower bound", _ratio, lower), at_most("upper bound", _ratio, upper)
+
+
+SQUARES = at_most(
+    "(1 - eta)^2 <= (1 + eta)^(-2)",
+    lambda r: (1 - r.theory.eta) ** 2,
+    lambda r: (1 + r.theory.eta) ** -2,
+)
 DISPLAYS = (
     at_least(
         "root of R(K + S), lower",
         lambda r: _roots(r)[1],
-        lambda r: r.theory["length"] / ((1 + r.theory["eta"]) * r.theory["largest"]),
+        lambda r: r.theory.length / ((1 + r.theory.eta) * r.theory.largest),
     ),
     at_most(
         "root of R(K + S), upper",
-        lambda r: _roots(r)[1] * (1 - r.theory["eta"]) * r.theory["largest"],
-        lambda r: r.theory["length"] * r.theory["kappa"] ** 2,
+        lambda r: _roots(r)[1] * (1 - r.theory.eta) * r.theory.largest,
+        lambda r: r.theory.length * r.theory.kappa**2,
         statement="sigma |y| kappa / ((1 - eta) lambda_min(K + sigma I))",
     ),
     at_least(
         "ratio, lower",
         _ratio,
-        lambda r: r.theory["q"] / (r.theory["kappa"] * (1 + r.theory["eta"]) ** 2),
+        lambda r: r.theory.q / (r.theory.kappa * (1 + r.theory.eta) ** 2),
     ),
     at_most(
         "ratio, upper",
-        lambda r: (1 - r.theory["eta"]) ** 2 * _ratio(r),
-        lambda r: r.theory["kappa"] * r.theory["q"],
+        lambda r: (1 - r.theory.eta) ** 2 * _ratio(r),
+        lambda r: r.theory.kappa * r.theory.q,
     ),
-    at_most(
-        "(1 - eta)^2 <= (1 + eta)^(-2)",
-        lambda r: (1 - r.theory["eta"]) ** 2,
-        lambda r: (1 + r.theory["eta"]) ** -2,
-    ),
+    SQUARES,
 )
 
 
@@ -103,44 +136,59 @@ theorem = Theorem(
     space=ridge.layer_space(looseness=Real(1, 10, log=True)),
     simulate=simulate,
     predict=predict,
-    claims=(
-        at_least(LOWER, _ratio, lambda r: r.theory["q"] / _a(r)),
-        at_most(UPPER, _ratio, lambda r: _a(r) * r.theory["q"]),
+    claims=_bounds(lambda r: r.theory.q / _a(r), lambda r: _a(r) * r.theory.q),
+    source=Printed(
+        "slides, Section 5, Theorem 7",
+        "lambda_max(K + S + sigma I) / (a lambda_max(K + sigma I)) <= (R(theta u theta^) / "
+        "R(theta))^(1/2) <= a lambda_max(K + S + sigma I) / lambda_max(K + sigma I), "
+        "a = c / (1 - eta)^2",
     ),
+    note="without the eta <= 1 of the proof a is small for large eta",
     readings=(
         Reading(
-            "proof slide, eta <= 1", Printed("", ""), hypotheses={"eta <= 1": lambda x: 1 - eta(x)}
+            "proof slide, eta <= 1",
+            Printed("slides, Section 5, proof of Theorem 7", "suppose that 0 <= eta <= 1"),
+            hypotheses=AT_MOST_ONE,
         ),
         Reading(
             "corrected, any eta",
-            Corrected(""),
-            claims=(
-                at_least(LOWER, _ratio, lambda r: 1 / (r.theory["kappa"] * r.theory["q"])),
-                at_most(UPPER, _ratio, lambda r: r.theory["kappa"]),
-            ),
+            Corrected("1 / (kappa q) and kappa for the bounds, which no longer contain eta"),
+            claims=_bounds(lambda r: 1 / (r.theory.kappa * r.theory.q), lambda r: r.theory.kappa),
             primary=True,
-            note="printed without eta <= 1; kappa alone bounds the ratio, since S is semidefinite",
+            note="kappa alone bounds the ratio, since S is semidefinite",
         ),
         Reading(
             "proof displays",
-            Printed("", ""),
+            Printed(
+                "slides, Section 5, proof of Theorem 7",
+                "sigma ||y*|| / ((1 + eta) lambda_max(K + sigma I)) <= R(theta u theta^)^(1/2) <= "
+                "sigma ||y*|| kappa / ((1 - eta) lambda_min(K + sigma I)); "
+                "suppose that 0 <= eta <= 1, then (1 - eta)^2 <= (1 + eta)^(-2)",
+            ),
             claims=DISPLAYS,
-            hypotheses={"eta <= 1": lambda x: 1 - eta(x)},
+            hypotheses=AT_MOST_ONE,
         ),
         Reading(
             "proof display (1 - eta)^2 <= (1 + eta)^(-2), any eta",
-            Printed("", ""),
-            claims=DISPLAYS[-1:],
+            Finding("a step of the proof beyond the eta <= 1 that it supposes"),
+            claims=(SQUARES,),
             note="true up to eta = sqrt(2)",
         ),
     ),
     mutants=(
         Mutant(
-            "the risk follows lambda_max within the root of kappa",
-            claims=(
-                at_least(LOWER, _ratio, lambda r: r.theory["q"] / jnp.sqrt(r.theory["kappa"])),
-                at_most(UPPER, _ratio, lambda r: jnp.sqrt(r.theory["kappa"]) * r.theory["q"]),
-            ),
+            "lower and upper bound swapped",
+            claims=_bounds(lambda r: r.theory.kappa, lambda r: 1 / (r.theory.kappa * r.theory.q)),
+        ),
+        Mutant(
+            "1 - eta and 1 + eta swapped",
+            of=("proof slide, eta <= 1", "proof displays"),
+            predict=_predict_negative,
+        ),
+        Mutant(
+            "a square lost",
+            of=("proof displays",),
+            claims=(dataclasses.replace(SQUARES, lhs=lambda r: 1 - r.theory.eta),),
         ),
     ),
 )

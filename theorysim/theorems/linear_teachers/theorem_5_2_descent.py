@@ -1,0 +1,102 @@
+"""Gradient descent obeys the limit of Theorem 5.2 to first order in the learning rate only.
+
+Theorem 5.2 of Shachaf et al. (2021), Eq. 5, for two layers. Training is by gradient descent or flow
+in the paper (Section 3); the idea of its proof speaks of the flow, which conserves 0-balancedness.
+Judged where the loss vanished (Assumption 3.3).
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    equal,
+    scales_as,
+)
+from theorysim.systems import deep_linear_limit as deep_limit
+from theorysim.theorems.linear_teachers import _deep as deep
+from theorysim.theorems.linear_teachers._problem import (
+    data,
+    inside,
+    labels,
+    outside,
+    problem_space,
+    source,
+    target,
+)
+
+DEPTH = 2
+
+# Learning rates as shares of the stability limit.
+SHARES = (0.1, 0.2, 0.4)
+
+
+def simulate(x: Instance, key) -> deep.Trained:
+    """beta(t) of two layers along gradient descent."""
+    # The printed limit enters the bound on the curvature only: any rate below it is stable.
+    limit = deep_limit.limit(data(x), source(x), target(x), DEPTH)
+    longest = jnp.maximum(jnp.linalg.norm(source(x)), jnp.linalg.norm(limit))
+    layers = deep.balanced(x, key, DEPTH, source(x))
+    return deep.descent(layers, data(x), labels(x), x.rate_share, longest)
+
+
+def predict(x: Instance) -> Float[Array, " d"]:
+    """The solution of Eq. 5."""
+    return deep_limit.limit(data(x), source(x), target(x), DEPTH)
+
+
+def _limit(r) -> Float[Array, " d"]:
+    return r.limit(r.sim.weights)
+
+
+def _rescaled(r) -> Float[Array, " d"]:
+    stretched = jnp.linalg.norm(_limit(r)) / r.x.source_norm
+    power = (DEPTH - 1) / DEPTH
+    return stretched**power * outside(r.x, source(r.x)) + inside(r.x, target(r.x))
+
+
+def _vanished(r) -> Float[Array, ""]:
+    return r.sim.vanished
+
+
+FIRST_ORDER = scales_as(
+    "distance from Eq. 5 ~ eta, L = 2",
+    lambda r: jnp.linalg.norm(_limit(r) - r.theory),
+    over={"rate_share": SHARES},
+    exponent=1,
+    relation="at_least",
+    where=_vanished,
+)
+
+theorem = Theorem(
+    space=problem_space(rate_share=Real(SHARES[0], SHARES[-1], log=True)),
+    simulate=simulate,
+    predict=predict,
+    claims=(equal("Eq. 5, L = 2", _limit, _rescaled, where=_vanished),),
+    source=Printed(
+        "Section 3 and Section 5, Theorem 5.2, Eq. 5",
+        "Optimization is done by either gradient descent (GD) or gradient flow (GF)",
+    ),
+    printed="gradient descent",
+    note="descent leaves 0-balanced weights by an order of the learning rate",
+    readings=(
+        Reading(
+            "gradient descent, to first order",
+            Corrected("Eq. 5 up to an order of the learning rate"),
+            claims=(FIRST_ORDER,),
+            primary=True,
+            note="the distance from Eq. 5 vanishes with the learning rate",
+        ),
+    ),
+    mutants=(Mutant("to second order", claims=(FIRST_ORDER.with_exponent(2.0),)),),
+    instances=12,
+    mutant_instances=12,
+)
