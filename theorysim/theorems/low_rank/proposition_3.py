@@ -29,7 +29,7 @@ from theorysim.claims import (
 from theorysim.numerics import gaussian
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import speed
-from theorysim.theorems.low_rank import _construction as construction
+from theorysim.theorems.low_rank.claim_2 import features
 from theorysim.theorems.low_rank._problem import sign
 
 HIGHEST = 6
@@ -38,7 +38,7 @@ LADDER = (5.0, 9.0, 17.0, 33.0)
 
 def _problem(x: Instance, key) -> rank_one.RankOne:
     signs, student = sign(x.signs), sign(jax.random.normal(key, (x.k,)))
-    rows = construction.features(signs)
+    rows = features(signs)
     return rank_one.from_signs(rows, x.readout, signs, student, 1.0)
 
 
