@@ -1,19 +1,21 @@
 """Steps until the student has found its direction, measured on the reduced chain.
 
-The learning rate is the printed one up to a constant and its logarithms, eta = constant
-lambda_min^2 epsilon^3 / (lambda_max^4 d k^power): the printed constants ("sufficiently small") make
-runs of 10^6 to 10^11 steps, the largest constant that the noise allows one of 10^2 to 10^5. Signs
-satisfy the event of the theorems, |h(0)| not small for its order in k. Runs start at an overlap of
-sign(h(0)) / sqrt(d) and end where <u, u^>^2 >= 1 - epsilon.
+The learning rate is the printed one up to a constant and its logarithms: the printed constants
+("sufficiently small") make runs of 10^6 to 10^11 steps, the largest constant that the noise allows
+one of 10^2 to 10^5. Signs satisfy the event of the theorems, |h(0)| not small for its order in k.
+Runs start at an overlap of sign(h(0)) / sqrt(d) and end where <u, u^>^2 >= 1 - epsilon.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import jax.numpy as jnp
 
-from theorysim.claims import Claim, Instance, Run, UsageError, scales_as
+from theorysim.claims import Assumption, Claim, Instance, Reading, Run, UsageError, scales_as
+from theorysim.claims.source import Source
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank._recovery import Setting
 
@@ -24,30 +26,25 @@ DIMENSION, EPSILON = 20.0, 0.4  # while another variable climbs
 LONGEST = 100_000
 
 
+def readout_ratio(x: Instance):
+    """lambda_min^2 / lambda_max^4, of which every printed learning rate is a multiple."""
+    return jnp.min(x.readout) ** 2 / jnp.max(x.readout) ** 4
+
+
 @dataclass(frozen=True)
-class Schedule:
-    """A theorem's setting with its learning rate and its event |h(0)| >= least k^order."""
+class Recovery:
+    """Runs in a theorem's setting.
+
+    Attributes:
+        rate: eta.
+        fast: the event |h(0)| >= fast(x).
+        assumes: what the theorem assumes of the features.
+    """
 
     setting: Setting
-    constant: float
-    power: float
-    least: float
-    order: float
-
-    def rate(self, x: Instance):
-        """eta."""
-        size = jnp.min(x.readout) ** 2 / jnp.max(x.readout) ** 4
-        return self.constant * size * x.epsilon**3 / (x.dimension * x.k**self.power)
-
-    def hypotheses(self) -> dict:
-        """The event on the signs, and Assumption 4 where rows are not orthogonal."""
-        setting = self.setting
-
-        def fast(x: Instance):
-            return setting.start_speed(setting.problem(x)) - self.least * x.k**self.order
-
-        both = {"|h(0)| is not small": fast}
-        return both if setting.orthonormal else both | {"Assumption 4": setting.separated}
+    rate: Callable[[Instance], Any]
+    fast: Callable[[Instance], Any]
+    assumes: tuple[Assumption, ...] = ()
 
     def steps(self, x: Instance, key):
         """Steps until the square of the overlap is 1 - epsilon."""
@@ -63,27 +60,52 @@ class Schedule:
             limit=LONGEST,
         )
 
-    def steps_in_d(self, x: Instance, key):
-        """The same at one epsilon."""
-        _check_room(x.k, DIMENSIONS[0])
-        return self.steps(x.replace(epsilon=EPSILON), key)
+    def over_d(self, name: str, source: Source, exponent: float = 1.0) -> Reading:
+        """At most d^exponent steps, the logarithms of T apart, at one epsilon."""
+        over = {"dimension": DIMENSIONS}
+        claim = scales_as(
+            "steps over d", _per_logarithm, over=over, exponent=exponent, relation="at_most"
+        )
+        return self._reading(name, source, claim, DIMENSIONS[0], epsilon=EPSILON)
 
-    def steps_in_epsilon(self, x: Instance, key):
-        """The same at one d."""
-        _check_room(x.k, DIMENSION)
-        return self.steps(x.replace(dimension=DIMENSION), key)
+    def over_epsilon(self, name: str, source: Source, exponent: float = -4.0) -> Reading:
+        """At most epsilon^exponent steps, at one d."""
+        over = {"epsilon": EPSILONS}
+        claim = scales_as(
+            "steps over epsilon", _median, over=over, exponent=exponent, relation="at_least"
+        )
+        return self._reading(name, source, claim, DIMENSION, dimension=DIMENSION)
 
-    def steps_in_k(self, x: Instance, key):
-        """The same at one d and one epsilon."""
-        _check_room(x.k, DIMENSION)
-        return self.steps(x.replace(dimension=DIMENSION, epsilon=EPSILON), key)
+    def over_k(self, name: str, source: Source, exponent: float) -> Reading:
+        """At most k^exponent steps, at one d and one epsilon."""
+        over = {"k": NEURONS}
+        claim = scales_as("steps over k", _median, over=over, exponent=exponent, relation="at_most")
+        fixed = {"dimension": DIMENSION, "epsilon": EPSILON}
+        return self._reading(name, source, claim, DIMENSION, **fixed)
 
+    def _reading(
+        self, name: str, source: Source, claim: Claim, least: float, **fixed: float
+    ) -> Reading:
+        """Runs at some fixed values, in `least` dimensions or more."""
 
-def _check_room(k: int, dimension: float) -> None:
-    if k + 2 > dimension:
-        raise UsageError(
-            f"k = {k} rows leave no two directions in d = {dimension:g} dimensions, at which these "
-            f"runs are: set k to at most {dimension - 2:g}"
+        def simulate(x: Instance, key):
+            if x.k + 2 > least:
+                raise UsageError(
+                    f"k = {x.k} rows leave no two directions in d = {least:g} dimensions, at "
+                    f"which these runs are: set k to at most {least - 2:g}"
+                )
+            return self.steps(x.replace(**fixed), key)
+
+        def fast(x: Instance):
+            return self.setting.start_speed(self.setting.problem(x)) - self.fast(x)
+
+        return Reading(
+            name,
+            source,
+            simulate=simulate,
+            claims=(claim,),
+            assumes=self.assumes,
+            hypotheses={"|h(0)| is not small": fast},
         )
 
 
@@ -95,42 +117,3 @@ def _per_logarithm(r: Run):
     """Over log(lambda_max^4 d k^2)^3: alpha has one such factor, 1 / delta two."""
     logarithm = jnp.log(jnp.max(r.x.readout) ** 4 * r.x.dimension * r.x.k**2)
     return _median(r) / logarithm**3
-
-
-def growth_in_d(exponent: float = 1.0) -> tuple[Claim, ...]:
-    """At most d^exponent, the logarithms of T apart."""
-    return (
-        scales_as(
-            "steps over d",
-            _per_logarithm,
-            over={"dimension": DIMENSIONS},
-            exponent=exponent,
-            relation="at_most",
-        ),
-    )
-
-
-def growth_in_epsilon() -> tuple[Claim, ...]:
-    """At most epsilon^-4."""
-    return (
-        scales_as(
-            "steps over epsilon",
-            _median,
-            over={"epsilon": EPSILONS},
-            exponent=-4.0,
-            relation="at_least",
-        ),
-    )
-
-
-def growth_in_k(exponent: float) -> tuple[Claim, ...]:
-    """At most k^exponent."""
-    return (
-        scales_as(
-            "steps over k",
-            _median,
-            over={"k": NEURONS},
-            exponent=exponent,
-            relation="at_most",
-        ),
-    )

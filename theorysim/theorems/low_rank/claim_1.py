@@ -41,7 +41,7 @@ def simulate(x: Instance, key) -> Float[Array, " orders"]:
 
 
 def _claims(powers, orientation: float = 1.0):
-    """The sum of the terms has the sign of orientation * m; it is scaled by the size of its terms."""
+    """The sum has the sign of orientation * m; it is scaled by the size of its terms."""
 
     def signed(r: Run):
         terms = r.sim * powers(r.x.overlap)

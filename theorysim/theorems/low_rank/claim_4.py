@@ -133,9 +133,7 @@ theorem = Theorem(
     mutants=(
         Mutant("f = h(0)", claims=(EQ_11.scaled(0.5),)),
         Mutant("each pair counted twice", claims=(SQUARE.scaled(2),)),
-        Mutant(
-            "lambda_min and lambda_max swapped", claims=(_lower(LARGEST), _upper(LEAST))
-        ),
+        Mutant("lambda_min and lambda_max swapped", claims=(_lower(LARGEST), _upper(LEAST))),
     ),
     keys=1024,
     instances=32,

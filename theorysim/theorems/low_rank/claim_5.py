@@ -62,7 +62,8 @@ theorem = Theorem(
     hypotheses={"d >= k + 2": room},
     source=Printed(
         "Claim 5, Appendix B.1.1",
-        "sum |(1 - 1/Pi_j)(m_j - eta <L_j, u>)| <= eta^3 sum |L_j|^2 |<L_j, u>| + eta^2 sum |L_j|^2",
+        "sum |(1 - 1/Pi_j)(m_j - eta <L_j, u>)| <= eta^3 sum |L_j|^2 |<L_j, u>| "
+        "+ eta^2 sum |L_j|^2",
     ),
     readings=(
         Reading(

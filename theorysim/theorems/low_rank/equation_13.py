@@ -45,9 +45,7 @@ def _predict(shift: int):
     return predict
 
 
-BOUND = at_most(
-    "at most sum_p p mu_p^2", lambda r: r.theory.single, lambda r: r.theory.whole
-)
+BOUND = at_most("at most sum_p p mu_p^2", lambda r: r.theory.single, lambda r: r.theory.whole)
 
 theorem = Theorem(
     space=Space(k=Real(1, 1e4, log=True), mu=Real(-1, 1, shape=DEGREE)),
