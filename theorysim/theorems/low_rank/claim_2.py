@@ -117,6 +117,7 @@ theorem = Theorem(
             "the example, corrected",
             Corrected("c_i = (-1)^i / 2 for (-1/2)^i"),
             simulate=_example(lambda i: (-1.0) ** i / 2),
+            note="with c_i = (-1)^i / 2 the printed rows become orthonormal",
         ),
         Reading(
             "d = 1 + k(k+1)/2",

@@ -113,6 +113,7 @@ theorem = Theorem(
             "Eqs. 5 and 6, corrected",
             Corrected("-eta <E, u> for +eta <E, u>"),
             claims=(_next(-1.0, _rest),),
+            note="the noise enters as -eta E",
         ),
         Reading(
             "proof of Lemma 9",

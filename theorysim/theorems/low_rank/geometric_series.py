@@ -90,6 +90,7 @@ theorem = Theorem(
             simulate=_simulate(lambda nu: 1 - nu),
             claims=(LIMIT, EXACT, POWER),
             primary=True,
+            note="the sum is k (k+1)^l, and (1 - nu)^(gamma/nu) is at most e^(-gamma)",
         ),
     ),
     mutants=(

@@ -136,12 +136,14 @@ theorem = Theorem(
             Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
             claims=(_kept(_orthonormal), _rarely_small(_size(1, 0.0, 2))),
             primary=True,
+            note="with lambda_min^2 the start is rarely small, whatever the readouts",
         ),
         Reading(
             "Lemma 1 corrected, mu_1 = 0",
             Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
             simulate=_simulate(EVEN),
             claims=(_kept(_orthonormal), _rarely_small(_size(2, 0.5, 2))),
+            note="with lambda_min^2 the start is rarely small, whatever the readouts",
         ),
         Reading(
             "Lemma 2",

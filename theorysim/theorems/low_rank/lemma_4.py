@@ -55,13 +55,14 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(0.0),
     source=Printed("Lemma 4, Appendix A.3.1", "Pr[|Q(g)| <= epsilon] <= B epsilon^(1/d)"),
-    note="no absolute constant serves all degrees: for powers of one Gaussian it grows as sqrt(d)",
+    note="no absolute constant serves powers of one Gaussian of all degrees",
     readings=(
         Reading(
             "corrected",
             Corrected("B d for B, as in the inequality"),
             claims=_claims(1.0),
             primary=True,
+            note="B d is enough; for powers of one Gaussian the constant grows as sqrt(d)",
         ),
     ),
     mutants=(

@@ -60,14 +60,14 @@ theorem = Theorem(
     source=Printed(
         "Lemma 7, Appendix B.1.1", "Pr[S_t <= -lambda] <= exp(-lambda^2 / (t V + (lambda/3) K))"
     ),
-    note="Freedman's exponent has a factor 2 in the denominator: a fair coin already falls by more "
-    "than the printed bound allows",
+    note="a fair coin already falls by more than the printed bound allows",
     readings=(
         Reading(
             "corrected",
             Corrected("2 (t V + lambda K / 3) for t V + lambda K / 3"),
             claims=_claims(2.0),
             primary=True,
+            note="Freedman's exponent has a factor 2 in the denominator",
         ),
     ),
     mutants=(Mutant("the factor 2 is lost, as in print", claims=_claims(1.0)),),

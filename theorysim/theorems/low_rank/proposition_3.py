@@ -136,6 +136,7 @@ theorem = Theorem(
             Corrected("2^(p-1) lambda_max^2 / k^(p-2) for lambda_max^2 / k^(p-2)"),
             claims=(PREFACTOR, _off(lambda x: 2.0 ** (x.power - 1)), _rest(1), _sign_kept(0.5)),
             primary=True,
+            note="terms off the diagonal are at most (2/k)^(p-1) / k",
         ),
     ),
     mutants=(

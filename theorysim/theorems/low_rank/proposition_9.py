@@ -71,6 +71,7 @@ theorem = Theorem(
             Corrected("log(d V)^2 for log(d V) in delta, as in Theorem 7"),
             simulate=_simulate(2),
             primary=True,
+            note="with two logarithms in delta the bound on alpha delta^2 is attained",
         ),
     ),
     mutants=(Mutant("one logarithm in delta, as printed", simulate=_simulate(1)),),

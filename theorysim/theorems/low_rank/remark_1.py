@@ -46,13 +46,14 @@ theorem = Theorem(
         "Remark 1, Section 1.2.3",
         "E_x[x (f_theta_0(x) - f_theta(x))] = mu_1(sigma) (sum_i lambda_i c_i) u",
     ),
-    note="the sign: Stein's identity gives sum_i lambda_i (w_i - (w_i + c_i u)) / 2",
+    note="the sign is the opposite one",
     readings=(
         Reading(
             "corrected",
             Corrected("-mu_1 for mu_1"),
             predict=_predict(-1.0),
             primary=True,
+            note="Stein's identity gives sum_i lambda_i (w_i - (w_i + c_i u)) / 2",
         ),
     ),
     mutants=(

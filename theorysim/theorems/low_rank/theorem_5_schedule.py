@@ -75,6 +75,7 @@ theorem = Theorem(
             "corrected",
             Corrected("Theta~(d k^2) if mu_1 != 0, Theta~(d k^3) otherwise"),
             claims=_claims(2, 3, "equal"),
+            note="while delta < 1 the printed alpha and delta give k^2, and k^3 where mu_1 = 0",
         ),
     ),
     mutants=(Mutant("k and k^2, of two factors k fewer", claims=_claims(1, 2, "at_most")),),

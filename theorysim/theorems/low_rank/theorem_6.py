@@ -82,6 +82,7 @@ theorem = Theorem(
             Corrected("lambda_max^4 in the denominator of eta, as in Theorem 4"),
             claims=_within(-4),
             primary=True,
+            note="lambda_max^4 belongs into the denominator of eta",
         ),
         IN_D,
         IN_EPSILON,
