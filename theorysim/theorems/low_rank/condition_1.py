@@ -14,7 +14,14 @@ from jaxtyping import Array, Float
 from theorysim.claims import Gaussian, Instance, Mutant, Printed, Real, Theorem, equal
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import population_loss
-from theorysim.theorems.low_rank._problem import activation, learner, problem, problem_space, truth
+from theorysim.theorems.low_rank._problem import (
+    DEGREES,
+    activation,
+    learner,
+    problem,
+    problem_space,
+    truth,
+)
 
 
 def _spherical(x: Instance, loss) -> Float[Array, " d"]:
@@ -45,7 +52,12 @@ def predict(x: Instance) -> Float[Array, " d"]:
 UNBIASED = equal("the mean gradient", lambda r: r.mean(r.sim), lambda r: r.theory)
 
 theorem = Theorem(
-    space=problem_space(overlap=Real(-0.99, 0.99), elsewhere=Gaussian("d")),
+    space=problem_space(
+        overlap=Real(-0.99, 0.99),
+        elsewhere=Gaussian("d"),
+        # Of polynomials of degree 4 the mean gradient shows only after millions of samples.
+        mu=Real(-0.1, 0.1, shape=DEGREES),
+    ),
     simulate=simulate,
     predict=predict,
     claims=(UNBIASED,),
