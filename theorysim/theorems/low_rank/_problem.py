@@ -70,9 +70,9 @@ def problem(x: Instance, rows: Array | None = None) -> RankOne:
 
 def orthonormal(x: Instance, key: PRNGKeyArray) -> RankOne:
     """Orthonormal rows, scale xi = x.xi_bar sqrt(k) and random signs."""
-    return rank_one.from_signs(
-        jnp.eye(x.k), x.readout, *random_signs(key, x.k), x.xi_bar * jnp.sqrt(x.k)
-    )
+    teacher, student = random_signs(key, x.k)
+    scale = x.xi_bar * jnp.sqrt(x.k)
+    return rank_one.from_signs(jnp.eye(x.k), x.readout, teacher, student, scale)
 
 
 def truth(x: Instance, rows: Array | None = None) -> Float[Array, " d"]:

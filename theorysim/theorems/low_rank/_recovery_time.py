@@ -14,8 +14,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from theorysim.claims import Assumption, Claim, Instance, Reading, Run, UsageError, scales_as
-from theorysim.claims.source import Source
+from theorysim.claims import Claim, Instance, Run, UsageError, scales_as
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank._recovery import Setting
 
@@ -38,13 +37,11 @@ class Recovery:
     Attributes:
         rate: eta.
         fast: the event |h(0)| >= fast(x).
-        assumes: what the theorem assumes of the features.
     """
 
     setting: Setting
     rate: Callable[[Instance], Any]
     fast: Callable[[Instance], Any]
-    assumes: tuple[Assumption, ...] = ()
 
     def steps(self, x: Instance, key):
         """Steps until the square of the overlap is 1 - epsilon."""
@@ -60,52 +57,35 @@ class Recovery:
             limit=LONGEST,
         )
 
-    def over_d(self, name: str, source: Source, exponent: float = 1.0) -> Reading:
-        """At most d^exponent steps, the logarithms of T apart, at one epsilon."""
-        over = {"dimension": DIMENSIONS}
-        claim = scales_as(
-            "steps over d", _per_logarithm, over=over, exponent=exponent, relation="at_most"
-        )
-        return self._reading(name, source, claim, DIMENSIONS[0], epsilon=EPSILON)
+    def over_d(self, x: Instance, key):
+        """The same at one epsilon."""
+        _check_room(x.k, DIMENSIONS[0])
+        return self.steps(x.replace(epsilon=EPSILON), key)
 
-    def over_epsilon(self, name: str, source: Source, exponent: float = -4.0) -> Reading:
-        """At most epsilon^exponent steps, at one d."""
-        over = {"epsilon": EPSILONS}
-        claim = scales_as(
-            "steps over epsilon", _median, over=over, exponent=exponent, relation="at_least"
-        )
-        return self._reading(name, source, claim, DIMENSION, dimension=DIMENSION)
+    def over_epsilon(self, x: Instance, key):
+        """The same at one d."""
+        _check_room(x.k, DIMENSION)
+        return self.steps(x.replace(dimension=DIMENSION), key)
 
-    def over_k(self, name: str, source: Source, exponent: float) -> Reading:
-        """At most k^exponent steps, at one d and one epsilon."""
-        over = {"k": NEURONS}
-        claim = scales_as("steps over k", _median, over=over, exponent=exponent, relation="at_most")
-        fixed = {"dimension": DIMENSION, "epsilon": EPSILON}
-        return self._reading(name, source, claim, DIMENSION, **fixed)
+    def over_k(self, x: Instance, key):
+        """The same at one d and one epsilon."""
+        _check_room(x.k, DIMENSION)
+        return self.steps(x.replace(dimension=DIMENSION, epsilon=EPSILON), key)
 
-    def _reading(
-        self, name: str, source: Source, claim: Claim, least: float, **fixed: float
-    ) -> Reading:
-        """Runs at some fixed values, in `least` dimensions or more."""
-
-        def simulate(x: Instance, key):
-            if x.k + 2 > least:
-                raise UsageError(
-                    f"k = {x.k} rows leave no two directions in d = {least:g} dimensions, at "
-                    f"which these runs are: set k to at most {least - 2:g}"
-                )
-            return self.steps(x.replace(**fixed), key)
+    def event(self) -> dict[str, Callable]:
+        """The hypothesis on the signs."""
 
         def fast(x: Instance):
             return self.setting.start_speed(self.setting.problem(x)) - self.fast(x)
 
-        return Reading(
-            name,
-            source,
-            simulate=simulate,
-            claims=(claim,),
-            assumes=self.assumes,
-            hypotheses={"|h(0)| is not small": fast},
+        return {"|h(0)| is not small": fast}
+
+
+def _check_room(k: int, dimension: float) -> None:
+    if k + 2 > dimension:
+        raise UsageError(
+            f"k = {k} rows leave no two directions in d = {dimension:g} dimensions, at which these "
+            f"runs are: set k to at most {dimension - 2:g}"
         )
 
 
@@ -117,3 +97,25 @@ def _per_logarithm(r: Run):
     """Over log(lambda_max^4 d k^2)^3: alpha has one such factor, 1 / delta two."""
     logarithm = jnp.log(jnp.max(r.x.readout) ** 4 * r.x.dimension * r.x.k**2)
     return _median(r) / logarithm**3
+
+
+def in_d(exponent: float = 1.0) -> tuple[Claim, ...]:
+    """At most d^exponent steps, the logarithms of T apart."""
+    over = {"dimension": DIMENSIONS}
+    return (
+        scales_as("steps over d", _per_logarithm, over=over, exponent=exponent, relation="at_most"),
+    )
+
+
+def in_epsilon(exponent: float = -4.0) -> tuple[Claim, ...]:
+    """At most epsilon^exponent steps."""
+    over = {"epsilon": EPSILONS}
+    return (
+        scales_as("steps over epsilon", _median, over=over, exponent=exponent, relation="at_least"),
+    )
+
+
+def in_k(exponent: float) -> tuple[Claim, ...]:
+    """At most k^exponent steps."""
+    over = {"k": NEURONS}
+    return (scales_as("steps over k", _median, over=over, exponent=exponent, relation="at_most"),)

@@ -52,7 +52,7 @@ class Form(NamedTuple):
 def simulate(x: Instance, key) -> Start:
     """h(0) from the gradient's closed form (Proposition 1)."""
     signs = random_signs(key, x.k)
-    given = rank_one.from_signs(features(x), x.readout, *signs, 1.0)
+    given = rank_one.from_signs(features(x), x.readout, signs[0], signs[1], 1.0)
     return Start(signs, speed(given, activation(x), jnp.zeros(())))
 
 

@@ -55,11 +55,17 @@ def _simulate(project: bool = True):
         )
         small = chain.reduced(given)
         first = chain.begin(small, x.start)
-        chains = [
-            chain.run(small, sigma, first, d, rate, STEPS, key, every=EVERY).overlap
-            for d in (x.d, x.d + x.k + 2)
-        ]
-        return Paths(path @ u, *chains, jnp.linalg.norm(path, axis=-1), path @ given.features.T)
+
+        def overlaps(dimension):
+            return chain.run(small, sigma, first, dimension, rate, STEPS, key, every=EVERY).overlap
+
+        return Paths(
+            run=path @ u,
+            chain=overlaps(x.d),
+            wide=overlaps(x.d + x.k + 2),
+            length=jnp.linalg.norm(path, axis=-1),
+            inside=path @ given.features.T,
+        )
 
     return simulate
 

@@ -155,13 +155,13 @@ theorem = Theorem(
     ),
     mutants=(
         Mutant(
-            "h keeps all of h(0); lambda_min^2 is lost",
-            claims=(_kept(_orthonormal, 1.0), _rarely_small(_size(1, 0.0))),
+            "2 |h(0)| for |h(0)| / 2; lambda_min^2 is lost",
+            claims=(_kept(_orthonormal, 2.0), _rarely_small(_size(1, 0.0))),
         ),
         Mutant(
-            "h keeps all of h(0); lambda_min^2 is lost, xi = 1",
+            "2 |h(0)| for |h(0)| / 2; lambda_min^2 is lost, xi = 1",
             of=("Lemma 2",),
-            claims=(_kept(lambda x: x.k, 1.0), _rarely_small(lambda x: x.k**-0.5)),
+            claims=(_kept(lambda x: x.k, 2.0), _rarely_small(lambda x: x.k**-0.5)),
         ),
     ),
     keys=512,

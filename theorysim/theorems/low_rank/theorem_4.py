@@ -8,9 +8,15 @@ k^2), over sqrt(k) where mu_1 = 0, for ReLU and the absolute value.
 
 from __future__ import annotations
 
-from theorysim.claims import Instance, Mutant, Printed, Theorem
+from theorysim.claims import Instance, Mutant, Printed, Reading, Theorem
 from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
-from theorysim.theorems.low_rank._recovery_time import Recovery, readout_ratio
+from theorysim.theorems.low_rank._recovery_time import (
+    Recovery,
+    in_d,
+    in_epsilon,
+    in_k,
+    readout_ratio,
+)
 
 
 def _rate(power: float):
@@ -26,31 +32,38 @@ def _one(x: Instance) -> float:
 ODD = Recovery(Setting(True, _one, odd), _rate(2), fast=lambda x: 0.2)
 EVEN = Recovery(Setting(True, _one, even), _rate(2.5), fast=lambda x: 0.4 * x.k**-0.5)
 
-IN_D = ODD.over_d("in d", Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)"))
-IN_EPSILON = ODD.over_epsilon("in epsilon", Printed("Theorem 4", "T = O~(... / epsilon^4)"))
-IN_K = ODD.over_k("in k, mu_1 != 0", Printed("Theorem 4", "T = O~(... d k^3) if mu_1 != 0"), 3)
-IN_K_EVEN = EVEN.over_k("in k, mu_1 = 0", Printed("Theorem 4", "times k otherwise"), 4)
-
 theorem = Theorem(
     space=recovery_space(),
-    simulate=IN_D.simulate,
-    claims=IN_D.claims,
-    hypotheses=IN_D.hypotheses,
-    source=IN_D.source,
+    simulate=ODD.over_d,
+    claims=in_d(),
+    hypotheses=ODD.event(),
     printed="in d",
-    readings=(IN_EPSILON, IN_K, IN_K_EVEN),
+    source=Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)"),
+    readings=(
+        Reading(
+            "in epsilon",
+            Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)"),
+            simulate=ODD.over_epsilon,
+            claims=in_epsilon(),
+        ),
+        Reading(
+            "in k, mu_1 != 0",
+            Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3) if mu_1 != 0"),
+            simulate=ODD.over_k,
+            claims=in_k(3),
+        ),
+        Reading(
+            "in k, mu_1 = 0",
+            Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3), times k otherwise"),
+            simulate=EVEN.over_k,
+            claims=in_k(4),
+            hypotheses=EVEN.event(),
+        ),
+    ),
     mutants=(
-        Mutant("square root of d", claims=(IN_D.claims[0].with_exponent(0.5),)),
-        Mutant(
-            "epsilon^-3",
-            of=("in epsilon",),
-            claims=(IN_EPSILON.claims[0].with_exponent(-3.0),),
-        ),
-        Mutant(
-            "linear in k",
-            of=("in k, mu_1 != 0", "in k, mu_1 = 0"),
-            claims=(IN_K.claims[0].with_exponent(1.0),),
-        ),
+        Mutant("square root of d", claims=in_d(0.5)),
+        Mutant("epsilon^-3", of=("in epsilon",), claims=in_epsilon(-3)),
+        Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=in_k(1)),
     ),
     keys=4,
     instances=16,

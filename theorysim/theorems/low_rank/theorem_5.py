@@ -9,9 +9,15 @@ times sqrt(k) where mu_1 != 0, for ReLU and the absolute value.
 
 from __future__ import annotations
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Theorem
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem
 from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
-from theorysim.theorems.low_rank._recovery_time import Recovery, readout_ratio
+from theorysim.theorems.low_rank._recovery_time import (
+    Recovery,
+    in_d,
+    in_epsilon,
+    in_k,
+    readout_ratio,
+)
 
 
 def _scale(x: Instance):
@@ -28,32 +34,39 @@ def _rate(power: float):
 ODD = Recovery(Setting(True, _scale, odd), _rate(3), fast=lambda x: 0.08 * x.k)
 EVEN = Recovery(Setting(True, _scale, even), _rate(3.5), fast=lambda x: 0.08 * x.k**0.5)
 
-IN_D = ODD.over_d("in d", Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"))
-IN_EPSILON = ODD.over_epsilon("in epsilon", Printed("Theorem 5", "T = O~(... / epsilon^4)"))
-IN_K = ODD.over_k("in k, mu_1 != 0", Printed("Theorem 5", "T = O~(... d k^4) / k"), 3)
-IN_K_EVEN = EVEN.over_k("in k, mu_1 = 0", Printed("Theorem 5", "T = O~(... d k^4)"), 4)
-
 theorem = Theorem(
     space=recovery_space(xi_bar=Real(0.3, 0.6)),
-    simulate=IN_D.simulate,
-    claims=IN_D.claims,
-    hypotheses=IN_D.hypotheses,
-    source=IN_D.source,
+    simulate=ODD.over_d,
+    claims=in_d(),
+    hypotheses=ODD.event(),
     printed="in d",
     aliases=("theorem-1",),
-    readings=(IN_EPSILON, IN_K, IN_K_EVEN),
+    source=Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"),
+    readings=(
+        Reading(
+            "in epsilon",
+            Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"),
+            simulate=ODD.over_epsilon,
+            claims=in_epsilon(),
+        ),
+        Reading(
+            "in k, mu_1 != 0",
+            Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4), over k if mu_1 != 0"),
+            simulate=ODD.over_k,
+            claims=in_k(3),
+        ),
+        Reading(
+            "in k, mu_1 = 0",
+            Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4)"),
+            simulate=EVEN.over_k,
+            claims=in_k(4),
+            hypotheses=EVEN.event(),
+        ),
+    ),
     mutants=(
-        Mutant("square root of d", claims=(IN_D.claims[0].with_exponent(0.5),)),
-        Mutant(
-            "epsilon^-3",
-            of=("in epsilon",),
-            claims=(IN_EPSILON.claims[0].with_exponent(-3.0),),
-        ),
-        Mutant(
-            "linear in k",
-            of=("in k, mu_1 != 0", "in k, mu_1 = 0"),
-            claims=(IN_K.claims[0].with_exponent(1.0),),
-        ),
+        Mutant("square root of d", claims=in_d(0.5)),
+        Mutant("epsilon^-3", of=("in epsilon",), claims=in_epsilon(-3)),
+        Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=in_k(1)),
     ),
     keys=4,
     instances=16,

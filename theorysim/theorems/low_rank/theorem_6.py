@@ -13,18 +13,20 @@ import jax.numpy as jnp
 
 from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Real, Theorem, at_most
 from theorysim.theorems.low_rank._recovery import recovery_space
-from theorysim.theorems.low_rank._recovery_time import Recovery, readout_ratio
+from theorysim.theorems.low_rank._recovery_time import (
+    Recovery,
+    in_d,
+    in_epsilon,
+    in_k,
+    readout_ratio,
+)
 from theorysim.theorems.low_rank.assumption_4 import ASSUMPTION_4, SEPARATED
 
 RUNS = Recovery(
     SEPARATED,
     rate=lambda x: 45 * readout_ratio(x) * x.epsilon**3 / (x.dimension * x.k**2.5),
     fast=lambda x: 0.4 * x.k**-0.5,
-    assumes=(ASSUMPTION_4,),
 )
-
-IN_D = RUNS.over_d("in d", Printed("Theorem 6", "T = O~(... d k^3 / epsilon^4)"))
-IN_EPSILON = RUNS.over_epsilon("in epsilon", Printed("Theorem 6", "T = O~(... / epsilon^4)"))
 
 
 def _enlarged(x: Instance) -> Instance:
@@ -84,22 +86,32 @@ theorem = Theorem(
             primary=True,
             note="lambda_max^4 belongs into the denominator of eta",
         ),
-        IN_D,
-        IN_EPSILON,
-        RUNS.over_k("in k", Printed("Theorem 6", "T = O~(... d k^3 / epsilon^4)"), 3),
+        Reading(
+            "in d",
+            Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
+            simulate=RUNS.over_d,
+            claims=in_d(),
+            hypotheses=RUNS.event(),
+        ),
+        Reading(
+            "in epsilon",
+            Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
+            simulate=RUNS.over_epsilon,
+            claims=in_epsilon(),
+            hypotheses=RUNS.event(),
+        ),
+        Reading(
+            "in k",
+            Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
+            simulate=RUNS.over_k,
+            claims=in_k(3),
+            hypotheses=RUNS.event(),
+        ),
     ),
     mutants=(
         Mutant("lambda_max^4 in the numerator of eta", claims=_within(4)),
-        Mutant(
-            "square root of d",
-            of=("in d",),
-            claims=(IN_D.claims[0].with_exponent(0.5),),
-        ),
-        Mutant(
-            "epsilon^-3",
-            of=("in epsilon",),
-            claims=(IN_EPSILON.claims[0].with_exponent(-3.0),),
-        ),
+        Mutant("square root of d", of=("in d",), claims=in_d(0.5)),
+        Mutant("epsilon^-3", of=("in epsilon",), claims=in_epsilon(-3)),
     ),
     keys=4,
     instances=16,
