@@ -13,6 +13,9 @@ from theorysim.systems import rank_one, rank_one_chain
 from theorysim.systems.rank_one_overlap import hitting_time, keeps_sign, speed
 from theorysim.theorems.low_rank._problem import sign
 
+# Why a claim that some instance meets an assumption survives every mutant.
+UNREFUTABLE = "a witness exists or not: draws cannot refute existence"
+
 odd: Callable[[], Activation] = relu  # mu_1 != 0
 even: Callable[[], Activation] = absolute_value  # mu_1 = 0
 

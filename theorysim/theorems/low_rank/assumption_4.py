@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from theorysim.claims import Assumption, Instance, Printed, Theorem
 from theorysim.systems import rank_one
-from theorysim.theorems.low_rank._recovery import Setting, odd, recovery_space
+from theorysim.theorems.low_rank._recovery import UNREFUTABLE, Setting, odd, recovery_space
 
 SEPARATED = Setting(False, lambda x: 1.0, odd)  # at xi = 1
 
@@ -24,13 +24,12 @@ ASSUMPTION_4 = Assumption(
     {"Assumption 4: |<w_i, w_j>| <= 1 - log k / sqrt(k)": _margin},
 )
 
+CLAIMS = ASSUMPTION_4.can_be_met()
+
 theorem = Theorem(
     space=recovery_space(),
     simulate=lambda x, key: x.rows,
-    claims=ASSUMPTION_4.can_be_met(),
+    claims=CLAIMS,
     source=ASSUMPTION_4.source,
-    survivors={
-        claim.name: "a witness exists or not: draws cannot refute existence"
-        for claim in ASSUMPTION_4.can_be_met()
-    },
+    survivors={claim.name: UNREFUTABLE for claim in CLAIMS},
 )

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from theorysim.claims import Assumption, Instance, Printed, Theorem
 from theorysim.systems import rank_one_chain as chain
+from theorysim.theorems.low_rank._recovery import UNREFUTABLE
 from theorysim.theorems.low_rank.condition_3 import SETTING, condition_space
 
 OVERLAPS, DRAWS = 5, 256
@@ -57,13 +58,12 @@ CONDITION_2 = Assumption(
     },
 )
 
+CLAIMS = CONDITION_2.can_be_met()
+
 theorem = Theorem(
     space=condition_space(),
     simulate=lambda x, key: x.variance,
-    claims=CONDITION_2.can_be_met(),
+    claims=CLAIMS,
     source=CONDITION_2.source,
-    survivors={
-        claim.name: "a witness exists or not: draws cannot refute existence"
-        for claim in CONDITION_2.can_be_met()
-    },
+    survivors={claim.name: UNREFUTABLE for claim in CLAIMS},
 )

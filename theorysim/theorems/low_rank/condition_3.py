@@ -20,7 +20,7 @@ from theorysim.claims import (
     Theorem,
     strict,
 )
-from theorysim.theorems.low_rank._recovery import Setting, odd, recovery_space
+from theorysim.theorems.low_rank._recovery import UNREFUTABLE, Setting, odd, recovery_space
 
 SETTING = Setting(True, lambda x: x.scale, odd)
 
@@ -60,13 +60,12 @@ CONDITION_3 = Assumption(
     },
 )
 
+CLAIMS = CONDITION_3.can_be_met()
+
 theorem = Theorem(
     space=condition_space(share=Real(0.1, 10, log=True)),
     simulate=lambda x, key: x.share,
-    claims=CONDITION_3.can_be_met(),
+    claims=CLAIMS,
     source=CONDITION_3.source,
-    survivors={
-        claim.name: "a witness exists or not: draws cannot refute existence"
-        for claim in CONDITION_3.can_be_met()
-    },
+    survivors={claim.name: UNREFUTABLE for claim in CLAIMS},
 )

@@ -1,12 +1,11 @@
 """The overlap's speed keeps its sign and half of its size, and is rarely small at the start.
 
-Lemmas 1 and 2 of Dayi and Chen (2024) (Condition 3 for random signs): over c and c^, h(m)
-sign(h(0)) >= |h(0)| / 2 wherever m h(0) >= 0, and |h(0)| is at least gamma times A^(-s*) xi^2
-(orthonormal features, mu_1 != 0), the same over sqrt(k) (mu_1 = 0), or lambda_min^2 / sqrt(k) (xi =
-1, separated features), but for a chance of o(1) + exp(-2k / (e xi^2)) + O(sqrt(gamma)). The o(1) is
-read as 1 / sqrt(k) in the first claim and left out of the second, whose k are odd, so that no sum
-of signs vanishes, and for m 17 numbers in [0, 1] are taken. Activations are ReLU (mu_1 = 1/2) and
-|a| (mu_1 = 0, s* = 2); readouts have any sign and size.
+Lemma 1 of Dayi and Chen (2024) (Condition 3 for random signs, orthonormal features): over c and c^,
+h(m) sign(h(0)) >= |h(0)| / 2 wherever m h(0) >= 0, and |h(0)| is at least gamma times A^(-s*) xi^2
+(mu_1 != 0) or the same over sqrt(k) (mu_1 = 0), but for a chance of o(1) + exp(-2k / (e xi^2)) +
+O(sqrt(gamma)). The o(1) is read as 1 / sqrt(k) in the first claim and left out of the second, whose
+k are odd, so that no sum of signs vanishes, and for m 17 numbers in [0, 1] are taken. Activations
+are ReLU (mu_1 = 1/2) and |a| (mu_1 = 0, s* = 2); readouts have any sign and size.
 """
 
 from __future__ import annotations
@@ -19,19 +18,20 @@ from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
+    Field,
     Instance,
     Mutant,
     Printed,
     Reading,
     Real,
     Run,
+    Space,
     Theorem,
     exists_constant,
     with_probability,
 )
 from theorysim.theorems.low_rank._problem import sign
 from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
-from theorysim.theorems.low_rank.assumption_4 import ASSUMPTION_4, SEPARATED
 
 GAMMAS = (0.5, 0.25, 0.125, 0.0625)
 NEURONS = (5.0, 9.0, 17.0)
@@ -51,23 +51,23 @@ def _scale(x: Instance):
 ODD, EVEN = Setting(True, _scale, odd), Setting(True, _scale, even)
 
 
-def _readout(x: Instance):
+def readouts(x: Instance):
     """Of any sign, and of one size but for a factor of 1.6."""
     return x.size * sign(x.side) * x.readout
 
 
-def _simulate(setting: Setting):
+def speeds(setting: Setting):
     """For random signs."""
 
     def simulate(x: Instance, key) -> Speed:
         teacher, student = jax.random.normal(key, (2, x.k))
-        given = setting.problem(x.replace(readout=_readout(x)), teacher, student)
+        given = setting.problem(x.replace(readout=readouts(x)), teacher, student)
         return Speed(setting.start_speed(given), jnp.nan_to_num(setting.share_kept(given)))
 
     return simulate
 
 
-def _kept(ratio, share: float = 0.5):
+def kept(ratio, share: float = 0.5):
     """`ratio` is k / xi^2."""
     return with_probability(
         "C1: h keeps half of h(0)",
@@ -77,7 +77,7 @@ def _kept(ratio, share: float = 0.5):
     )
 
 
-def _rarely_small(size):
+def rarely_small(size):
     """`size` is what gamma multiplies."""
 
     def rarely(r: Run):
@@ -100,70 +100,59 @@ def _size(star: int, rare: float, readouts: int = 0):
     """A^-star xi^2 / k^rare times lambda_min^readouts."""
 
     def size(x: Instance):
-        least = jnp.min(jnp.abs(_readout(x))) ** readouts
+        least = jnp.min(jnp.abs(readouts(x))) ** readouts
         return (1 + x.xi_bar**2) ** -star * x.xi_bar**2 * x.k ** (1 - rare) * least
 
     return size
 
 
-def _lemma_2(x: Instance):
-    return jnp.min(jnp.abs(_readout(x))) ** 2 / x.k**0.5
-
-
-theorem = Theorem(
-    space=recovery_space(
-        xi_bar=Real(0.3, 1),
+def lemma_space(**fields: Field) -> Space:
+    """Readouts of any sign and size, and gamma."""
+    return recovery_space(
         gamma=Real(0.0625, 0.5, log=True),
         size=Real(0.02, 1, log=True),
         side=Real(-1, 1, shape="k"),
-    ),
-    simulate=_simulate(ODD),
-    claims=(_kept(_orthonormal), _rarely_small(_size(1, 0.0))),
+        **fields,
+    )
+
+
+theorem = Theorem(
+    space=lemma_space(xi_bar=Real(0.3, 1)),
+    simulate=speeds(ODD),
+    claims=(kept(_orthonormal), rarely_small(_size(1, 0.0))),
     printed="Lemma 1, mu_1 != 0",
-    aliases=("lemma-2",),
     source=Printed("Lemma 1, Section 3.2", "|h(0)| >= (k / (k + xi^2))^s* C_sigma gamma xi^2"),
     note="small readouts make h(0) small: lambda_min^2 is missing",
     readings=(
         Reading(
             "Lemma 1, mu_1 = 0",
             Printed("Lemma 1, Section 3.2", "... times 1 / sqrt(k) if mu_1 = 0"),
-            simulate=_simulate(EVEN),
-            claims=(_kept(_orthonormal), _rarely_small(_size(2, 0.5))),
+            simulate=speeds(EVEN),
+            claims=(kept(_orthonormal), rarely_small(_size(2, 0.5))),
             note="small readouts make h(0) small: lambda_min^2 is missing",
         ),
         Reading(
             "Lemma 1 corrected, mu_1 != 0",
             Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
-            claims=(_kept(_orthonormal), _rarely_small(_size(1, 0.0, 2))),
+            claims=(kept(_orthonormal), rarely_small(_size(1, 0.0, 2))),
             primary=True,
             note="with lambda_min^2 the start is rarely small, whatever the readouts",
         ),
         Reading(
             "Lemma 1 corrected, mu_1 = 0",
             Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
-            simulate=_simulate(EVEN),
-            claims=(_kept(_orthonormal), _rarely_small(_size(2, 0.5, 2))),
+            simulate=speeds(EVEN),
+            claims=(kept(_orthonormal), rarely_small(_size(2, 0.5, 2))),
             note="with lambda_min^2 the start is rarely small, whatever the readouts",
-        ),
-        Reading(
-            "Lemma 2",
-            Printed("Lemma 2, Section 3.3", "|h(0)| / 2 >= gamma lambda_min^2 / (2 sqrt(k))"),
-            simulate=_simulate(SEPARATED),
-            assumes=(ASSUMPTION_4,),
-            claims=(_kept(lambda x: x.k), _rarely_small(_lemma_2)),
         ),
     ),
     mutants=(
         Mutant(
             "2 |h(0)| for |h(0)| / 2; lambda_min^2 is lost",
-            claims=(_kept(_orthonormal, 2.0), _rarely_small(_size(1, 0.0))),
-        ),
-        Mutant(
-            "2 |h(0)| for |h(0)| / 2; lambda_min^2 is lost, xi = 1",
-            of=("Lemma 2",),
-            claims=(_kept(lambda x: x.k, 2.0), _rarely_small(lambda x: x.k**-0.5)),
+            claims=(kept(_orthonormal, 2.0), rarely_small(_size(1, 0.0))),
         ),
     ),
     keys=512,
     instances=16,
+    mutant_instances=16,
 )

@@ -28,7 +28,8 @@ STEPS = 60
 
 def simulate(x: Instance, key):
     """Pr[M_t <= -lambda] for t and lambda in 1..STEPS, by convolving the law of a step."""
-    down, up = _chances(x)
+    # A step up is at least as likely as one down.
+    down, up = (1 - x.lean) * x.moving / 2, (1 + x.lean) * x.moving / 2
     law = jnp.zeros(2 * STEPS + 1).at[STEPS].set(1.0)
 
     def step(law, _):
@@ -37,11 +38,6 @@ def simulate(x: Instance, key):
         return law, jnp.cumsum(law)[:STEPS][::-1]
 
     return jax.lax.scan(step, law, None, length=STEPS)[1]
-
-
-def _chances(x: Instance):
-    """Of a step down and of one up, at least as likely."""
-    return (1 - x.lean) * x.moving / 2, (1 + x.lean) * x.moving / 2
 
 
 def _claims(factor: float):

@@ -10,14 +10,8 @@ times sqrt(k) where mu_1 != 0, for ReLU and the absolute value.
 from __future__ import annotations
 
 from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem
+from theorysim.theorems.low_rank import _recovery_time as time
 from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
-from theorysim.theorems.low_rank._recovery_time import (
-    Recovery,
-    in_d,
-    in_epsilon,
-    in_k,
-    readout_ratio,
-)
 
 
 def _scale(x: Instance):
@@ -27,17 +21,17 @@ def _scale(x: Instance):
 
 def _rate(power: float):
     """eta, of order epsilon^3 / (d k^power)."""
-    return lambda x: 360 * readout_ratio(x) * x.epsilon**3 / (x.dimension * x.k**power)
+    return lambda x: 360 * time.readout_ratio(x) * x.epsilon**3 / (x.dimension * x.k**power)
 
 
 # The event, |h(0)| >= gamma k (mu_1 != 0) or gamma sqrt(k), with a gamma of half of the signs.
-ODD = Recovery(Setting(True, _scale, odd), _rate(3), fast=lambda x: 0.08 * x.k)
-EVEN = Recovery(Setting(True, _scale, even), _rate(3.5), fast=lambda x: 0.08 * x.k**0.5)
+ODD = time.Recovery(Setting(True, _scale, odd), _rate(3), fast=lambda x: 0.08 * x.k)
+EVEN = time.Recovery(Setting(True, _scale, even), _rate(3.5), fast=lambda x: 0.08 * x.k**0.5)
 
 theorem = Theorem(
     space=recovery_space(xi_bar=Real(0.3, 0.6)),
     simulate=ODD.over_d,
-    claims=in_d(),
+    claims=time.in_d(),
     hypotheses=ODD.event(),
     printed="in d",
     aliases=("theorem-1",),
@@ -47,26 +41,26 @@ theorem = Theorem(
             "in epsilon",
             Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"),
             simulate=ODD.over_epsilon,
-            claims=in_epsilon(),
+            claims=time.in_epsilon(),
         ),
         Reading(
             "in k, mu_1 != 0",
             Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4), over k if mu_1 != 0"),
             simulate=ODD.over_k,
-            claims=in_k(3),
+            claims=time.in_k(3),
         ),
         Reading(
             "in k, mu_1 = 0",
             Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4)"),
             simulate=EVEN.over_k,
-            claims=in_k(4),
+            claims=time.in_k(4),
             hypotheses=EVEN.event(),
         ),
     ),
     mutants=(
-        Mutant("square root of d", claims=in_d(0.5)),
-        Mutant("epsilon^-3", of=("in epsilon",), claims=in_epsilon(-3)),
-        Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=in_k(1)),
+        Mutant("square root of d", claims=time.in_d(0.5)),
+        Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
+        Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=time.in_k(1)),
     ),
     keys=4,
     instances=16,

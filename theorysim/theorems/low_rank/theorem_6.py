@@ -12,19 +12,13 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Real, Theorem, at_most
+from theorysim.theorems.low_rank import _recovery_time as time
 from theorysim.theorems.low_rank._recovery import recovery_space
-from theorysim.theorems.low_rank._recovery_time import (
-    Recovery,
-    in_d,
-    in_epsilon,
-    in_k,
-    readout_ratio,
-)
 from theorysim.theorems.low_rank.assumption_4 import ASSUMPTION_4, SEPARATED
 
-RUNS = Recovery(
+RUNS = time.Recovery(
     SEPARATED,
-    rate=lambda x: 45 * readout_ratio(x) * x.epsilon**3 / (x.dimension * x.k**2.5),
+    rate=lambda x: 45 * time.readout_ratio(x) * x.epsilon**3 / (x.dimension * x.k**2.5),
     fast=lambda x: 0.4 * x.k**-0.5,
 )
 
@@ -44,14 +38,14 @@ def _within(power: int):
     delta alpha = log(lambda_max^4 d k^2) sqrt(k) / (lambda_min^2 gamma epsilon).
     """
 
-    def time(r):
+    def duration(r):
         readout = r.x.size * r.x.readout
         largest, least = jnp.max(readout), jnp.min(readout)
         logarithm = jnp.log(largest**4 * r.x.dimension * r.x.k**2)
         progress = logarithm * r.x.k**0.5 / (least**2 * r.x.gamma * r.x.epsilon)
         return largest ** (power + 4.0) * progress
 
-    return (at_most("the flow recovers u within eta T", lambda r: r.sim, time),)
+    return (at_most("the flow recovers u within eta T", lambda r: r.sim, duration),)
 
 
 def _fast_enough(x: Instance):
@@ -90,28 +84,28 @@ theorem = Theorem(
             "in d",
             Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
             simulate=RUNS.over_d,
-            claims=in_d(),
+            claims=time.in_d(),
             hypotheses=RUNS.event(),
         ),
         Reading(
             "in epsilon",
             Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
             simulate=RUNS.over_epsilon,
-            claims=in_epsilon(),
+            claims=time.in_epsilon(),
             hypotheses=RUNS.event(),
         ),
         Reading(
             "in k",
             Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
             simulate=RUNS.over_k,
-            claims=in_k(3),
+            claims=time.in_k(3),
             hypotheses=RUNS.event(),
         ),
     ),
     mutants=(
         Mutant("lambda_max^4 in the numerator of eta", claims=_within(4)),
-        Mutant("square root of d", of=("in d",), claims=in_d(0.5)),
-        Mutant("epsilon^-3", of=("in epsilon",), claims=in_epsilon(-3)),
+        Mutant("square root of d", of=("in d",), claims=time.in_d(0.5)),
+        Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
     ),
     keys=4,
     instances=16,
