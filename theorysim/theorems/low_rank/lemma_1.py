@@ -96,11 +96,11 @@ def _orthonormal(x: Instance):
     return x.xi_bar**-2
 
 
-def _size(star: int, rare: float, readouts: int = 0):
-    """A^-star xi^2 / k^rare times lambda_min^readouts."""
+def _size(star: int, rare: float, power: int = 0):
+    """A^-star xi^2 / k^rare times lambda_min^power."""
 
     def size(x: Instance):
-        least = jnp.min(jnp.abs(readouts(x))) ** readouts
+        least = jnp.min(jnp.abs(readouts(x))) ** power
         return (1 + x.xi_bar**2) ** -star * x.xi_bar**2 * x.k ** (1 - rare) * least
 
     return size

@@ -90,11 +90,11 @@ def _off(constant):
     )
 
 
-def _rest(power: int):
+def _rest(power):
     return exists_constant(
         "C1: h~ - sum_i lambda_i^2 c_i c^_i = O(lambda_max^2 / k)",
         lambda r: jnp.max(jnp.abs(r.sim.rest), axis=0),
-        lambda r: _largest(r) / r.x.k**power,
+        lambda r: _largest(r) / r.x.k ** power(r.x),
         over={"k": LADDER},
     )
 
@@ -124,7 +124,7 @@ theorem = Theorem(
         overlap=Real(-1, 1),
     ),
     simulate=simulate,
-    claims=(PREFACTOR, AS_PRINTED, _rest(1), _sign_kept(0.5)),
+    claims=(PREFACTOR, AS_PRINTED, _rest(lambda x: 1.0), _sign_kept(0.5)),
     source=Printed(
         "Proposition 3 and its proof, Section 3.5",
         "h(m) = 2p (k/(k+1))^p h~(m); the part off the diagonal <= lambda_max^2 / k^(p-2)",
@@ -134,7 +134,12 @@ theorem = Theorem(
         Reading(
             "corrected",
             Corrected("2^(p-1) lambda_max^2 / k^(p-2) for lambda_max^2 / k^(p-2)"),
-            claims=(PREFACTOR, _off(lambda x: 2.0 ** (x.power - 1)), _rest(1), _sign_kept(0.5)),
+            claims=(
+                PREFACTOR,
+                _off(lambda x: 2.0 ** (x.power - 1)),
+                _rest(lambda x: 1.0),
+                _sign_kept(0.5),
+            ),
             primary=True,
             note="terms off the diagonal are at most (2/k)^(p-1) / k",
         ),
@@ -142,7 +147,10 @@ theorem = Theorem(
     mutants=(
         Mutant("p for 2p", claims=(PREFACTOR.scaled(0.5),)),
         Mutant("without 2^(p-1), as printed", claims=(AS_PRINTED,)),
-        Mutant("1/k^2 for 1/k; 2 |h(0)| for |h(0)| / 2", claims=(_rest(2), _sign_kept(2.0))),
+        Mutant(
+            "1/k^(p-2) for 1/k; 2 |h(0)| for |h(0)| / 2",
+            claims=(_rest(lambda x: x.power - 2.0), _sign_kept(2.0)),
+        ),
     ),
     keys=256,
     instances=32,
