@@ -16,7 +16,6 @@ from jaxtyping import Array, Float
 from theorysim.claims import Instance, Mutant, Printed, Real, Run, Theorem, at_most, equal
 from theorysim.numerics.gaussian import relu
 from theorysim.numerics.kernels import arc_cosine
-from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import population_loss
 from theorysim.theorems.low_rank._problem import problem, problem_space
 
@@ -38,7 +37,7 @@ def simulate(x: Instance, key) -> Candidate:
     """All in closed form."""
     given = problem(x)
     same = given._replace(student=given.teacher)
-    kick = x.scale**2 / x.k / rank_one.square_length(given)
+    kick = x.scale**2 / (x.k + x.scale**2)
     # 1 - cos(angle) = kick gap for the angle between v_i and its candidate; differences of duals
     # of nearly equal neurons would lose their digits.
     angle = 2 * jnp.arcsin(jnp.sqrt(kick * x.gap / 2))
