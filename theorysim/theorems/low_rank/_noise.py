@@ -18,7 +18,6 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim.claims import Field, Instance, Real, Size, Space, exists_constant
 from theorysim.systems import rank_one_chain as chain
-from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._recovery import Setting, odd
 
 SETTING = Setting(True, lambda x: 1.0, odd)
@@ -73,7 +72,7 @@ def run(x: Instance, key: PRNGKeyArray, delta: Callable[[Instance, Noise], Array
     rate = size / (x.dimension * moment)
     path = chain.trace(given, activation.value, start, x.dimension, rate, STEPS, key)
     taken = jnp.arange(STEPS) < jnp.ceil(x.alpha * x.dimension * moment)
-    drift = speed(given, activation, path.state.overlap) * path.state.rest**2
+    drift = SETTING.speed(given, path.state.overlap) * path.state.rest**2
 
     def total(power: int, increments: Array) -> Array:
         return rate**power * jnp.cumsum(jnp.where(taken, increments, 0))
@@ -94,9 +93,9 @@ def small_delta(x: Instance, noise: Noise):
     return x.share * x.epsilon / jnp.sqrt(x.alpha * jnp.log(x.dimension))
 
 
-def threshold(x: Instance, fineness: float):
-    """beta / (10 sqrt(d)), over d^fineness."""
-    return x.beta / (10 * x.dimension ** (0.5 + fineness))
+def threshold(x: Instance):
+    """beta / (10 sqrt(d))."""
+    return x.beta / (10 * jnp.sqrt(x.dimension))
 
 
 def room(x: Instance):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim.claims import Field, Gaussian, Instance, Real, Size, Space, UsageError
 from theorysim.numerics import gaussian
@@ -52,7 +52,12 @@ def sign(v: Array) -> Array:
     return jnp.where(v >= 0, 1.0, -1.0)
 
 
-def features(x: Instance) -> Array:
+def random_signs(key: PRNGKeyArray, k: int) -> Float[Array, "2 k"]:
+    """Independent signs of c and of c^ (Assumption 3)."""
+    return sign(jax.random.normal(key, (2, k)))
+
+
+def features(x: Instance) -> Float[Array, "k d"]:
     """Unit rows, the closer to each other the larger the common part."""
     return jax.vmap(rank_one.unit)(x.rows + x.closeness * x.common)
 
@@ -63,7 +68,14 @@ def problem(x: Instance, rows: Array | None = None) -> RankOne:
     return rank_one.from_signs(rows, x.readout, sign(x.teacher), sign(x.student), x.scale)
 
 
-def truth(x: Instance, rows: Array | None = None) -> Array:
+def orthonormal(x: Instance, key: PRNGKeyArray) -> RankOne:
+    """Orthonormal rows, scale xi = x.xi_bar sqrt(k) and random signs."""
+    teacher, student = random_signs(key, x.k)
+    scale = x.xi_bar * jnp.sqrt(x.k)
+    return rank_one.from_signs(jnp.eye(x.k), x.readout, teacher, student, scale)
+
+
+def truth(x: Instance, rows: Array | None = None) -> Float[Array, " d"]:
     """u, a unit vector orthogonal to the rows.
 
     Raises:
@@ -78,7 +90,7 @@ def truth(x: Instance, rows: Array | None = None) -> Array:
     return rank_one.unit(rank_one.outside(rows, x.direction))
 
 
-def learner(x: Instance, overlap: Array) -> Array:
+def learner(x: Instance, overlap: Array) -> Float[Array, " d"]:
     """u^ = m u + sqrt(1 - m^2) times a unit vector orthogonal to u and to the rows."""
     both = jnp.vstack([features(x), truth(x)])
     rest = rank_one.unit(rank_one.outside(both, x.elsewhere))

@@ -10,8 +10,11 @@ import jax.numpy as jnp
 from theorysim.claims import Field, Gaussian, Instance, Real, Size, Space
 from theorysim.numerics.gaussian import Activation, absolute_value, relu
 from theorysim.systems import rank_one, rank_one_chain
-from theorysim.systems.rank_one_overlap import hitting_time, speed
+from theorysim.systems.rank_one_overlap import hitting_time, keeps_sign, speed
 from theorysim.theorems.low_rank._problem import sign
+
+# Why a claim that some instance meets an assumption survives every mutant.
+UNREFUTABLE = "a witness exists or not: draws cannot refute existence"
 
 odd: Callable[[], Activation] = relu  # mu_1 != 0
 even: Callable[[], Activation] = absolute_value  # mu_1 = 0
@@ -59,15 +62,18 @@ class Setting:
             else rank_one_chain.reduce_features(given)
         )
 
+    def speed(self, given: rank_one.RankOne, overlap):
+        """h(m)."""
+        return speed(given, self.activation(), overlap)
+
     def start_speed(self, given: rank_one.RankOne):
         """h(0)."""
-        return speed(given, self.activation(), jnp.zeros(()))
+        return self.speed(given, jnp.zeros(()))
 
-    def separated(self, x: Instance):
-        """Margin of Assumption 4."""
-        return rank_one.separation(x.k) - rank_one.largest_cosine(self.features(x))
+    def share_kept(self, given: rank_one.RankOne):
+        """The least h(m) / h(0) at 17 overlaps in [0, 1]."""
+        return keeps_sign(given, self.activation(), points=17)
 
-    def flow_time(self, x: Instance, key):
-        """Time of the population's flow from 1 / sqrt(d) to an overlap's square of 1 - epsilon."""
-        first, last = 1 / jnp.sqrt(x.dimension), jnp.sqrt(1 - x.epsilon)
+    def flow_time(self, x: Instance, first, last):
+        """Time of the population's flow from an overlap to a larger one."""
         return hitting_time(self.problem(x), self.activation(), first, last)

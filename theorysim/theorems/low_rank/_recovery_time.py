@@ -1,15 +1,16 @@
 """Steps until the student has found its direction, measured on the reduced chain.
 
-The learning rate is the printed one up to a constant and its logarithms, eta = constant
-lambda_min^2 epsilon^3 / (lambda_max^4 d k^power): the printed constants ("sufficiently small") make
-runs of 10^6 to 10^11 steps, the largest constant that the noise allows one of 10^2 to 10^5. Signs
-satisfy the event of the theorems, |h(0)| not small for its order in k. Runs start at an overlap of
-sign(h(0)) / sqrt(d) and end where <u, u^>^2 >= 1 - epsilon.
+The learning rate is the printed one up to a constant and its logarithms: the printed constants
+("sufficiently small") make runs of 10^6 to 10^11 steps, the largest constant that the noise allows
+one of 10^2 to 10^5. Signs satisfy the event of the theorems, |h(0)| not small for its order in k.
+Runs start at an overlap of sign(h(0)) / sqrt(d) and end where <u, u^>^2 >= 1 - epsilon.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import jax.numpy as jnp
 
@@ -24,30 +25,23 @@ DIMENSION, EPSILON = 20.0, 0.4  # while another variable climbs
 LONGEST = 100_000
 
 
+def readout_ratio(x: Instance):
+    """lambda_min^2 / lambda_max^4, of which every printed learning rate is a multiple."""
+    return jnp.min(x.readout) ** 2 / jnp.max(x.readout) ** 4
+
+
 @dataclass(frozen=True)
-class Schedule:
-    """A theorem's setting with its learning rate and its event |h(0)| >= least k^order."""
+class Recovery:
+    """Runs in a theorem's setting.
+
+    Attributes:
+        rate: eta.
+        fast: the event |h(0)| >= fast(x).
+    """
 
     setting: Setting
-    constant: float
-    power: float
-    least: float
-    order: float
-
-    def rate(self, x: Instance):
-        """eta."""
-        size = jnp.min(x.readout) ** 2 / jnp.max(x.readout) ** 4
-        return self.constant * size * x.epsilon**3 / (x.dimension * x.k**self.power)
-
-    def hypotheses(self) -> dict:
-        """The event on the signs, and Assumption 4 where rows are not orthogonal."""
-        setting = self.setting
-
-        def fast(x: Instance):
-            return setting.start_speed(setting.problem(x)) - self.least * x.k**self.order
-
-        both = {"|h(0)| is not small": fast}
-        return both if setting.orthonormal else both | {"Assumption 4": setting.separated}
+    rate: Callable[[Instance], Any]
+    fast: Callable[[Instance], Any]
 
     def steps(self, x: Instance, key):
         """Steps until the square of the overlap is 1 - epsilon."""
@@ -63,20 +57,28 @@ class Schedule:
             limit=LONGEST,
         )
 
-    def steps_in_d(self, x: Instance, key):
+    def over_d(self, x: Instance, key):
         """The same at one epsilon."""
         _check_room(x.k, DIMENSIONS[0])
         return self.steps(x.replace(epsilon=EPSILON), key)
 
-    def steps_in_epsilon(self, x: Instance, key):
+    def over_epsilon(self, x: Instance, key):
         """The same at one d."""
         _check_room(x.k, DIMENSION)
         return self.steps(x.replace(dimension=DIMENSION), key)
 
-    def steps_in_k(self, x: Instance, key):
+    def over_k(self, x: Instance, key):
         """The same at one d and one epsilon."""
         _check_room(x.k, DIMENSION)
         return self.steps(x.replace(dimension=DIMENSION, epsilon=EPSILON), key)
+
+    def event(self) -> dict[str, Callable]:
+        """The hypothesis on the signs."""
+
+        def fast(x: Instance):
+            return self.setting.start_speed(self.setting.problem(x)) - self.fast(x)
+
+        return {"|h(0)| is not small": fast}
 
 
 def _check_room(k: int, dimension: float) -> None:
@@ -97,40 +99,23 @@ def _per_logarithm(r: Run):
     return _median(r) / logarithm**3
 
 
-def growth_in_d(exponent: float = 1.0) -> tuple[Claim, ...]:
-    """At most d^exponent, the logarithms of T apart."""
+def in_d(exponent: float = 1.0) -> tuple[Claim, ...]:
+    """At most d^exponent steps, the logarithms of T apart."""
+    over = {"dimension": DIMENSIONS}
     return (
-        scales_as(
-            "steps over d",
-            _per_logarithm,
-            over={"dimension": DIMENSIONS},
-            exponent=exponent,
-            relation="at_most",
-        ),
+        scales_as("steps over d", _per_logarithm, over=over, exponent=exponent, relation="at_most"),
     )
 
 
-def growth_in_epsilon() -> tuple[Claim, ...]:
-    """At most epsilon^-4."""
+def in_epsilon(exponent: float = -4.0) -> tuple[Claim, ...]:
+    """At most epsilon^exponent steps."""
+    over = {"epsilon": EPSILONS}
     return (
-        scales_as(
-            "steps over epsilon",
-            _median,
-            over={"epsilon": EPSILONS},
-            exponent=-4.0,
-            relation="at_least",
-        ),
+        scales_as("steps over epsilon", _median, over=over, exponent=exponent, relation="at_least"),
     )
 
 
-def growth_in_k(exponent: float) -> tuple[Claim, ...]:
-    """At most k^exponent."""
-    return (
-        scales_as(
-            "steps over k",
-            _median,
-            over={"k": NEURONS},
-            exponent=exponent,
-            relation="at_most",
-        ),
-    )
+def in_k(exponent: float) -> tuple[Claim, ...]:
+    """At most k^exponent steps."""
+    over = {"k": NEURONS}
+    return (scales_as("steps over k", _median, over=over, exponent=exponent, relation="at_most"),)

@@ -8,8 +8,9 @@ of degree 4 and random signs, all terms in closed form.
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Instance,
@@ -23,50 +24,43 @@ from theorysim.claims import (
     Theorem,
     with_probability,
 )
-from theorysim.numerics.gaussian import from_coefficients
-from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import moments, series_coefficients
-from theorysim.theorems.low_rank._problem import DEGREES, sign
+from theorysim.theorems.low_rank._problem import DEGREES, orthonormal, series, sign
+
+ORDERS = np.arange(DEGREES)
 
 
-def simulate(x: Instance, key):
+def simulate(x: Instance, key) -> Float[Array, " orders"]:
     """The coefficients of m^l of those terms, for random signs."""
-    signs = sign(jax.random.normal(key, (2, x.k)))
-    scale = x.xi_bar * jnp.sqrt(x.k)
-    given = rank_one.from_signs(jnp.eye(x.k), x.readout, signs[0], signs[1], scale)
-    table = series_coefficients(given, from_coefficients(x.mu), DEGREES)
+    given = orthonormal(x, key)
+    table = series_coefficients(given, series(x), DEGREES)
     even, odd = moments(given, DEGREES)
-    orders = jnp.arange(DEGREES)
-    of_odd = jnp.where(orders % 2 == 1, table[:, 1] * odd[1], 0)
-    of_even = jnp.where((orders % 2 == 0) & (orders > 0), table[:, 0] * even[0], 0)
+    of_odd = jnp.where(ORDERS % 2 == 1, table[:, 1] * odd[1], 0)
+    of_even = jnp.where((ORDERS % 2 == 0) & (ORDERS > 0), table[:, 0] * even[0], 0)
     return 2 * (of_odd + of_even)
 
 
-def _value(power):
-    """The sum at m, signed by m and scaled by its size."""
+def _claims(powers, orientation: float = 1.0):
+    """The sum has the sign of orientation * m; it is scaled by the size of its terms."""
 
-    def value(r: Run):
-        terms = r.sim * power(r.x.overlap, jnp.arange(DEGREES))
+    def signed(r: Run):
+        terms = r.sim * powers(r.x.overlap)
         size = jnp.sum(jnp.abs(terms), axis=-1)
-        return sign(r.x.overlap) * jnp.sum(terms, axis=-1) / jnp.where(size > 0, size, 1)
+        towards = orientation * sign(r.x.overlap)
+        return towards * jnp.sum(terms, axis=-1) / jnp.where(size > 0, size, 1)
 
-    return value
-
-
-def _claims(power, factor: float = 1.0):
     return (
         with_probability(
             "the sum has the sign of m",
-            lambda r: -_value(power)(r),
+            lambda r: -signed(r),
             lambda r: 0.0,
-            at_least=lambda r: 1 - jnp.exp(-2 * factor / (jnp.e * r.x.xi_bar**2)),
+            at_least=lambda r: 1 - jnp.exp(-2 / (jnp.e * r.x.xi_bar**2)),
         ),
     )
 
 
-def _powers(m, orders):
-    return m**orders
-
+WITH_POWERS = _claims(lambda m: m**ORDERS)
+WITHOUT_POWERS = _claims(lambda m: jnp.ones(DEGREES))
 
 theorem = Theorem(
     space=Space(
@@ -77,17 +71,24 @@ theorem = Theorem(
         overlap=Real(-1, 1),
     ),
     simulate=simulate,
-    claims=_claims(lambda m, orders: jnp.ones(DEGREES)),
+    claims=WITHOUT_POWERS,
     printed="main text",
+    source=Printed(
+        "Claim 1, Section 3.2",
+        "sign(m) (2 sum_(l odd, s=1) ... T(l, s) + 2 sum_(l > 0 even, s=0) ... T(l, s)) >= 0",
+    ),
+    note="without the powers m^l the odd terms are positive also where m < 0",
     readings=(
         Reading(
             "appendix",
-            Printed("", ""),
-            claims=_claims(_powers),
+            Printed("Proof of Claim 1, Appendix A.4", "the same sums with m^l in every term"),
+            claims=WITH_POWERS,
             primary=True,
-            note="without the powers m^l the odd terms are positive also where m < 0",
         ),
     ),
-    mutants=(Mutant("probability for all m < 0", claims=_claims(lambda m, o: (-m) ** o, 50.0)),),
+    mutants=(
+        Mutant("the powers m^l are lost", claims=WITHOUT_POWERS),
+        Mutant("the sign of -m", claims=_claims(lambda m: m**ORDERS, -1.0)),
+    ),
     keys=512,
 )

@@ -2,41 +2,133 @@
 
 Claim 2 of Dayi and Chen (2024): for d > 1 + k(k+1)/2 there are unit w_i and u orthogonal to them
 with <w_i + c_i u, w_j + c_j u> = 0 for i != j, that is <w_i, w_j> = -c_i c_j. Constructed as in the
-proof: 1/sqrt(k) on a coordinate of one's own and one coordinate per pair.
+proof: 1/sqrt(k) on a coordinate of one's own and one coordinate per pair, k(k+1)/2 in all.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Real, Size, Space, Theorem, equal
-from theorysim.theorems.low_rank import _construction as construction
-from theorysim.theorems.low_rank._problem import sign
+from theorysim.claims import (
+    Corrected,
+    Finding,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Size,
+    Space,
+    Theorem,
+    equal,
+)
+
+# Section 3.5, k = 4: rows of +-1/2 in 11 dimensions.
+EXAMPLE = np.array(
+    [
+        [1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0],
+        [1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0],
+        [0, -1, 0, 1, 0, 1, 0, 0, 1, 0, 0],
+        [0, 0, 1, 0, -1, 1, 0, 0, 0, 1, 0],
+    ]
+)
 
 
-def _simulate(flip: float):
-    def simulate(x: Instance, key):
-        signs = sign(x.signs)
-        rows = construction.features(signs, flip)
-        u = construction.direction(x.k)
-        moved = rows + jnp.outer(signs, u) / jnp.sqrt(x.k)
-        lengths = jnp.linalg.norm(moved, axis=1)
-        return {
-            "lengths": jnp.linalg.norm(rows, axis=1),
-            "inside": rows @ u,
-            "gram": moved @ moved.T / jnp.outer(lengths, lengths),
-        }
+class Outcome(NamedTuple):
+    """Of features w_i and a direction u."""
+
+    lengths: Float[Array, " k"]
+    inside: Float[Array, " k"]
+    """<w_i, u>"""
+    gram: Float[Array, "k k"]
+    """cosines between the w_i + c_i u"""
+
+
+def features(
+    signs: Float[Array, " k"], *, spare: int = 1, flip: float = 1.0, own: float = 1.0
+) -> Float[Array, "k d"]:
+    """Unit rows in d = k(k+1)/2 + spare dimensions with <w_i, w_j> = -c_i c_j, c = signs/sqrt(k).
+
+    Row i has 1/sqrt(k) on coordinate i and, on the coordinate of every pair {i, j} with i < j,
+    c_i; row j has -c_j there. `flip` and `own` are 1, but in mutants.
+    """
+    k = signs.shape[0]
+    first, second = np.triu_indices(k, 1)
+    pairs = np.arange(len(first))
+    shared = jnp.zeros((k, len(first)))
+    shared = shared.at[first, pairs].set(signs[first]).at[second, pairs].set(-flip * signs[second])
+    return jnp.concatenate([own * jnp.eye(k), shared, jnp.zeros((k, spare))], axis=1) / jnp.sqrt(k)
+
+
+def _outcome(rows: Array, c: Array, last: int = -1) -> Outcome:
+    """With u the coordinate vector number `last`."""
+    u = jnp.zeros(rows.shape[1]).at[last].set(1.0)
+    moved = rows + jnp.outer(c, u)
+    lengths = jnp.linalg.norm(moved, axis=1)
+    cosines = moved @ moved.T / jnp.outer(lengths, lengths)
+    return Outcome(jnp.linalg.norm(rows, axis=1), rows @ u, cosines)
+
+
+def _simulate(last: int = -1, **construction):
+    def simulate(x: Instance, key) -> Outcome:
+        signs = jnp.where(x.signs >= 0, 1.0, -1.0)
+        return _outcome(features(signs, **construction), signs / jnp.sqrt(x.k), last)
 
     return simulate
 
 
+def _example(coefficient):
+    """The rows of the example, c_i = coefficient^i for i = 1..4, over its last number."""
+    c = coefficient(jnp.arange(1, 5))
+    return lambda x, key: _outcome(jnp.asarray(EXAMPLE) / 2, c)
+
+
 theorem = Theorem(
     space=Space(k=Size(4, low=2, high=40), signs=Real(-1, 1, shape="k")),
-    simulate=_simulate(1.0),
+    simulate=_simulate(spare=2),
     claims=(
-        equal("unit features", lambda r: r.sim["lengths"], lambda r: 1.0),
-        equal("u is orthogonal to them", lambda r: 1 + r.sim["inside"], lambda r: 1.0),
-        equal("orthonormal neurons", lambda r: 1 + r.sim["gram"], lambda r: 1 + jnp.eye(r.x.k)),
+        equal("unit features", lambda r: r.sim.lengths, lambda r: 1.0),
+        equal("u is orthogonal to them", lambda r: 1 + r.sim.inside, lambda r: 1.0),
+        equal(
+            "orthonormal neurons",
+            lambda r: 1 + r.sim.gram,
+            lambda r: 1 + jnp.eye(r.sim.gram.shape[0]),
+        ),
     ),
-    mutants=(Mutant("<w_i, w_j> = +c_i c_j", simulate=_simulate(-1.0)),),
+    source=Printed("Claim 2, Section 3.5", "for d > 1 + k(k+1)/2 there exist unit norm weights"),
+    readings=(
+        Reading(
+            "u = e_p",
+            Printed("Proof of Claim 2", "let u = e_p, p = k(k+1)/2"),
+            simulate=_simulate(last=-3, spare=2),
+            note="coordinate k(k+1)/2 is that of the last pair; the free one is the next",
+        ),
+        Reading(
+            "the example",
+            Printed("Section 3.5, before Claim 2", "k = 4, c_i = (-1/2)^i"),
+            simulate=_example(lambda i: (-0.5) ** i),
+            note="powers of 1/2 are not in {+-1/2}; the rows are those of c_i = (-1)^i / 2",
+        ),
+        Reading(
+            "the example, corrected",
+            Corrected("c_i = (-1)^i / 2 for (-1/2)^i"),
+            simulate=_example(lambda i: (-1.0) ** i / 2),
+            note="with c_i = (-1)^i / 2 the printed rows become orthonormal",
+        ),
+        Reading(
+            "d = 1 + k(k+1)/2",
+            Finding("the least dimension of the construction"),
+            simulate=_simulate(),
+            note="the construction needs no dimension beyond 1 + k(k+1)/2",
+        ),
+    ),
+    mutants=(
+        Mutant("no coordinate of one's own", simulate=_simulate(spare=2, own=0.0)),
+        Mutant("u on the coordinate of a pair", simulate=_simulate(last=-3, spare=2)),
+        Mutant("<w_i, w_j> = +c_i c_j", simulate=_simulate(spare=2, flip=-1.0)),
+    ),
 )

@@ -1,6 +1,6 @@
 """The share of one row in a positive matrix with unit diagonal.
 
-Claim 3 of Dayi and Chen (2024), Appendix A.6: over k x k positive semi-definite Q with Q_ii = 1,
+Claim 3 of Dayi and Chen (2024), Appendix A.3: over k x k positive semi-definite Q with Q_ii = 1,
 max_i sum_j Q_ij^2 / sum_ij Q_ij^2 <= 2 / sqrt(k). Corollary 1 allows q_min^2 <= Q_ii <= q_max^2 and
 puts q_max^2 / q_min^2 in front. Near the bound one vector has the same angle with k - 1 others,
 which are spread evenly around it; random rows are added to those.
@@ -42,38 +42,43 @@ def _share(sizes):
     return simulate
 
 
-def _claims(constant: float, sizes):
-    def bound(r):
-        spread = jnp.max(sizes(r.x)) / jnp.min(sizes(r.x))
-        return constant * spread**2 / jnp.sqrt(r.x.k)
-
-    return (at_most("the share of a row", lambda r: r.sim, bound),)
+def _at_most(bound):
+    return (at_most("the share of a row", lambda r: r.sim, lambda r: bound(r.x)),)
 
 
-def _ones(x: Instance):
-    return jnp.ones(x.k)
-
-
-def _sizes(x: Instance):
-    return x.lengths
+def _spread(x: Instance):
+    """q_max / q_min."""
+    return jnp.max(x.lengths) / jnp.min(x.lengths)
 
 
 theorem = Theorem(
     space=Space(
-        k=Size(9, low=2, high=64),
+        k=Size(36, low=2, high=64),
         rows=Gaussian("k", "k"),
         lean=Real(0, 1),
-        disorder=Real(0, 2),
+        disorder=Real(0.001, 2, log=True),
         lengths=Real(0.1, 10, log=True, shape="k"),
     ),
-    simulate=_share(_ones),
-    claims=_claims(2.0, _ones),
+    simulate=_share(lambda x: jnp.ones(x.k)),
+    claims=_at_most(lambda x: 2 / jnp.sqrt(x.k)),
     aliases=("corollary-1",),
+    source=Printed("Claim 3, Appendix A.3.1", "max_i sum_j Q_ij^2 / |Q|_F^2 <= 2 k^(-1/2)"),
     readings=(
         Reading(
-            "Corollary 1", Printed("", ""), simulate=_share(_sizes), claims=_claims(2.0, _sizes)
+            "Corollary 1",
+            Printed("Corollary 1, Appendix A.3.1", "at most 2 (q_max^2 / q_min^2) k^(-1/2)"),
+            simulate=_share(lambda x: x.lengths),
+            claims=_at_most(lambda x: 2 * _spread(x) ** 2 / jnp.sqrt(x.k)),
         ),
     ),
-    mutants=(Mutant("a fifth of the constant", claims=_claims(0.4, _ones)),),
+    mutants=(
+        Mutant("1/k for 1/sqrt(k)", claims=_at_most(lambda x: 2 / x.k)),
+        Mutant(
+            "the spread of the diagonal is lost",
+            of=("Corollary 1",),
+            claims=_at_most(lambda x: 2 / jnp.sqrt(x.k)),
+        ),
+    ),
     instances=256,
+    mutant_instances=256,
 )

@@ -4,13 +4,15 @@ Eq. 11 and Claim 4 of Dayi and Chen (2024), Appendix A.3.2, xi = 1: h(0), up to 
 f(b, b^) = b^T Q b^ with Q_ij = (lambda_i lambda_j / k) sum_s (s+1) mu_(s+1)^2 (k/(k+1))^(s+1)
 <w_i, w_j>^s, so |f|_2^2 = sum_ij Q_ij^2 over independent random signs; and
 Omega(lambda_min^2 / k) <= |f|_2 <= O(lambda_max^2), where the proof reaches
-|f|_2^2 = Omega(lambda_min^4 / k).
+|f|_2^2 = Omega(lambda_min^4 / k). Constants are read off the proof.
 """
 
 from __future__ import annotations
 
-import jax
+from typing import NamedTuple
+
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Gaussian,
@@ -27,69 +29,78 @@ from theorysim.claims import (
     at_most,
     equal,
 )
-from theorysim.numerics import gaussian
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import speed
-from theorysim.theorems.low_rank._problem import DEGREES, activation, features, sign
+from theorysim.theorems.low_rank._problem import DEGREES, activation, features, random_signs
 
 
-def simulate(x: Instance, key):
-    """h(0) for random signs, from the gradient's closed form (Proposition 1)."""
-    signs = sign(jax.random.normal(key, (2, x.k)))
+class Start(NamedTuple):
+    """Random signs b and b^, and h(0) for them."""
+
+    signs: Float[Array, "2 k"]
+    h: Float[Array, ""]
+
+
+class Form(NamedTuple):
+    """Q, and the sums sum_p p mu_p^2 (k/(k+1))^(2p-1) and sum_p p mu_p^2 of the bounds."""
+
+    matrix: Float[Array, "k k"]
+    diagonal: Float[Array, ""]
+    whole: Float[Array, ""]
+
+
+def simulate(x: Instance, key) -> Start:
+    """h(0) from the gradient's closed form (Proposition 1)."""
+    signs = random_signs(key, x.k)
     given = rank_one.from_signs(features(x), x.readout, signs[0], signs[1], 1.0)
-    return {"signs": signs, "h": speed(given, activation(x), jnp.zeros(()))}
+    return Start(signs, speed(given, activation(x), jnp.zeros(())))
 
 
 def _predict(prefactor):
-    def predict(x: Instance):
-        chosen, share = activation(x), x.k / (x.k + 1)
+    def predict(x: Instance) -> Form:
+        tangent, share = activation(x).tangent, x.k / (x.k + 1)
         cosines = jnp.clip(features(x) @ features(x).T, -1, 1)
-        form = (
-            jnp.outer(x.readout, x.readout) * prefactor(x) * share * chosen.tangent(share * cosines)
-        )
-        return {
-            "form": form,
-            "diagonal": share * chosen.tangent(jnp.asarray(share)),
-            "whole": gaussian.slope_square(chosen),
-        }
+        matrix = jnp.outer(x.readout, x.readout) * share * tangent(share * cosines)
+        diagonal = share * tangent(jnp.asarray(share))
+        return Form(prefactor(x) * matrix, diagonal, tangent(jnp.ones(())))
 
     return predict
 
 
-def _form(r: Run):
-    return jnp.einsum("ni,ij,nj->n", r.sim["signs"][:, 0], r.theory["form"], r.sim["signs"][:, 1])
-
-
-def _extreme(r: Run, which):
-    return which(jnp.abs(r.x.readout)) ** 2
-
-
-EQ_11 = equal("Eq. 11: f = h(0) / 2", lambda r: r.sim["h"] / 2, _form)
-SQUARE = equal(
-    "|f|_2^2 = sum_ij Q_ij^2",
-    lambda r: r.mean(_form(r) ** 2),
-    lambda r: jnp.sum(r.theory["form"] ** 2),
-)
+def _value(r: Run) -> Float[Array, " keys"]:
+    """f(b, b^)."""
+    return jnp.einsum("ni,ij,nj->n", r.sim.signs[:, 0], r.theory.matrix, r.sim.signs[:, 1])
 
 
 def _size(r: Run):
-    return jnp.sqrt(jnp.sum(r.theory["form"] ** 2))
+    """|f|_2."""
+    return jnp.sqrt(jnp.sum(r.theory.matrix**2))
 
 
-def _bounds(low: float, high: float):
-    return (
-        at_least(
-            "the lower bound",
-            _size,
-            lambda r: low * r.theory["diagonal"] * _extreme(r, jnp.min) / jnp.sqrt(r.x.k),
-        ),
-        at_most(
-            "the upper bound", _size, lambda r: high * r.theory["whole"] * _extreme(r, jnp.max)
-        ),
+def _extreme(which):
+    """lambda_min^2 or lambda_max^2."""
+    return lambda r: which(jnp.abs(r.x.readout)) ** 2
+
+
+def _lower(extreme):
+    return at_least(
+        "the lower bound",
+        _size,
+        lambda r: r.theory.diagonal * extreme(r) / jnp.sqrt(r.x.k),
     )
 
 
-CLAIMS = (EQ_11, SQUARE, *_bounds(1.0, 1.0))
+def _upper(extreme):
+    return at_most("the upper bound", _size, lambda r: r.theory.whole * extreme(r))
+
+
+LEAST, LARGEST = _extreme(jnp.min), _extreme(jnp.max)
+EQ_11 = equal("Eq. 11: f = h(0) / 2", lambda r: r.sim.h / 2, _value)
+SQUARE = equal(
+    "|f|_2^2 = sum_ij Q_ij^2",
+    lambda r: r.mean(_value(r) ** 2),
+    lambda r: jnp.sum(r.theory.matrix**2),
+)
 
 theorem = Theorem(
     space=Space(
@@ -104,27 +115,25 @@ theorem = Theorem(
     ),
     simulate=simulate,
     predict=_predict(lambda x: 1 / x.k),
-    claims=CLAIMS,
+    claims=(EQ_11, SQUARE, _lower(LEAST), _upper(LARGEST)),
     aliases=("equation-11", "eq-11"),
+    source=Printed(
+        "Eq. 11 and Claim 4, Appendix A.3.2",
+        "Omega(lambda_min^2 / k) <= |f|_2 <= O(lambda_max^2)",
+    ),
     readings=(
         Reading(
             "Q without 1/k (proof of Proposition 7)",
-            Printed("", ""),
+            Printed("Proof of Proposition 7", "Q_ij = lambda_i lambda_j sum_s ..., without 1/k"),
             predict=_predict(lambda x: 1.0),
-            claims=CLAIMS[:1],
+            claims=(EQ_11,),
             note="the proof of Proposition 7 leaves out the 1/k of c and c^",
         ),
     ),
     mutants=(
-        Mutant(
-            "twice f, tight bounds",
-            predict=_predict(lambda x: 2 / x.k),
-            claims=(
-                EQ_11,
-                equal(SQUARE.name, SQUARE.lhs, lambda r: 2 * SQUARE.rhs(r)),
-                *_bounds(9.0, 0.1),
-            ),
-        ),
+        Mutant("f = h(0)", claims=(EQ_11.scaled(0.5),)),
+        Mutant("each pair counted twice", claims=(SQUARE.scaled(2),)),
+        Mutant("lambda_min and lambda_max swapped", claims=(_lower(LARGEST), _upper(LEAST))),
     ),
     keys=1024,
     instances=32,

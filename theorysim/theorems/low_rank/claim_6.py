@@ -1,6 +1,6 @@
 """The cubic terms of the projection rarely add up to something.
 
-Claim 6 of Dayi and Chen (2024), Appendix B: alpha delta^2 <= epsilon and delta <= 1 imply
+Claim 6 of Dayi and Chen (2024), Appendix B.1.1: alpha delta^2 <= epsilon and delta <= 1 imply
 Pr[sup_t eta^3 sum |L_j|^2 |<L_j, u>| > beta / (10 sqrt(d))] <~ 1 / (beta sqrt(d)), and <~ 1 / d
 with the threshold epsilon / 18.
 """
@@ -8,8 +8,9 @@ with the threshold epsilon / 18.
 from __future__ import annotations
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Theorem
+from theorysim.claims import Instance, Mutant, Printed, Theorem
 from theorysim.theorems.low_rank import _noise as noise
 
 
@@ -17,23 +18,23 @@ def _delta(x: Instance, _: noise.Noise):
     return x.share * jnp.minimum(jnp.sqrt(x.epsilon / x.alpha), 1.0)
 
 
-def simulate(x: Instance, key):
+def simulate(x: Instance, key) -> Float[Array, ""]:
+    """The cubic sum at its end, where it is largest."""
     return noise.run(x, key, _delta).cubic[-1]
 
 
-def _claims(fineness: float):
-    """With the first threshold divided by d^fineness."""
-
+def _claims(lost: float = 0.0):
+    """With both thresholds divided by d^lost."""
     return (
         noise.rarely(
             "above beta / (10 sqrt(d))",
-            lambda r: r.sim > noise.threshold(r.x, fineness),
+            lambda r: r.sim > noise.threshold(r.x) / r.x.dimension ** (lost / 2),
             lambda x: 1 / (x.beta * jnp.sqrt(x.dimension)),
             beta=noise.BETAS,
         ),
         noise.rarely(
             "above epsilon / 18",
-            lambda r: r.sim > r.x.epsilon / 18,
+            lambda r: r.sim > r.x.epsilon / 18 / r.x.dimension**lost,
             lambda x: 1 / x.dimension,
             epsilon=noise.EPSILONS,
         ),
@@ -43,9 +44,16 @@ def _claims(fineness: float):
 theorem = Theorem(
     space=noise.noise_space(),
     simulate=simulate,
-    claims=_claims(0.0),
+    claims=_claims(),
     hypotheses={"T fits into the run": noise.room},
-    mutants=(Mutant("a threshold of order d^(-5/2)", claims=_claims(2.0)),),
+    source=Printed(
+        "Claim 6, Appendix B.1.1",
+        "Pr[sup_t eta^3 sum |L_j|^2 |<L_j, u>| > beta / (10 sqrt(d))] <~ 1 / (beta sqrt(d))",
+    ),
+    mutants=(
+        Mutant("beta / (10 d) for beta / (10 sqrt(d)), epsilon / (18 d)", claims=_claims(1.0)),
+    ),
     keys=64,
     instances=16,
+    mutant_instances=16,
 )

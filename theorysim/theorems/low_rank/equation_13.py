@@ -6,9 +6,12 @@ Eq. 13 of Dayi and Chen (2024), xi = 1: sum_l (1/k)^l sum_s C(l+s, l) (l+s+1) mu
 
 from __future__ import annotations
 
-import jax.numpy as jnp
+from typing import NamedTuple
 
-from theorysim.claims import Instance, Mutant, Real, Space, Theorem, at_most, equal
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Instance, Mutant, Printed, Real, Space, Theorem, at_most, equal
 from theorysim.numerics import gaussian
 from theorysim.systems.rank_one import RankOne
 from theorysim.systems.rank_one_overlap import series_coefficients
@@ -16,7 +19,14 @@ from theorysim.systems.rank_one_overlap import series_coefficients
 DEGREE = 12
 
 
-def simulate(x: Instance, key):
+class Sums(NamedTuple):
+    """The sum over p, and sum_p p mu_p^2 = E[s'^2]."""
+
+    single: Float[Array, ""]
+    whole: Float[Array, ""]
+
+
+def simulate(x: Instance, key) -> Float[Array, ""]:
     """The double sum, of the coefficients of Proposition 1's series times k."""
     one = jnp.ones((1, 1))
     # One neuron of scale 1 / sqrt(k) has A = 1 + 1/k and scale^2 = 1/k.
@@ -25,36 +35,32 @@ def simulate(x: Instance, key):
     return x.k * jnp.sum(table)
 
 
-def _predict(shift: float):
-    def predict(x: Instance):
+def _predict(shift: int):
+    def predict(x: Instance) -> Sums:
         p = jnp.arange(1, DEGREE)
         weights = p * jnp.square(x.mu[1:])
-        share = x.k / (x.k + 1)
-        return {
-            "single": jnp.sum(share**p * (1 + 1 / x.k) ** (p - shift) * weights),
-            "whole": jnp.sum(weights),
-        }
+        powers = (x.k / (x.k + 1)) ** p * (1 + 1 / x.k) ** (p - shift)
+        return Sums(jnp.sum(powers * weights), jnp.sum(weights))
 
     return predict
 
 
-def _claims(factor: float):
-    return (
-        equal("the single sum", lambda r: r.sim, lambda r: r.theory["single"]),
-        at_most(
-            "at most sum_p p mu_p^2",
-            lambda r: r.theory["single"],
-            lambda r: factor * r.theory["whole"],
-        ),
-    )
-
+BOUND = at_most("at most sum_p p mu_p^2", lambda r: r.theory.single, lambda r: r.theory.whole)
 
 theorem = Theorem(
     space=Space(k=Real(1, 1e4, log=True), mu=Real(-1, 1, shape=DEGREE)),
     simulate=simulate,
-    predict=_predict(1.0),
-    claims=_claims(1.0),
+    predict=_predict(1),
+    claims=(equal("the single sum", lambda r: r.sim, lambda r: r.theory.single), BOUND),
+    source=Printed(
+        "Eq. 13, Appendix A.5.2",
+        "= sum_p (k/(k+1))^p (1 + 1/k)^(p-1) p mu_p^2 <= sum_p p mu_p^2",
+    ),
     mutants=(
-        Mutant("(1 + 1/k)^(p-2), half the bound", predict=_predict(2.0), claims=_claims(0.4)),
+        Mutant("(1 + 1/k)^(p-2)", predict=_predict(2)),
+        Mutant(
+            "the factor p of the bound is lost",
+            claims=(BOUND.against(lambda r: jnp.sum(r.x.mu[1:] ** 2)),),
+        ),
     ),
 )

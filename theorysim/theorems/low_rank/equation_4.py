@@ -9,9 +9,23 @@ the system.
 
 from __future__ import annotations
 
-import jax.numpy as jnp
+from typing import NamedTuple
 
-from theorysim.claims import Gaussian, Instance, Mutant, Real, Run, Theorem, equal
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import (
+    Finding,
+    Gaussian,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Run,
+    Theorem,
+    equal,
+)
 from theorysim.systems import rank_one
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank._problem import activation, learner, problem, problem_space, truth
@@ -20,58 +34,79 @@ STEPS, EVERY = 12, 4
 FEW = 4  # keys on which the constraints are checked
 
 
-def _simulate(shift: int):
-    """Overlaps of a run in d dimensions and of the chain for d + shift, on other samples."""
+class Paths(NamedTuple):
+    """A run in d dimensions and, on other samples, chains."""
 
-    def simulate(x: Instance, key):
-        given, sigma = problem(x), activation(x).value
-        rate = x.rate / x.d
-        start = learner(x, x.start)
-        path, _ = rank_one.train(given, sigma, truth(x), start, rate, STEPS, key, every=EVERY)
-        small = chain.reduce_features(given)
-        begin = chain.begin(small, x.start)
-        states = chain.run(small, sigma, begin, x.d + shift, rate, STEPS, key, every=EVERY)
-        return {
-            "run": path @ truth(x),
-            "chain": states.overlap,
-            "length": jnp.linalg.norm(path, axis=-1),
-            "inside": path @ given.features.T,
-        }
+    run: Float[Array, " times"]
+    chain: Float[Array, " times"]
+    wide: Float[Array, " times"]
+    """that of a wrong number of degrees of chi^2: d, for d - k - 2"""
+    length: Float[Array, " times"]
+    inside: Float[Array, "times k"]
+    """<u_t, w_i>"""
+
+
+def _simulate(project: bool = True):
+    def simulate(x: Instance, key) -> Paths:
+        given, sigma, u = problem(x), activation(x).value, truth(x)
+        rate, start = x.rate / x.d, learner(x, x.start)
+        path, _ = rank_one.train(
+            given, sigma, u, start, rate, STEPS, key, every=EVERY, project=project
+        )
+        small = chain.reduced(given)
+        first = chain.begin(small, x.start)
+
+        def overlaps(dimension):
+            return chain.run(small, sigma, first, dimension, rate, STEPS, key, every=EVERY).overlap
+
+        return Paths(
+            run=path @ u,
+            chain=overlaps(x.d),
+            wide=overlaps(x.d + x.k + 2),
+            length=jnp.linalg.norm(path, axis=-1),
+            inside=path @ given.features.T,
+        )
 
     return simulate
 
 
 def _moments(which: str):
     def both(r: Run):
-        m = r.sim[which][:, 1:]
+        m = getattr(r.sim, which)[:, 1:]
         return r.mean(jnp.stack([m, m**2], axis=1))
 
     return both
 
 
+CHAIN = equal("moments of run and chain", _moments("run"), _moments("chain"))
+
 theorem = Theorem(
     space=problem_space(
         start=Real(-0.9, 0.9), rate=Real(0.2, 2, log=True), elsewhere=Gaussian("d")
     ),
-    simulate=_simulate(0),
+    simulate=_simulate(),
     claims=(
-        equal("unit directions", lambda r: r.sim["length"][:FEW], lambda r: 1.0),
-        equal("orthogonal to the features", lambda r: 1 + r.sim["inside"][:FEW], lambda r: 1.0),
-        equal("moments of run and chain", _moments("run"), _moments("chain")),
+        equal("unit directions", lambda r: r.sim.length[:FEW], lambda r: 1.0),
+        equal("orthogonal to the features", lambda r: 1 + r.sim.inside[:FEW], lambda r: 1.0),
     ),
-    mutants=(
-        Mutant(
-            "a chain of three times the dimension, lengths 2",
-            simulate=_simulate(12),
-            claims=(
-                equal("unit directions", lambda r: r.sim["length"][:FEW], lambda r: 2.0),
-                equal(
-                    "orthogonal to the features", lambda r: 1 + r.sim["inside"][:FEW], lambda r: 2.0
-                ),
-                equal("moments of run and chain", _moments("run"), _moments("chain")),
-            ),
+    source=Printed("Eq. 4, Section 1.2.2", "u_(t+1) = proj(u_t - eta spherical grad L(u_t; x_t))"),
+    readings=(
+        Reading(
+            "the chain",
+            Finding("the overlap is a Markov chain of its own"),
+            claims=(CHAIN,),
+            note="the overlap is a Markov chain whose step does not depend on d but in a chi^2",
         ),
     ),
+    mutants=(
+        Mutant("gradients keep their part inside the features", simulate=_simulate(False)),
+        Mutant(
+            "a chi^2 of d degrees, for d - k - 2",
+            of=("the chain",),
+            claims=(CHAIN.against(_moments("wide")),),
+        ),
+    ),
+    survivors={"unit directions": "identity: the step divides the direction by its length"},
     keys=512,
     instances=8,
     mutant_instances=8,

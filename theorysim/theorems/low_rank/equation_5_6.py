@@ -4,13 +4,17 @@ Eqs. 5 and 6 of Dayi and Chen (2024): u+ = u - eta grad L + Q^, grad L = grad Ph
 m+ = m + eta h(m) (1 - m^2) + eta <E, u> + <Q^, u>. Appendix B writes it with Pi = |u - eta grad L|:
 m+ = m - eta <grad Phi, u> - eta <E, u> - (1 - 1/Pi)(m - eta <grad L, u>); the proof of Lemma 9 has
 both of these signs turned. Each is compared with a step in d dimensions by automatic
-differentiation; h comes from Proposition 1.
+differentiation; h comes from Proposition 1. The drift cancels from its sum with the noise:
+that the noise has mean 0 is `condition-1`.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
@@ -20,6 +24,7 @@ from theorysim.claims import (
     Printed,
     Reading,
     Real,
+    Run,
     Theorem,
     equal,
 )
@@ -28,8 +33,20 @@ from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._problem import activation, learner, problem, problem_space, truth
 
 
-def simulate(x: Instance, key):
-    """The next overlap, and <grad L, u>, <Q^, u> and Pi of the step."""
+class Step(NamedTuple):
+    """The next overlap, and what makes it."""
+
+    next: Float[Array, ""]
+    slope: Float[Array, ""]
+    """<grad L, u>"""
+    rest: Float[Array, ""]
+    """<Q^, u>"""
+    length: Float[Array, ""]
+    """Pi"""
+
+
+def simulate(x: Instance, key) -> Step:
+    """A step on the sphere, with a fresh sample."""
     given, u, here = problem(x), truth(x), learner(x, x.start)
     sample = jax.random.normal(key, (x.d,))
 
@@ -41,33 +58,32 @@ def simulate(x: Instance, key):
     slope = slope - here * jnp.dot(here, slope)
     moved = here - x.rate * slope
     after = rank_one.unit(moved)
-    return {
-        "next": jnp.dot(after, u),
-        "slope": jnp.dot(slope, u),
-        "rest": jnp.dot(after - moved, u),
-        "length": jnp.linalg.norm(moved),
-    }
+    length = jnp.linalg.norm(moved)
+    return Step(jnp.dot(after, u), jnp.dot(slope, u), jnp.dot(after - moved, u), length)
 
 
-def _sides(noise: float, projection):
-    """m + eta h (1 - m^2) + noise eta <E, u> + projection; <E, u> = <grad L, u> + h (1 - m^2)."""
-
-    def side(r):
-        drift = r.theory * (1 - r.x.start**2)
-        error = r.sim["slope"] + drift
-        moved = r.x.start + r.x.rate * drift + noise * r.x.rate * error
-        return moved + projection(r)
-
-    return (equal("the next overlap", lambda r: r.sim["next"], side),)
+def _drift(r: Run):
+    """h(m) (1 - m^2) = -<grad Phi, u>."""
+    return r.theory * (1 - r.x.start**2)
 
 
-def _rest(r):
-    return r.sim["rest"]
+def _next(noise: float, projection):
+    """m+ = m + eta h (1 - m^2) + noise eta <E, u> + projection, <E, u> = <grad L - grad Phi, u>."""
+
+    def side(r: Run):
+        error = r.sim.slope + _drift(r)
+        return r.x.start + r.x.rate * (_drift(r) + noise * error) + projection(r)
+
+    return equal("the next overlap", lambda r: r.sim.next, side)
 
 
-def _shrunk(r):
+def _rest(r: Run):
+    return r.sim.rest
+
+
+def _shrunk(r: Run):
     """(1 - 1/Pi) (m - eta <grad L, u>)."""
-    return (1 - 1 / r.sim["length"]) * (r.x.start - r.x.rate * r.sim["slope"])
+    return (1 - 1 / r.sim.length) * (r.x.start - r.x.rate * r.sim.slope)
 
 
 theorem = Theorem(
@@ -76,29 +92,39 @@ theorem = Theorem(
     ),
     simulate=simulate,
     predict=lambda x: speed(problem(x), activation(x), x.start),
-    claims=_sides(1.0, _rest),
+    claims=(_next(1.0, _rest),),
     printed="Eqs. 5 and 6",
+    source=Printed(
+        "Eqs. 5 and 6, Section 3.1", "m_(t+1) = m_t + eta h (1 - m_t^2) + eta <E_t, u> + Q_t"
+    ),
+    note="the noise of the gradient enters as -eta <E, u>",
     readings=(
         Reading(
             "Appendix B",
-            Printed("", ""),
-            claims=_sides(-1.0, lambda r: -_shrunk(r)),
+            Printed(
+                "Appendix B.1",
+                "m_(t+1) = m_t - eta grad Phi - eta <E, u> - (1 - 1/Pi_t)(m_t - eta <grad L, u>)",
+            ),
+            claims=(_next(-1.0, lambda r: -_shrunk(r)),),
             primary=True,
             note="with -eta <grad Phi, u> = eta h(m) (1 - m^2)",
         ),
         Reading(
             "Eqs. 5 and 6, corrected",
-            Corrected(""),
-            claims=_sides(-1.0, _rest),
-            note="noise enters as -eta E",
+            Corrected("-eta <E, u> for +eta <E, u>"),
+            claims=(_next(-1.0, _rest),),
+            note="the noise enters as -eta E",
         ),
         Reading(
             "proof of Lemma 9",
-            Printed("", ""),
-            claims=_sides(1.0, _shrunk),
+            Printed("Proof of Lemma 9, Appendix B.3", "+ eta sum <E_j, u> + sum (1 - 1/r_j)(...)"),
+            claims=(_next(1.0, _shrunk),),
             note="both the noise and the projection have the opposite sign",
         ),
     ),
-    mutants=(Mutant("twice the projection", claims=_sides(-1.0, lambda r: -2 * _shrunk(r))),),
+    mutants=(
+        Mutant("noise added, as in Eq. 6", claims=(_next(1.0, lambda r: -_shrunk(r)),)),
+        Mutant("projection added", claims=(_next(-1.0, _shrunk),)),
+    ),
     keys=4,
 )

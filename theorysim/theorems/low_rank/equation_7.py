@@ -8,12 +8,16 @@ claimed to be positive with high probability over the signs (Claim 1 gives 1 - e
 
 from __future__ import annotations
 
-import jax
+from typing import NamedTuple
+
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Instance,
     Mutant,
+    Printed,
     Real,
     Run,
     Size,
@@ -22,69 +26,73 @@ from theorysim.claims import (
     equal,
     with_probability,
 )
-from theorysim.numerics.gaussian import from_coefficients
-from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import moments, series_coefficients, speed
-from theorysim.theorems.low_rank._problem import DEGREES, sign
+from theorysim.theorems.low_rank._problem import DEGREES, orthonormal, series
+
+ORDERS = np.arange(DEGREES)  # of l, and of s
 
 
-def simulate(x: Instance, key):
-    """h(m) in closed form, T(l, s) from Gram powers, and the problem's sums, for random signs."""
-    signs = sign(jax.random.normal(key, (2, x.k)))
-    scale = x.xi_bar * jnp.sqrt(x.k)
-    given = rank_one.from_signs(jnp.eye(x.k), x.readout, signs[0], signs[1], scale)
-    chosen = from_coefficients(x.mu)
+class Parts(NamedTuple):
+    """h(m) in closed form, T(l, s) from Gram powers, the series' factors and sums of signs."""
+
+    h: Float[Array, ""]
+    moments: Float[Array, "2 s"]
+    """T(l, s): even l, then odd l"""
+    table: Float[Array, "l s"]
+    product: Float[Array, ""]
+    """k sum_ij lambda_i lambda_j c_i c^_j"""
+    diagonal: Float[Array, ""]
+    """k sum_i lambda_i^2 c_i c^_i"""
+
+
+def simulate(x: Instance, key) -> Parts:
+    """For random signs."""
+    given, chosen = orthonormal(x, key), series(x)
     left, right = given.readout * given.teacher, given.readout * given.student
-    return {
-        "h": speed(given, chosen, x.overlap),
-        "moments": moments(given, DEGREES),
-        "table": series_coefficients(given, chosen, DEGREES),
-        "product": x.k * jnp.sum(left) * jnp.sum(right),
-        "diagonal": x.k * jnp.sum(left * right),
-    }
+    return Parts(
+        speed(given, chosen, x.overlap),
+        moments(given, DEGREES),
+        series_coefficients(given, chosen, DEGREES),
+        x.k * jnp.sum(left) * jnp.sum(right),
+        x.k * jnp.sum(left * right),
+    )
 
 
-def _printed_moments(r: Run):
-    """T(l, s): even l, then odd l."""
-    later = jnp.arange(DEGREES) > 0
+def _printed_moments(r: Run) -> Float[Array, "keys 2 s"]:
     readout = r.x.readout
-    even = jnp.where(later, r.sim["diagonal"][:, None], r.sim["product"][:, None])
-    odd = jnp.where(later, jnp.sum(readout**2), jnp.sum(readout) ** 2)
+    even = jnp.where(ORDERS > 0, r.sim.diagonal[:, None], r.sim.product[:, None])
+    odd = jnp.where(ORDERS > 0, jnp.sum(readout**2), jnp.sum(readout) ** 2)
     return jnp.stack([even, jnp.broadcast_to(odd, even.shape)], axis=1)
 
 
-def _parts(r: Run, factor: float = 1.0):
+def _first_parts(r: Run):
     """(7) and (8) as printed."""
     m, xi_bar = r.x.overlap, r.x.xi_bar
-    first = 2 * factor * r.sim["product"] * r.x.mu[1] ** 2 * xi_bar**2 / (1 + xi_bar**2)
-    orders = jnp.arange(DEGREES)
-    even = jnp.where(orders % 2 == 0, m**orders, 0.0)[:, None] * (orders >= 1)
-    return first + 2 * r.sim["diagonal"] * jnp.sum(r.sim["table"] * even, axis=(1, 2))
+    first = 2 * r.sim.product * r.x.mu[1] ** 2 * xi_bar**2 / (1 + xi_bar**2)
+    even = jnp.where(ORDERS % 2 == 0, m**ORDERS, 0.0)[:, None] * (ORDERS >= 1)
+    return first + 2 * r.sim.diagonal * jnp.sum(r.sim.table * even, axis=(1, 2))
 
 
 def _rest(r: Run):
     """(9): odd l, and even l > 0 with s = 0."""
-    orders = jnp.arange(DEGREES)
-    printed = _printed_moments(r)
-    powers = r.x.overlap**orders
-    odd = jnp.where(orders % 2 == 1, powers, 0.0)[:, None] * r.sim["table"] * printed[:, 1:2]
-    later = (orders % 2 == 0) & (orders > 0)
-    even = jnp.where(later, powers, 0.0) * r.sim["table"][..., 0] * printed[:, 0, :1]
+    printed, powers = _printed_moments(r), r.x.overlap**ORDERS
+    odd = jnp.where(ORDERS % 2 == 1, powers, 0.0)[:, None] * r.sim.table * printed[:, 1:2]
+    later = (ORDERS % 2 == 0) & (ORDERS > 0)
+    even = jnp.where(later, powers, 0.0) * r.sim.table[..., 0] * printed[:, 0, :1]
     return 2 * (jnp.sum(odd, axis=(1, 2)) + jnp.sum(even, axis=1))
 
 
-def _claims(factor: float, share: float):
-    return (
-        equal("T(l, s)", lambda r: r.sim["moments"], lambda r: factor * _printed_moments(r)),
-        equal("h = (7) + (8) + (9)", lambda r: r.sim["h"], lambda r: _parts(r, factor) + _rest(r)),
-        with_probability(
-            "C1: m times (9) is not negative",
-            lambda r: -share * r.x.overlap * _rest(r),
-            lambda r: 0.0,
-            at_least=lambda r: 1 - jnp.exp(-2 / (jnp.e * r.x.xi_bar**2)),
-        ),
+def _outward(orientation: float):
+    return with_probability(
+        "C1: m times (9) is not negative",
+        lambda r: -orientation * r.x.overlap * _rest(r),
+        lambda r: 0.0,
+        at_least=lambda r: 1 - jnp.exp(-2 / (jnp.e * r.x.xi_bar**2)),
     )
 
+
+MOMENTS = equal("T(l, s)", lambda r: r.sim.moments, _printed_moments)
+SUM = equal("h = (7) + (8) + (9)", lambda r: r.sim.h, lambda r: _first_parts(r) + _rest(r))
 
 theorem = Theorem(
     space=Space(
@@ -95,8 +103,16 @@ theorem = Theorem(
         overlap=Real(-1, 1),
     ),
     simulate=simulate,
-    claims=_claims(1.0, 1.0),
+    claims=(MOMENTS, SUM, _outward(1.0)),
+    source=Printed("Eqs. 7 to 9, Section 3.2", "h(m) = (7) + (8) + h~(m) (9), where h~(m) m > 0"),
     aliases=("equation-8", "equation-9"),
-    mutants=(Mutant("twice T and the opposite sign", claims=_claims(2.0, -1.0)),),
+    mutants=(
+        Mutant(
+            "even and odd l swapped",
+            claims=(MOMENTS.against(lambda r: _printed_moments(r)[:, ::-1]),),
+        ),
+        Mutant("part (8) is lost", claims=(SUM.against(_rest),)),
+        Mutant("m times (9) is not positive", claims=(_outward(-1.0),)),
+    ),
     keys=256,
 )

@@ -2,17 +2,22 @@
 
 Example 1 of Dayi and Chen (2024): k = d = 2, w_i = e_i, sigma(z) = z^2, lambda = 1,
 u = (1, 1)/sqrt(2), u' = (1/sqrt(3), sqrt(6)/3), c = (-(1+sqrt(2))(2+sqrt(3)),
-(1+sqrt(2))(sqrt(2)+sqrt(3))) and c' = -c.
+(1+sqrt(2))(sqrt(2)+sqrt(3))) and c' = -c. That the neurons differ is checked as that each is more
+than 1 away from all of the other network.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Gaussian,
     Instance,
     Mutant,
+    Printed,
     Size,
     Space,
     Theorem,
@@ -21,35 +26,52 @@ from theorysim.claims import (
 )
 
 
-def _vectors(sign: float):
-    """Neurons W + c u^T and W + c' u'^T with c' = sign c."""
-    two, three = jnp.sqrt(2.0), jnp.sqrt(3.0)
-    c = (1 + two) * jnp.array([-(2 + three), two + three])
-    u, other = jnp.array([1.0, 1.0]) / two, jnp.array([1 / three, jnp.sqrt(6.0) / 3])
-    return jnp.eye(2) + jnp.outer(c, u), jnp.eye(2) + sign * jnp.outer(c, other)
+class Pair(NamedTuple):
+    """Of the networks with neurons W + c u^T and W + c' u'^T."""
+
+    outputs: Float[Array, "2"]
+    norms: Float[Array, "2"]
+    """of the perturbations"""
+    apart: Float[Array, ""]
+    """the least distance between a neuron of one and a neuron of the other"""
 
 
-def _simulate(sign: float):
-    def simulate(x: Instance, key):
-        one, two = _vectors(sign)
-        pairs = jnp.linalg.norm(one[:, None] - two[None], axis=-1)
-        return {
-            "outputs": [jnp.sum((rows @ x.input) ** 2) for rows in (one, two)],
-            "apart": jnp.min(pairs),
-            "norms": [jnp.linalg.norm(rows - jnp.eye(2)) for rows in (one, two)],
-        }
+def _simulate(sign: float = -1.0, last=None):
+    """c' = sign c; u' has `last` as its last entry."""
+
+    def simulate(x: Instance, key) -> Pair:
+        two, three = jnp.sqrt(2.0), jnp.sqrt(3.0)
+        c = (1 + two) * jnp.array([-(2 + three), two + three])
+        u, other = jnp.array([1.0, 1.0]) / two, jnp.array([1 / three, jnp.sqrt(6.0) / 3])
+        other = other if last is None else other.at[1].set(last)
+        kicks = jnp.outer(c, u), sign * jnp.outer(c, other)
+        rows = jnp.stack([jnp.eye(2) + kick for kick in kicks])
+        outputs = jnp.sum((rows @ x.input) ** 2, axis=1)
+        norms = jnp.stack([jnp.linalg.norm(kick) for kick in kicks])
+        distances = jnp.linalg.norm(rows[0][:, None] - rows[1], axis=-1)
+        return Pair(outputs, norms, jnp.min(distances))
 
     return simulate
 
 
+APART = at_least("C2: the neurons differ", lambda r: r.sim.apart, lambda r: 1.0)
+
 theorem = Theorem(
     space=Space(d=Size(2, low=2, high=2), input=Gaussian("d", scale=10.0)),
-    simulate=_simulate(-1.0),
+    simulate=_simulate(),
     claims=(
-        equal("C1: one network", lambda r: r.sim["outputs"][0], lambda r: r.sim["outputs"][1]),
-        at_least("C2: the neurons differ", lambda r: r.sim["apart"], lambda r: 0.0, strict=True),
-        equal("C3: one norm", lambda r: r.sim["norms"][0], lambda r: r.sim["norms"][1]),
+        equal("C1: one network", lambda r: r.sim.outputs[0], lambda r: r.sim.outputs[1]),
+        APART,
+        equal("C3: one norm", lambda r: r.sim.norms[0], lambda r: r.sim.norms[1]),
     ),
-    mutants=(Mutant("c' = c", simulate=_simulate(1.0)),),
+    source=Printed(
+        "Example 1, Appendix C.1",
+        "functionally equivalent, even though different as unordered pairs; furthermore |c| = |c'|",
+    ),
+    mutants=(
+        Mutant("c' = c", simulate=_simulate(1.0)),
+        Mutant("u' = (1/sqrt(3), 2/3), which is no unit vector", simulate=_simulate(last=2 / 3)),
+        Mutant("the neurons are 2 apart", claims=(APART.scaled(2.0),)),
+    ),
     instances=16,
 )

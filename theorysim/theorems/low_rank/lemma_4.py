@@ -15,6 +15,7 @@ from theorysim.claims import (
     Corrected,
     Instance,
     Mutant,
+    Printed,
     Reading,
     Real,
     Space,
@@ -42,7 +43,7 @@ def _claims(degree_power: float, power: float = 1.0):
     return (
         exists_constant(
             "Pr[|Q| <= epsilon]",
-            lambda r: r.sim[0],
+            lambda r: r.sim,
             lambda r: r.x.degree**degree_power * r.x.root**power,
             over={"degree": DEGREES, "root": ROOTS},
         ),
@@ -53,13 +54,15 @@ theorem = Theorem(
     space=Space(degree=Real(1, 32, log=True), root=Real(0.01, 0.3, log=True)),
     simulate=simulate,
     claims=_claims(0.0),
+    source=Printed("Lemma 4, Appendix A.3.1", "Pr[|Q(g)| <= epsilon] <= B epsilon^(1/d)"),
+    note="no absolute constant serves powers of one Gaussian of all degrees",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("B d for B, as in the inequality"),
             claims=_claims(1.0),
             primary=True,
-            note="B d for B: for powers of one Gaussian the constant grows as sqrt(d)",
+            note="B d is enough; for powers of one Gaussian the constant grows as sqrt(d)",
         ),
     ),
     mutants=(Mutant("epsilon^(2/d)", claims=_claims(1.0, 2.0)),),

@@ -8,11 +8,15 @@ is exact, and, at its jump at t = 0, for the product of two such sums (degree 2)
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
 from jax.scipy.special import gammaln
 from jax.scipy.stats import norm
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
+    Finding,
     Instance,
     Integer,
     Mutant,
@@ -27,8 +31,15 @@ VARIABLES = (4.0, 16.0, 64.0, 256.0, 1024.0)
 MOST = 1024
 
 
-def simulate(x: Instance, key):
-    """Distances of degree 1 and (at 0) of degree 2."""
+class Distances(NamedTuple):
+    """Of the laws of the sum, and (at 0) of the product."""
+
+    first: Float[Array, ""]
+    second: Float[Array, ""]
+
+
+def simulate(x: Instance, key) -> Distances:
+    """Between signs and Gaussians, from binomials."""
     heads = jnp.arange(MOST + 1.0)
     # Beyond k heads the chance is 0, and gammaln of what it would be there is not looked at.
     tails = jnp.maximum(x.k - heads, 0)
@@ -38,18 +49,15 @@ def simulate(x: Instance, key):
     limit = norm.cdf((2 * heads - x.k) / jnp.sqrt(x.k))
     first = jnp.maximum(jnp.abs(up_to - limit), jnp.abs(up_to - chance - limit))
     zero = jnp.sum(jnp.where(2 * heads == x.k, chance, 0))
-    return {"degree 1": jnp.max(first), "degree 2": zero - zero**2 / 2}
+    return Distances(jnp.max(first), zero - zero**2 / 2)
 
 
-def _claims(*powers: float):
-    return tuple(
-        exists_constant(
-            name,
-            lambda r, name=name: r.sim[name][0],
-            lambda r, power=power: r.x.k**-power,
-            over={"k": VARIABLES},
-        )
-        for name, power in zip(("degree 1", "degree 2"), powers, strict=True)
+def _claims(first: float, second: float):
+    """The powers of tau."""
+    over = {"k": VARIABLES}
+    return (
+        exists_constant("degree 1", lambda r: r.sim.first, lambda r: r.x.k**-first, over=over),
+        exists_constant("degree 2", lambda r: r.sim.second, lambda r: r.x.k**-second, over=over),
     )
 
 
@@ -57,13 +65,14 @@ theorem = Theorem(
     space=Space(k=Integer(4, MOST)),
     simulate=simulate,
     claims=_claims(1 / 8, 1 / 16),
+    source=Printed("Lemma 5, Appendix A.3.1", "sup_t |...| <= O(d tau^(1/(8d)))"),
     readings=(
         Reading(
             "tau^(1/2)",
-            Printed("", ""),
+            Finding("the power that sums of signs and their products attain"),
             claims=_claims(1 / 2, 1 / 2),
-            note="what these polynomials attain",
+            note="sums of signs and products of two attain the power 1/2 of their influence",
         ),
     ),
-    mutants=(Mutant("tau", claims=_claims(1.0, 1.0)),),
+    mutants=(Mutant("tau for a root of it", claims=_claims(1.0, 1.0)),),
 )

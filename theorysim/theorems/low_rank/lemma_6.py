@@ -12,9 +12,18 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Real, Size, Space, Theorem, exists_constant
+from theorysim.claims import (
+    Instance,
+    Mutant,
+    Printed,
+    Real,
+    Size,
+    Space,
+    Theorem,
+    exists_constant,
+)
 from theorysim.systems.rank_one import unit
-from theorysim.theorems.low_rank._problem import sign
+from theorysim.theorems.low_rank._problem import random_signs
 
 EPSILONS = (0.5, 0.25, 0.125, 0.0625, 0.03125)
 NEURONS = (9.0, 17.0, 33.0, 65.0)
@@ -22,7 +31,7 @@ NEURONS = (9.0, 17.0, 33.0, 65.0)
 
 def simulate(x: Instance, key):
     """|x^T Q y| / |Q|_F for the Gram matrix of vectors at one angle to a common one."""
-    signs = sign(jax.random.normal(key, (2, x.k)))
+    signs = random_signs(key, x.k)
     own = jnp.sqrt(1 - x.lean**2) * jnp.eye(x.k)
     rows = jnp.concatenate([jnp.full((x.k, 1), x.lean), own], axis=1)
     rows = jnp.linspace(1, x.spread, x.k)[:, None] * jax.vmap(unit)(rows)
@@ -51,7 +60,11 @@ theorem = Theorem(
     simulate=simulate,
     claims=_claims(0.5),
     aliases=("proposition-7", "proposition-8"),
-    mutants=(Mutant("epsilon^2", claims=_claims(2.0)),),
+    source=Printed(
+        "Lemma 6, Propositions 7 and 8, Appendix A.3",
+        "sup_Q Pr[|x^T Q y| <= epsilon |Q|_F] <= o(1) + O(epsilon^(1/2))",
+    ),
+    mutants=(Mutant("epsilon^2 for its root", claims=_claims(2.0)),),
     keys=2048,
     instances=16,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Run, Theorem, at_most
+from theorysim.claims import Instance, Mutant, Printed, Run, Theorem, at_most
 from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._problem import activation, problem
 from theorysim.theorems.low_rank._runs import chain_space, room, traced
@@ -20,6 +20,7 @@ STEPS = 60
 
 
 def simulate(x: Instance, key):
+    """The states before every step, with |L|^2 and <L, u>."""
     return traced(x, key, STEPS)
 
 
@@ -49,15 +50,21 @@ def _epsilon(r: Run):
     return jnp.maximum(36 * noise, 18 * jnp.maximum(cubic, quadratic))
 
 
-def _claims(share: float):
-    return (at_most("the deviation", _deviation, lambda r: share * _epsilon(r) / 6),)
-
+DEVIATION = at_most("the deviation", _deviation, lambda r: _epsilon(r) / 6)
 
 theorem = Theorem(
     space=chain_space(),
     simulate=simulate,
-    claims=_claims(1.0),
+    claims=(DEVIATION,),
     hypotheses={"d >= k + 2": room},
-    mutants=(Mutant("a sixth of the bound", claims=_claims(1 / 6)),),
+    source=Printed(
+        "Lemma 9, Appendix B.3.3", "|m_t - m_tau - eta sum h(m_j) (1 - m_j^2)| < epsilon / 6"
+    ),
+    mutants=(
+        Mutant(
+            "epsilon^2 / 6 for epsilon / 6",
+            claims=(DEVIATION.against(lambda r: _epsilon(r) ** 2 / 6),),
+        ),
+    ),
     keys=4,
 )

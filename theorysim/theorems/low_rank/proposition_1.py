@@ -5,16 +5,18 @@ h(m) = 2 sum_l (xi^2/k)^(l+1) (sum_s C(l+s, l) (l+s+1) mu_(l+s+1)^2 A^-(l+s+1) T
 A = 1 + xi^2/k. The gradient is that of the mean loss over Gaussian inputs in d dimensions,
 differentiated automatically; for activations of degree 4 a product Gauss-Hermite rule of 5 nodes
 takes that mean exactly. With a kink the series is compared with the closed form within the
-truncation error it names. The appendix prints h in three more ways.
+truncation error it names. How the appendix prints h is `appendix-a.1`.
 """
 
 from __future__ import annotations
 
 from functools import reduce
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Gaussian,
@@ -32,7 +34,6 @@ from theorysim.claims import (
 )
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import (
-    correlations,
     moments,
     population_loss,
     series_coefficients,
@@ -52,7 +53,23 @@ from theorysim.theorems.low_rank._problem import (
 KINKED = 16
 
 
-def _inputs(d: int):
+class Population(NamedTuple):
+    """The mean loss and its spherical gradient in u^."""
+
+    loss: Float[Array, ""]
+    gradient: Float[Array, " d"]
+
+
+class Theory(NamedTuple):
+    """h as printed and in closed form, and what they say of gradient and loss."""
+
+    h: Float[Array, ""]
+    closed: Float[Array, ""]
+    gradient: Float[Array, " d"]
+    loss: Float[Array, ""]
+
+
+def _inputs(d: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of the product rule, exact for polynomials of degree 2 DEGREES - 1."""
     points, weights = np.polynomial.hermite_e.hermegauss(DEGREES)
     grid = np.stack(np.meshgrid(*d * [points], indexing="ij"), axis=-1).reshape(-1, d)
@@ -60,11 +77,17 @@ def _inputs(d: int):
     return grid, shares.ravel()
 
 
-def _simulate(stretch: bool):
-    """The population loss and its spherical gradient."""
+def _anywhere(x: Instance) -> Float[Array, " d"]:
+    """A unit vector that is not orthogonal to the features."""
+    return rank_one.unit(learner(x, x.overlap) + rank_one.unit(x.rows[0]))
 
-    def simulate(x: Instance, key):
-        given, u, here = problem(x), truth(x), learner(x, x.overlap)
+
+def _simulate(stretch: bool = False, outside: bool = True):
+    """Neurons not divided by sqrt(A) where `stretch`; u^ off the features where `outside`."""
+
+    def simulate(x: Instance, key) -> Population:
+        given, u = problem(x), truth(x)
+        here = learner(x, x.overlap) if outside else _anywhere(x)
         length = jnp.sqrt(rank_one.square_length(given)) if stretch else 1.0
         inputs, shares = _inputs(x.d)
 
@@ -78,128 +101,100 @@ def _simulate(stretch: bool):
             return jnp.sum(shares * jax.vmap(of)(inputs))
 
         value, slope = jax.value_and_grad(loss)(here)
-        slope = rank_one.outside(given.features, slope)
-        return {"loss": value, "gradient": slope - here * jnp.dot(here, slope)}
+        slope = rank_one.outside(given.features, slope) if outside else slope
+        return Population(value, slope - here * jnp.dot(here, slope))
 
     return simulate
 
 
-def _predict(h_of):
-    def predict(x: Instance):
-        h, given, chosen = h_of(x), problem(x), series(x)
-        return {
-            "h": h,
-            "closed": speed(given, chosen, x.overlap),
-            "gradient": -h * (truth(x) - learner(x, x.overlap) * x.overlap),
-            "loss": population_loss(given, chosen, x.overlap),
-        }
+def _predict(h_of, outside: bool = True):
+    def predict(x: Instance) -> Theory:
+        given, chosen = problem(x), series(x)
+        here = learner(x, x.overlap) if outside else _anywhere(x)
+        m = x.overlap if outside else here @ truth(x)
+        h = h_of(x, m)
+        gradient = -h * (truth(x) - here * m)
+        return Theory(h, speed(given, chosen, m), gradient, population_loss(given, chosen, m))
 
     return predict
 
 
-def _printed(x: Instance):
-    return speed_series(problem(x), series(x), x.overlap, DEGREES).value
+def _printed(x: Instance, m) -> Float[Array, ""]:
+    return speed_series(problem(x), series(x), m, DEGREES).value
 
 
-def _appendix(base):
-    """2 xi^2 sum_ij l_i l_j c_i c^_j sum_p p mu_p^2 base^-p (G_ij + xi^2 c_i c^_j m)^(p-1)."""
+def _odd_coefficients(parity: int):
+    """Those of odd l, with T(l, s) as printed for l of that parity."""
 
-    def h(x: Instance):
-        given, chosen = problem(x), series(x)
-        a = rank_one.square_length(given)
-        p = jnp.arange(1, DEGREES)
-        weights = p * jnp.square(chosen.coefficients(DEGREES)[1:])
-        inner = correlations(given, x.overlap)[..., None] * a / base(x)
-        terms = jnp.sum(weights * inner ** (p - 1), axis=-1) / base(x)
-        kicks = jnp.outer(given.readout * given.teacher, given.readout * given.student)
-        return 2 * x.scale**2 * jnp.sum(kicks * terms)
+    def coefficients(r: Run) -> Float[Array, " odd"]:
+        given = problem(r.x)
+        table = series_coefficients(given, series(r.x), DEGREES) * moments(given, DEGREES)[parity]
+        return jnp.sum(table, axis=1)[1::2]
 
-    return h
+    return at_least("C4: odd coefficients", coefficients, lambda r: 0.0)
 
 
-def _odd_coefficients(r: Run):
-    given, chosen = problem(r.x), series(r.x)
-    table = series_coefficients(given, chosen, DEGREES) * moments(given, DEGREES)[1]
-    return jnp.sum(table, axis=1)[1::2]
+GRADIENT = equal("C1: the gradient", lambda r: r.sim.gradient, lambda r: r.theory.gradient)
+SERIES = equal("the series is the closed form", lambda r: r.theory.h, lambda r: r.theory.closed)
+LOSS = equal("C3: the loss", lambda r: r.sim.loss, lambda r: r.theory.loss)
 
 
-CLAIMS = (
-    equal("C1: the gradient", lambda r: r.sim["gradient"], lambda r: r.theory["gradient"]),
-    equal("the series is the closed form", lambda r: r.theory["h"], lambda r: r.theory["closed"]),
-    equal("C3: the loss", lambda r: r.sim["loss"], lambda r: r.theory["loss"]),
-    at_least("C4: odd coefficients", _odd_coefficients, lambda r: 0.0),
-)
-
-
-def _cut_off(r: Run):
-    """h of an activation with a kink, and its series cut off after KINKED orders."""
-    given, chosen = problem(r.x), activation(r.x)
-    return speed(given, chosen, r.x.overlap), speed_series(given, chosen, r.x.overlap, KINKED)
-
-
-def _within(share: float):
-    """The series with and without the truncation error encloses h."""
+def _cut_off(orders: int):
+    """The series cut off, with and without a bound on what it leaves out, encloses h."""
 
     def ends(r: Run):
-        cut = _cut_off(r)[1]
-        return jnp.stack([cut.value + share * cut.truncation, share * cut.truncation - cut.value])
+        cut = speed_series(problem(r.x), activation(r.x), r.x.overlap, orders)
+        left_out = speed_series(problem(r.x), activation(r.x), r.x.overlap, KINKED).truncation
+        return jnp.stack([cut.value + left_out, left_out - cut.value])
 
     def sides(r: Run):
-        h = _cut_off(r)[0]
+        h = speed(problem(r.x), activation(r.x), r.x.overlap)
         return jnp.stack([h, -h])
 
     return at_most("the series cut off", sides, ends)
 
 
 theorem = Theorem(
-    aliases=("condition-1",),
     space=problem_space(
         k=Size(3, high=4), d=Size(5, low=5, high=7), overlap=Real(-1, 1), elsewhere=Gaussian("d")
     ),
-    simulate=_simulate(False),
+    simulate=_simulate(),
     predict=_predict(_printed),
-    claims=CLAIMS,
+    claims=(GRADIENT, SERIES, LOSS, _odd_coefficients(1)),
+    source=Printed(
+        "Proposition 1, Section 3.1",
+        "the population spherical gradient is -h(<u, u^>) (u - u^ <u^, u>)",
+    ),
     readings=(
         Reading(
-            "display before h (A.1)",
-            Printed("", ""),
-            predict=_predict(_appendix(lambda x: 1 + x.scale**2 / x.k)),
-            claims=CLAIMS[:2],
-        ),
-        Reading(
-            "display that defines h (A.1)",
-            Printed("", ""),
-            predict=_predict(_appendix(lambda x: 1 + x.scale**2)),
-            claims=CLAIMS[:2],
-            note="1 + xi^2 for 1 + xi^2/k",
-        ),
-        Reading(
-            "without the factor 2 (A.3.2, A.5.1)",
-            Printed("", ""),
-            predict=_predict(lambda x: _printed(x) / 2),
-            claims=CLAIMS[:2],
-            note="the factor 2 of the square is lost",
+            "at any u^ on the sphere",
+            Printed("Proposition 1, Section 3.1", "at any u^ in S^(d-1)"),
+            simulate=_simulate(outside=False),
+            predict=_predict(_printed, outside=False),
+            claims=(GRADIENT,),
+            note="the proof takes u^ orthogonal to the features, as Eq. 4 keeps it",
         ),
         Reading(
             "neurons not normalised (Eq. 4)",
-            Printed("", ""),
-            simulate=_simulate(True),
-            claims=CLAIMS[:1],
+            Printed("Section 1.2.2", "(f*(x) - lambda^T s((W + xi c^ u^T) x))^2"),
+            simulate=_simulate(stretch=True),
+            claims=(GRADIENT,),
             note="Eq. 4 leaves out the division by sqrt(1 + xi^2/k) that the series assumes",
         ),
-        Reading("with a kink", Printed("", ""), claims=(_within(1.0),)),
+        Reading(
+            "with a kink",
+            Printed("Proposition 1, Section 3.1", "h(m) = 2 sum_l ..., a series without end"),
+            claims=(_cut_off(KINKED),),
+        ),
     ),
     mutants=(
         Mutant(
-            "half the gradient, twice the loss, negative coefficients",
-            predict=_predict(lambda x: _printed(x) / 2),
-            claims=(
-                *CLAIMS[:2],
-                equal(CLAIMS[2].name, CLAIMS[2].lhs, lambda r: 2 * r.theory["loss"]),
-                at_least(CLAIMS[3].name, lambda r: -_odd_coefficients(r), lambda r: 0.0),
-                _within(0.0),
-            ),
+            "the factor 2 of the square is lost",
+            predict=_predict(lambda x, m: _printed(x, m) / 2),
         ),
+        Mutant("the loss is halved", claims=(LOSS.scaled(0.5),)),
+        Mutant("T(l, s) of even l for odd l", claims=(_odd_coefficients(0),)),
+        Mutant("cut off after two orders", of=("with a kink",), claims=(_cut_off(2),)),
     ),
     instances=32,
 )

@@ -9,47 +9,45 @@ Measured is the 99th percentile over random signs.
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Theorem, scales_as
-from theorysim.numerics.gaussian import relu
-from theorysim.theorems.low_rank._problem import sign
-from theorysim.theorems.low_rank._recovery import Setting, odd, recovery_space
+from theorysim.claims import Instance, Mutant, Printed, Theorem, scales_as
+from theorysim.theorems.low_rank._problem import random_signs
+from theorysim.theorems.low_rank._recovery import recovery_space
+from theorysim.theorems.low_rank.assumption_4 import ASSUMPTION_4, SEPARATED
 
 NEURONS = (8.0, 16.0, 32.0, 64.0)
-SEPARATED = Setting(False, lambda x: 1.0, odd)
 
 
 def simulate(x: Instance, key):
     """The terms for random signs, over lambda_max^2."""
-    left, right = x.readout * sign(jax.random.normal(key, (2, x.k)))
+    left, right = x.readout * random_signs(key, x.k)
     rows = SEPARATED.features(x)
     gram = jnp.clip(rows @ rows.T, -1, 1)
-    tangent, a = relu().tangent, 1 + 1 / x.k
+    tangent, a = SEPARATED.activation().tangent, 1 + 1 / x.k
     moved = (tangent((gram + 1 / x.k) / a) + tangent((gram - 1 / x.k) / a)) / 2
     form = moved - tangent(gram / a)
     return jnp.abs(left @ form @ right) / (x.k * a) / jnp.max(x.readout) ** 2
 
 
-def _claims(exponent: float):
-    return (
-        scales_as(
-            "the 99th percentile over k",
-            lambda r: jnp.quantile(r.sim, 0.99),
-            over={"k": NEURONS},
-            exponent=exponent,
-            relation="at_most",
-        ),
-    )
-
+PERCENTILE = scales_as(
+    "the 99th percentile over k",
+    lambda r: jnp.quantile(r.sim, 0.99),
+    over={"k": NEURONS},
+    exponent=-9 / 16,
+    relation="at_most",
+)
 
 theorem = Theorem(
     space=recovery_space(),
     simulate=simulate,
-    claims=_claims(-9 / 16),
-    hypotheses={"Assumption 4": SEPARATED.separated},
-    mutants=(Mutant("k^-3", claims=_claims(-3.0)),),
+    claims=(PERCENTILE,),
+    assumes=(ASSUMPTION_4,),
+    source=Printed(
+        "Proposition 2, Section 3.3",
+        "O(lambda_max^2 k^(-1/2 - epsilon)), epsilon = min{rho/4, 1 - 1/(1 + 2 rho)}",
+    ),
+    mutants=(Mutant("k^(-3/2)", claims=(PERCENTILE.with_exponent(-1.5),)),),
     keys=256,
     instances=8,
     mutant_instances=8,

@@ -2,22 +2,27 @@
 
 Proposition 3 of Dayi and Chen (2024), xi = 1: h(m) = 2p (k/(k+1))^p h~(m) with
 h~(m) = sum_i lambda_i^2 c_i c^_i + O(lambda_max^2 / k), and h(m) sign(h(0)) >= |h(0)| / 2 with high
-probability over c^. The proof bounds the part off the diagonal by lambda_max^2 / k^(p-2); its terms
-are at most k^-1 (2/k)^(p-1), so a factor 2^(p-1) is missing there.
+probability over c^, read as 0.95. The proof bounds the part off the diagonal by lambda_max^2 /
+k^(p-2); its terms are at most k^-1 (2/k)^(p-1), so a factor 2^(p-1) is missing there.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
     Instance,
     Integer,
     Mutant,
+    Printed,
     Reading,
     Real,
+    Run,
     Size,
     Space,
     Theorem,
@@ -26,78 +31,89 @@ from theorysim.claims import (
     exists_constant,
     with_probability,
 )
-from theorysim.numerics import gaussian
+from theorysim.numerics.gaussian import from_coefficients
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import speed
-from theorysim.theorems.low_rank import _construction as construction
-from theorysim.theorems.low_rank._problem import sign
+from theorysim.theorems.low_rank.claim_2 import features
 
 HIGHEST = 6
 LADDER = (5.0, 9.0, 17.0, 33.0)
 
 
-def _problem(x: Instance, key) -> rank_one.RankOne:
-    signs, student = sign(x.signs), sign(jax.random.normal(key, (x.k,)))
-    rows = construction.features(signs)
-    return rank_one.from_signs(rows, x.readout, signs, student, 1.0)
+class Speed(NamedTuple):
+    """h and h~ for a random c^."""
+
+    h: Float[Array, ""]
+    reduced: Float[Array, ""]
+    """h~"""
+    rest: Float[Array, ""]
+    """h~ - sum_i lambda_i^2 c_i c^_i"""
+    off: Float[Array, ""]
+    """the part of h~ off the diagonal"""
+    signed: Float[Array, " overlaps"]
+    """h(m) sign(h(0)) where m h(0) >= 0"""
+    zero: Float[Array, ""]
+    """|h(0)|"""
 
 
-def simulate(x: Instance, key):
-    """h from the tangent of h_p, and h~ with its parts, for a random c^."""
-    given = _problem(x, key)
-    chosen = gaussian.from_coefficients(jax.nn.one_hot(x.power, HIGHEST + 1, dtype=float))
+def simulate(x: Instance, key) -> Speed:
+    """h from the tangent of h_p, h~ as printed."""
+    signs = jnp.where(x.signs >= 0, 1.0, -1.0)
+    student = jnp.where(jax.random.normal(key, (x.k,)) >= 0, 1.0, -1.0)
+    given = rank_one.from_signs(features(signs), x.readout, signs, student, 1.0)
+    hermite = from_coefficients(jax.nn.one_hot(x.power, HIGHEST + 1, dtype=float))
     kicks = jnp.outer(given.readout * given.teacher, given.readout * given.student)
     inner = rank_one.gram(given) + jnp.outer(given.teacher, given.student) * x.overlap
     parts = kicks * inner ** (x.power - 1)
     main = jnp.sum(jnp.square(given.readout) * given.teacher * given.student)
-    grid = jnp.linspace(0.0, 1.0, 33)
-    at_zero = speed(given, chosen, 0.0 * x.overlap)
-    return {
-        "h": speed(given, chosen, x.overlap),
-        "h~": jnp.sum(parts),
-        "rest": jnp.sum(parts) - main,
-        "off": jnp.abs(jnp.sum(parts) - jnp.trace(parts)),
-        "signed": speed(given, chosen, sign(at_zero) * grid) * sign(at_zero),
-        "zero": jnp.abs(at_zero),
-    }
+    at_zero = speed(given, hermite, 0.0 * x.overlap)
+    side = jnp.where(at_zero >= 0, 1.0, -1.0)
+    return Speed(
+        speed(given, hermite, x.overlap),
+        jnp.sum(parts),
+        jnp.sum(parts) - main,
+        jnp.abs(jnp.sum(parts) - jnp.trace(parts)),
+        speed(given, hermite, side * jnp.linspace(0.0, 1.0, 33)) * side,
+        jnp.abs(at_zero),
+    )
 
 
-def _largest(r):
+def _largest(r: Run):
     return jnp.max(jnp.abs(r.x.readout)) ** 2
 
 
-def _prefactor(factor: float):
-    return equal(
-        "C1: h = 2p (k/(k+1))^p h~",
-        lambda r: r.sim["h"],
-        lambda r: factor * r.x.power * (r.x.k / (r.x.k + 1)) ** r.x.power * r.sim["h~"],
-    )
-
-
-def _off(factor):
+def _off(constant):
     return at_most(
         "the part off the diagonal",
-        lambda r: r.sim["off"],
-        lambda r: factor(r) * _largest(r) / r.x.k ** (r.x.power - 2.0),
+        lambda r: r.sim.off,
+        lambda r: constant(r.x) * _largest(r) / r.x.k ** (r.x.power - 2.0),
     )
 
 
-REST = exists_constant(
-    "C1: h~ - sum_i lambda_i^2 c_i c^_i = O(lambda_max^2 / k)",
-    lambda r: jnp.max(jnp.abs(r.sim["rest"]), axis=0),
-    lambda r: _largest(r) / r.x.k,
-    over={"k": LADDER},
-)
+def _rest(power):
+    return exists_constant(
+        "C1: h~ - sum_i lambda_i^2 c_i c^_i = O(lambda_max^2 / k)",
+        lambda r: jnp.max(jnp.abs(r.sim.rest), axis=0),
+        lambda r: _largest(r) / r.x.k ** power(r.x),
+        over={"k": LADDER},
+    )
 
 
 def _sign_kept(share: float):
     return with_probability(
         "C2: h keeps its sign",
-        lambda r: share * r.sim["zero"][:, None],
-        lambda r: r.sim["signed"],
+        lambda r: share * r.sim.zero[:, None],
+        lambda r: r.sim.signed,
         at_least=lambda r: 0.95,
     )
 
+
+PREFACTOR = equal(
+    "C1: h = 2p (k/(k+1))^p h~",
+    lambda r: r.sim.h,
+    lambda r: 2 * r.x.power * (r.x.k / (r.x.k + 1)) ** r.x.power * r.sim.reduced,
+)
+AS_PRINTED = _off(lambda x: 1.0)
 
 theorem = Theorem(
     space=Space(
@@ -108,25 +124,32 @@ theorem = Theorem(
         overlap=Real(-1, 1),
     ),
     simulate=simulate,
-    claims=(_prefactor(2), _off(lambda r: 1.0), REST, _sign_kept(0.5)),
+    claims=(PREFACTOR, AS_PRINTED, _rest(lambda x: 1.0), _sign_kept(0.5)),
+    source=Printed(
+        "Proposition 3 and its proof, Section 3.5",
+        "h(m) = 2p (k/(k+1))^p h~(m); the part off the diagonal <= lambda_max^2 / k^(p-2)",
+    ),
+    note="the factor 2^(p-1) of (2/k)^(p-1) is missing off the diagonal",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("2^(p-1) lambda_max^2 / k^(p-2) for lambda_max^2 / k^(p-2)"),
             claims=(
-                _prefactor(2),
-                _off(lambda r: 2.0 ** (r.x.power - 1)),
-                REST,
+                PREFACTOR,
+                _off(lambda x: 2.0 ** (x.power - 1)),
+                _rest(lambda x: 1.0),
                 _sign_kept(0.5),
             ),
             primary=True,
-            note="the factor 2^(p-1) of (2/k)^(p-1) is missing off the diagonal",
+            note="terms off the diagonal are at most (2/k)^(p-1) / k",
         ),
     ),
     mutants=(
+        Mutant("p for 2p", claims=(PREFACTOR.scaled(0.5),)),
+        Mutant("without 2^(p-1), as printed", claims=(AS_PRINTED,)),
         Mutant(
-            "prefactor p, sign kept by 1.5 h(0)",
-            claims=(_prefactor(1), _off(lambda r: 0.01), REST, _sign_kept(1.5)),
+            "1/k^(p-2) for 1/k; 2 |h(0)| for |h(0)| / 2",
+            claims=(_rest(lambda x: x.power - 2.0), _sign_kept(2.0)),
         ),
     ),
     keys=256,

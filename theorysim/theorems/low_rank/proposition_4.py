@@ -9,50 +9,59 @@ grows (twice that for the drift). All sides are exact in closed form.
 
 from __future__ import annotations
 
-import jax.numpy as jnp
+from typing import NamedTuple
 
-from theorysim.claims import Instance, Mutant, Real, Run, Theorem, at_most
-from theorysim.numerics.gaussian import slope_square
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Instance, Mutant, Printed, Real, Run, Theorem, at_most
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import correlations, population_loss, speed
 from theorysim.theorems.low_rank._problem import activation, problem, problem_space
 
 
-def simulate(x: Instance, key):
+class Sizes(NamedTuple):
     """Loss, mean square of a = d f^ / dp, and |h(m)| sqrt(1 - m^2)."""
+
+    loss: Float[Array, ""]
+    gradient: Float[Array, ""]
+    drift: Float[Array, ""]
+
+
+def simulate(x: Instance, key) -> Sizes:
+    """All in closed form."""
     given, chosen = problem(x), activation(x)
-    a = rank_one.square_length(given)
     own = given._replace(teacher=given.student)
-    kicks = x.scale**2 / a * jnp.outer(given.student * x.readout, given.student * x.readout)
+    kicks = jnp.outer(given.student * x.readout, given.student * x.readout)
     slopes = chosen.tangent(correlations(own, jnp.ones(())))
-    return {
-        "loss": population_loss(given, chosen, x.overlap),
-        "gradient": jnp.sum(kicks * slopes),
-        "drift": jnp.abs(speed(given, chosen, x.overlap)) * jnp.sqrt(1 - x.overlap**2),
-    }
+    return Sizes(
+        population_loss(given, chosen, x.overlap),
+        x.scale**2 / rank_one.square_length(given) * jnp.sum(kicks * slopes),
+        jnp.abs(speed(given, chosen, x.overlap)) * jnp.sqrt(1 - x.overlap**2),
+    )
 
 
-def _scale(r: Run):
-    """C lambda_max^2."""
-    return slope_square(activation(r.x)) * jnp.max(jnp.abs(r.x.readout)) ** 2
+def _claims(largest=jnp.max):
+    def scale(r: Run):
+        """C lambda_max^2."""
+        slope_square = activation(r.x).tangent(jnp.ones(()))
+        return 4 * slope_square * largest(jnp.abs(r.x.readout)) ** 2
 
-
-def _claims(share: float):
     return (
         at_most(
             "Proposition 4: the loss",
-            lambda r: r.sim["loss"],
-            lambda r: share * _scale(r) * jnp.minimum(r.x.k**2, 4 * r.x.k * r.x.scale**2),
+            lambda r: r.sim.loss,
+            lambda r: scale(r) * jnp.minimum(r.x.k**2, 4 * r.x.k * r.x.scale**2),
         ),
         at_most(
             "Proposition 5: the gradient of the student",
-            lambda r: r.sim["gradient"],
-            lambda r: share * _scale(r) * r.x.k**2 * r.x.scale**2 / (r.x.k + r.x.scale**2),
+            lambda r: r.sim.gradient,
+            lambda r: scale(r) * r.x.k**2 * r.x.scale**2 / (r.x.k + r.x.scale**2),
         ),
         at_most(
             "Proposition 6: the drift",
-            lambda r: r.sim["drift"],
-            lambda r: 2 * share * _scale(r) * r.x.k * r.x.scale**2 / (1 + r.x.scale**2 / r.x.k),
+            lambda r: r.sim.drift,
+            lambda r: 2 * scale(r) * r.x.k * r.x.scale**2 / (1 + r.x.scale**2 / r.x.k),
         ),
     )
 
@@ -60,8 +69,14 @@ def _claims(share: float):
 theorem = Theorem(
     space=problem_space(overlap=Real(-1, 1)),
     simulate=simulate,
-    claims=_claims(4.0),
+    claims=_claims(),
     aliases=("proposition-5", "proposition-6", "lemma-3"),
-    mutants=(Mutant("a hundredth of the constant", claims=_claims(0.04)),),
+    source=Printed(
+        "Propositions 4 to 6, Appendix A.2",
+        "C lambda_max^2 min{k^2, 4 k xi^2}; C lambda_max^2 k^2 xi^2 / (k + xi^2); "
+        "C lambda_max^2 k xi^2 / (1 + xi^2/k)",
+    ),
+    mutants=(Mutant("lambda_min for lambda_max", claims=_claims(jnp.min)),),
     instances=256,
+    mutant_instances=256,
 )

@@ -8,39 +8,71 @@ it with equality.
 
 from __future__ import annotations
 
-from theorysim.claims import Corrected, Instance, Mutant, Reading, Theorem, at_most
-from theorysim.theorems.low_rank._schedule import alpha, logarithm, schedule_space
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Space,
+    Theorem,
+    at_most,
+)
+
+
+def logarithm(x: Instance) -> Float[Array, ""]:
+    """log(d V)."""
+    return jnp.log(x.dimension * x.variance)
+
+
+def alpha(x: Instance, signal, delta) -> Float[Array, ""]:
+    """The time of the runs, 4 log(d V) / (epsilon delta S)."""
+    return 4 * logarithm(x) / (x.epsilon * delta * signal)
 
 
 def _simulate(power: int):
-    """alpha delta^2."""
+    """alpha delta^2 with the logarithm of delta to that power."""
 
-    def simulate(x: Instance, key):
+    def simulate(x: Instance, key) -> Float[Array, ""]:
         delta = x.epsilon**3 * x.signal / (4 * x.constant * logarithm(x) ** power)
-        return alpha(x, delta) * delta**2
+        return alpha(x, x.signal, delta) * delta**2
 
     return simulate
 
 
-def predict(x: Instance):
+def predict(x: Instance) -> Float[Array, ""]:
     """epsilon^2 / (C log(dV))."""
     return x.epsilon**2 / (x.constant * logarithm(x))
 
 
 theorem = Theorem(
-    space=schedule_space(),
+    space=Space(
+        dimension=Real(10, 1e6, log=True),
+        variance=Real(1, 1e4, log=True),
+        signal=Real(1e-3, 1, log=True),
+        epsilon=Real(0.001, 0.9, log=True),
+        constant=Real(1, 100, log=True),
+    ),
     simulate=_simulate(1),
     predict=predict,
     claims=(at_most("alpha delta^2", lambda r: r.sim, lambda r: r.theory),),
+    source=Printed(
+        "Proposition 9 and its proof, Appendix B.3.1",
+        "delta = epsilon^3 S_k / (4 C log(d V_k)), so alpha delta^2 <= epsilon^2 / (C log(d V_k))",
+    ),
+    note="with one logarithm in delta, alpha delta^2 is epsilon^2 / C",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("log(d V)^2 for log(d V) in delta, as in Theorem 7"),
             simulate=_simulate(2),
             primary=True,
-            note="delta has log(dV)^2, as in Theorem 7; with one logarithm alpha delta^2 is "
-            "epsilon^2 / C",
+            note="with two logarithms in delta the bound on alpha delta^2 is attained",
         ),
     ),
-    mutants=(Mutant("no logarithm", simulate=_simulate(0)),),
+    mutants=(Mutant("one logarithm in delta, as printed", simulate=_simulate(1)),),
 )

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Corrected, Instance, Mutant, Reading, Theorem, equal
+from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Theorem, equal
 from theorysim.numerics.gaussian import relu
 from theorysim.theorems.low_rank._problem import problem, problem_space, truth
 
 SAMPLES = 128  # per key
 
 
-def simulate(x: Instance, key):
+def simulate(x: Instance, key) -> Float[Array, " d"]:
+    """The mean over samples."""
     given = problem(x)
     inputs = jax.random.normal(key, (SAMPLES, x.d))
     moved = given.features + given.scale * given.teacher[:, None] * truth(x)
@@ -27,7 +29,7 @@ def simulate(x: Instance, key):
 
 
 def _predict(factor: float):
-    def predict(x: Instance):
+    def predict(x: Instance) -> Float[Array, " d"]:
         given = problem(x)
         mu_1 = relu().coefficients(2)[1]
         return factor * mu_1 * jnp.sum(given.readout * given.teacher) * given.scale * truth(x)
@@ -40,15 +42,23 @@ theorem = Theorem(
     simulate=simulate,
     predict=_predict(1.0),
     claims=(equal("E[x (f_base - f_teacher)]", lambda r: r.mean(r.sim), lambda r: r.theory),),
+    source=Printed(
+        "Remark 1, Section 1.2.3",
+        "E_x[x (f_theta_0(x) - f_theta(x))] = mu_1(sigma) (sum_i lambda_i c_i) u",
+    ),
+    note="the sign is the opposite one",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("-mu_1 for mu_1"),
             predict=_predict(-1.0),
             primary=True,
-            note="the sign: Stein's identity gives sum_i lambda_i (w_i - (w_i + xi c_i u)) / 2",
+            note="Stein's identity gives sum_i lambda_i (w_i - (w_i + c_i u)) / 2",
         ),
     ),
-    mutants=(Mutant("mu_1 = 1", predict=_predict(-2.0)),),
+    mutants=(
+        Mutant("mu_1 = 1", predict=_predict(-2.0)),
+        Mutant("the printed sign", predict=_predict(1.0)),
+    ),
     keys=256,
 )

@@ -2,44 +2,63 @@
 
 Theorem 4 of Dayi and Chen (2024): T = O~(lambda_max^4 / (lambda_min^4 gamma^2) d k^3 / epsilon^4)
 steps, times k where mu_1 = 0, reach <u_T, u>^2 >= 1 - epsilon. Measured is the time of recovery on
-the reduced chain at the printed learning rate, of order epsilon^3 / (d k^2), over sqrt(k) where
-mu_1 = 0.
+the reduced chain at the printed learning rate, of order lambda_min^2 epsilon^3 / (lambda_max^4 d
+k^2), over sqrt(k) where mu_1 = 0, for ReLU and the absolute value.
 """
 
 from __future__ import annotations
 
-from theorysim.claims import Mutant, Printed, Reading, Theorem
+from theorysim.claims import Instance, Mutant, Printed, Reading, Theorem
+from theorysim.theorems.low_rank import _recovery_time as time
 from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
-from theorysim.theorems.low_rank._recovery_time import (
-    Schedule,
-    growth_in_d,
-    growth_in_epsilon,
-    growth_in_k,
-)
 
-ODD = Schedule(Setting(True, lambda x: 1.0, odd), constant=45, power=2, least=0.2, order=0)
-EVEN = Schedule(Setting(True, lambda x: 1.0, even), constant=45, power=2.5, least=0.4, order=-0.5)
+
+def _rate(power: float):
+    """eta, of order epsilon^3 / (d k^power)."""
+    return lambda x: 45 * time.readout_ratio(x) * x.epsilon**3 / (x.dimension * x.k**power)
+
+
+def _one(x: Instance) -> float:
+    return 1.0
+
+
+# The event, |h(0)| >= gamma (mu_1 != 0) or gamma / sqrt(k), with a gamma of half of the signs.
+ODD = time.Recovery(Setting(True, _one, odd), _rate(2), fast=lambda x: 0.2)
+EVEN = time.Recovery(Setting(True, _one, even), _rate(2.5), fast=lambda x: 0.4 * x.k**-0.5)
 
 theorem = Theorem(
     space=recovery_space(),
-    simulate=ODD.steps_in_d,
-    claims=growth_in_d(),
-    hypotheses=ODD.hypotheses(),
+    simulate=ODD.over_d,
+    claims=time.in_d(),
+    hypotheses=ODD.event(),
     printed="in d",
+    source=Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)"),
     readings=(
         Reading(
-            "in epsilon", Printed("", ""), simulate=ODD.steps_in_epsilon, claims=growth_in_epsilon()
+            "in epsilon",
+            Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)"),
+            simulate=ODD.over_epsilon,
+            claims=time.in_epsilon(),
         ),
-        Reading("in k, mu_1 != 0", Printed("", ""), simulate=ODD.steps_in_k, claims=growth_in_k(3)),
+        Reading(
+            "in k, mu_1 != 0",
+            Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3) if mu_1 != 0"),
+            simulate=ODD.over_k,
+            claims=time.in_k(3),
+        ),
         Reading(
             "in k, mu_1 = 0",
-            Printed("", ""),
-            simulate=EVEN.steps_in_k,
-            claims=growth_in_k(4),
-            hypotheses=EVEN.hypotheses(),
+            Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3), times k otherwise"),
+            simulate=EVEN.over_k,
+            claims=time.in_k(4),
+            hypotheses=EVEN.event(),
         ),
     ),
-    mutants=(Mutant("square root of d", claims=growth_in_d(0.5)),),
+    mutants=(
+        Mutant("square root of d", claims=time.in_d(0.5)),
+        Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
+        Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=time.in_k(1)),
+    ),
     keys=4,
     instances=16,
 )

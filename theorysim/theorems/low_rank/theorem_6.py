@@ -12,16 +12,15 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Real, Theorem, at_most
-from theorysim.theorems.low_rank._recovery import Setting, odd, recovery_space
-from theorysim.theorems.low_rank._recovery_time import (
-    Schedule,
-    growth_in_d,
-    growth_in_epsilon,
-    growth_in_k,
-)
+from theorysim.theorems.low_rank import _recovery_time as time
+from theorysim.theorems.low_rank._recovery import recovery_space
+from theorysim.theorems.low_rank.assumption_4 import ASSUMPTION_4, SEPARATED
 
-SEPARATED = Setting(False, lambda x: 1.0, odd)
-SCHEDULE = Schedule(SEPARATED, constant=45, power=2.5, least=0.4, order=-0.5)
+RUNS = time.Recovery(
+    SEPARATED,
+    rate=lambda x: 45 * time.readout_ratio(x) * x.epsilon**3 / (x.dimension * x.k**2.5),
+    fast=lambda x: 0.4 * x.k**-0.5,
+)
 
 
 def _enlarged(x: Instance) -> Instance:
@@ -29,23 +28,24 @@ def _enlarged(x: Instance) -> Instance:
 
 
 def _flow_time(x: Instance, key):
-    return SEPARATED.flow_time(_enlarged(x), key)
+    """From an overlap of 1 / sqrt(d) to a square of 1 - epsilon."""
+    return SEPARATED.flow_time(_enlarged(x), 1 / jnp.sqrt(x.dimension), jnp.sqrt(1 - x.epsilon))
 
 
-def _time(power: int):
+def _within(power: int):
     """eta T with eta = lambda_max^power delta / (d k^2) and T = alpha lambda_max^4 d k^2.
 
     delta alpha = log(lambda_max^4 d k^2) sqrt(k) / (lambda_min^2 gamma epsilon).
     """
 
-    def time(r):
+    def duration(r):
         readout = r.x.size * r.x.readout
         largest, least = jnp.max(readout), jnp.min(readout)
         logarithm = jnp.log(largest**4 * r.x.dimension * r.x.k**2)
         progress = logarithm * r.x.k**0.5 / (least**2 * r.x.gamma * r.x.epsilon)
         return largest ** (power + 4.0) * progress
 
-    return time
+    return (at_most("the flow recovers u within eta T", lambda r: r.sim, duration),)
 
 
 def _fast_enough(x: Instance):
@@ -60,60 +60,53 @@ def _variance(x: Instance):
     return jnp.max(_enlarged(x).readout) ** 4 * x.k**2 - 1
 
 
-EVENT = {
-    "V >= 1 (Condition 2)": _variance,
-    "|h(0)| >= gamma lambda_min^2 / sqrt(k)": _fast_enough,
-    "Assumption 4": SEPARATED.separated,
-}
-
-
-def _flow_claims(power: int, factor: float = 1.0):
-    return (
-        at_most(
-            "the flow recovers u within eta T",
-            lambda r: r.sim,
-            lambda r: factor * _time(power)(r),
-        ),
-    )
-
-
 theorem = Theorem(
     space=recovery_space(size=Real(0.3, 3, log=True), gamma=Real(0.01, 1, log=True)),
     simulate=_flow_time,
-    claims=_flow_claims(4),
-    hypotheses=EVENT,
+    claims=_within(4),
+    assumes=(ASSUMPTION_4,),
+    hypotheses={
+        "V >= 1 (Condition 2)": _variance,
+        "|h(0)| >= gamma lambda_min^2 / sqrt(k)": _fast_enough,
+    },
     aliases=("theorem-2",),
+    source=Printed("Theorem 6, Section 2.2.2", "eta = lambda_max^4 delta / (d k^2)"),
+    note="with lambda_max^4 in the numerator of eta small readouts do not move in T steps",
     readings=(
         Reading(
             "eta corrected",
-            Corrected(""),
-            claims=_flow_claims(-4),
+            Corrected("lambda_max^4 in the denominator of eta, as in Theorem 4"),
+            claims=_within(-4),
             primary=True,
-            note="lambda_max^4 belongs into the denominator of eta, as in Theorem 4",
+            note="lambda_max^4 belongs into the denominator of eta",
         ),
         Reading(
             "in d",
-            Printed("", ""),
-            simulate=SCHEDULE.steps_in_d,
-            claims=growth_in_d(),
-            hypotheses=SCHEDULE.hypotheses(),
+            Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
+            simulate=RUNS.over_d,
+            claims=time.in_d(),
+            hypotheses=RUNS.event(),
         ),
         Reading(
             "in epsilon",
-            Printed("", ""),
-            simulate=SCHEDULE.steps_in_epsilon,
-            claims=growth_in_epsilon(),
-            hypotheses=SCHEDULE.hypotheses(),
+            Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
+            simulate=RUNS.over_epsilon,
+            claims=time.in_epsilon(),
+            hypotheses=RUNS.event(),
         ),
         Reading(
             "in k",
-            Printed("", ""),
-            simulate=SCHEDULE.steps_in_k,
-            claims=growth_in_k(3),
-            hypotheses=SCHEDULE.hypotheses(),
+            Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
+            simulate=RUNS.over_k,
+            claims=time.in_k(3),
+            hypotheses=RUNS.event(),
         ),
     ),
-    mutants=(Mutant("a thousandth of the time", claims=_flow_claims(-4, 1e-3)),),
+    mutants=(
+        Mutant("lambda_max^4 in the numerator of eta", claims=_within(4)),
+        Mutant("square root of d", of=("in d",), claims=time.in_d(0.5)),
+        Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
+    ),
     keys=4,
     instances=16,
 )

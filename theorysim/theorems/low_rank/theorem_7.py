@@ -2,56 +2,79 @@
 
 Theorem 7 of Dayi and Chen (2024): delta = min(S epsilon^3 / (4 mu log(dV)^2), 1), alpha = 4 log(dV)
 / (epsilon delta S), eta = delta / (d V), T = ceil(alpha d V) and T_weak = ceil(4 d V / (delta S)),
-which the proof has as ceil(2 d V / (delta S)). Decided is what the schedule asks of the drift: at
-the slowest speed that Condition 3 allows, h = S, the flow must reach the weak level 1/2 within eta
-T_weak and 1 - epsilon within eta T. Noise is measured in Theorems 4 to 6; `requirements` are the printed
-steps. Proposition 9 takes delta = epsilon^3 S / (4 C log(dV)) and says that then alpha delta^2 <=
-epsilon^2 / (C log(dV)).
+which the proof has as ceil(2 d V / (delta S)). Decided is what the schedule asks of the drift: the
+population's flow from beta / sqrt(d) must reach the weak level 1/2 within the time eta T_weak and
+1 - epsilon within eta T. Noise is measured in Theorems 4 to 6; the requirement is the printed T.
 """
 
 from __future__ import annotations
 
-import jax.numpy as jnp
+from typing import NamedTuple
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_least, at_most
-from theorysim.theorems.low_rank._schedule import alpha, logarithm, schedule_space
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_most
+from theorysim.theorems.low_rank.condition_2 import CONDITION_2
+from theorysim.theorems.low_rank.condition_3 import CONDITION_3, SETTING, condition_space, signal
+from theorysim.theorems.low_rank.proposition_9 import alpha, logarithm
+
+
+class Times(NamedTuple):
+    """To an overlap of 1/2, and to one of 1 - epsilon."""
+
+    weak: Float[Array, ""]
+    strong: Float[Array, ""]
 
 
 def _delta(x: Instance):
-    return jnp.minimum(x.signal * x.epsilon**3 / (4 * x.constant * logarithm(x) ** 2), 1.0)
+    return jnp.minimum(signal(x) * x.epsilon**3 / (4 * x.constant * logarithm(x) ** 2), 1.0)
 
 
-def _simulate(share: float):
-    """The flow's overlap after eta T_weak and eta T, from beta / sqrt(d), where h = S."""
-
-    def simulate(x: Instance, key):
-        start = jnp.arctanh(x.beta / jnp.sqrt(x.dimension))
-        weak = 4 * share / x.signal
-        whole = alpha(x, _delta(x)) * _delta(x)
-        return {
-            "weak": jnp.tanh(start + x.signal * weak),
-            "gap": 2 / (1 + jnp.exp(2 * (start + x.signal * whole))),
-        }
-
-    return simulate
+def simulate(x: Instance, key) -> Times:
+    """Of the population's flow."""
+    start = x.beta / jnp.sqrt(x.dimension)
+    return Times(*(SETTING.flow_time(x, start, level) for level in (0.5, 1 - x.epsilon)))
 
 
-def _claims(level: float, factor: float):
-    return (
-        at_least("C1: |m| >= 1/2 after T_weak", lambda r: r.sim["weak"], lambda r: level),
-        at_most("C2: 1 - |m_T| <= epsilon", lambda r: r.sim["gap"], lambda r: factor * r.x.epsilon),
-    )
+def _predict(weak: float, power: int = 1):
+    """eta T_weak = weak / S and eta T = alpha delta = 4 log(dV) / (epsilon S), with S^power."""
 
+    def predict(x: Instance) -> Times:
+        whole = alpha(x, signal(x) ** power, _delta(x)) * _delta(x)
+        return Times(weak / signal(x) ** power, whole)
 
-def _demanded(x: Instance):
-    return jnp.log10(alpha(x, _delta(x)) * x.dimension * x.variance)
+    return predict
 
 
 theorem = Theorem(
-    space=schedule_space(beta=Real(0.01, 1, log=True)),
-    simulate=_simulate(1.0),
-    claims=_claims(0.5, 1.0),
-    requirements={"log10 of T": _demanded},
-    readings=(Reading("T_weak of the proof", Printed("", ""), simulate=_simulate(0.5)),),
-    mutants=(Mutant("within 1 / (10 S)", simulate=_simulate(0.025), claims=_claims(0.5, 1e-6)),),
+    space=condition_space(beta=Real(0.01, 1, log=True), epsilon=Real(0.001, 0.45, log=True)),
+    simulate=simulate,
+    predict=_predict(4.0),
+    assumes=(CONDITION_2, CONDITION_3),
+    claims=(
+        at_most("C1: |m| >= 1/2 after T_weak", lambda r: r.sim.weak, lambda r: r.theory.weak),
+        at_most("C2: 1 - |m_T| <= epsilon", lambda r: r.sim.strong, lambda r: r.theory.strong),
+    ),
+    requirements={
+        "log10 of T": lambda x: jnp.log10(alpha(x, signal(x), _delta(x)) * x.dimension * x.variance)
+    },
+    source=Printed(
+        "Theorem 7, Section 3.1",
+        "sup_(t <= T_weak) |m_t| >= r with T_weak = ceil(4 d V_k / (delta S_k)); |m_T| >= 1 - eps",
+    ),
+    readings=(
+        Reading(
+            "T_weak of the proof",
+            Printed("Proof of Theorem 7, Appendix B.3.3", "T_weak = ceil(2 d V_k / (delta S_k))"),
+            predict=_predict(2.0),
+        ),
+    ),
+    mutants=(
+        Mutant(
+            "the 1/S of T and T_weak is lost",
+            of=("as printed", "T_weak of the proof"),
+            predict=_predict(4.0, power=0),
+        ),
+    ),
 )

@@ -63,12 +63,20 @@ theorem = Theorem(
     claims=(_query(3, -1.5),),
     printed="one query, p = 3",
     aliases=("theorem-3",),
+    source=Printed("Theorem 8, Section 3.5", "at least d^(p/2) queries or d^(-p/4) tolerance"),
+    note="of the lower bound only the size of one query's answer is decided",
     readings=(
         Reading(
-            "one query, p = 6", Printed("", ""), simulate=_of_order(6), claims=(_query(6, -3.0),)
+            "one query, p = 6",
+            Printed("Theorem 8, Section 3.5", "at least d^(p/2) queries or d^(-p/4) tolerance"),
+            simulate=_of_order(6),
+            claims=(_query(6, -3.0),),
         ),
     ),
-    mutants=(Mutant("d^(-p/4)", claims=(_query(3, -0.75),)),),
+    mutants=(
+        Mutant("d^(-p/4), p = 3", claims=(_query(3, -0.75),)),
+        Mutant("d^(-p/4), p = 6", of=("one query, p = 6",), claims=(_query(6, -1.5),)),
+    ),
     keys=16,
     instances=16,
 )

@@ -8,71 +8,90 @@ C_sigma = 1 and its loss in closed form, with every display on the way.
 
 from __future__ import annotations
 
-import jax.numpy as jnp
+from typing import NamedTuple
 
-from theorysim.claims import Instance, Mutant, Real, Run, Theorem, at_most, equal
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Instance, Mutant, Printed, Real, Run, Theorem, at_most, equal
 from theorysim.numerics.gaussian import relu
 from theorysim.numerics.kernels import arc_cosine
-from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import population_loss
 from theorysim.theorems.low_rank._problem import problem, problem_space
 
 
-def simulate(x: Instance, key):
-    """The candidate's loss and that of its neurons one by one, at 1 - m = x.gap.
+class Candidate(NamedTuple):
+    """Of the candidate at 1 - m = x.gap."""
 
-    The scale of lengths is that of neurons of norm one; distances come from their differences.
-    """
+    loss: Float[Array, ""]
+    """E(f* - h)^2"""
+    alone: Float[Array, ""]
+    """E(s(v_i) - s(v_i'))^2, of one neuron of norm one"""
+    square: Float[Array, ""]
+    """the square of that neuron's distance from its candidate"""
+    apart: Float[Array, ""]
+    """xi / sqrt(k) |u - u^|"""
+
+
+def simulate(x: Instance, key) -> Candidate:
+    """All in closed form."""
     given = problem(x)
     same = given._replace(student=given.teacher)
-    kick = x.scale**2 / x.k / rank_one.square_length(given)
+    kick = x.scale**2 / (x.k + x.scale**2)
     # 1 - cos(angle) = kick gap for the angle between v_i and its candidate; differences of duals
     # of nearly equal neurons would lose their digits.
     angle = 2 * jnp.arcsin(jnp.sqrt(kick * x.gap / 2))
-    return {
-        "loss": population_loss(same, relu(), 1 - x.gap),
-        "alone": kick * x.gap - arc_cosine(angle) / jnp.pi,
-        "square": 2 * kick * x.gap,
-        "apart": jnp.sqrt(2 * x.gap) * x.scale / jnp.sqrt(x.k),
-    }
+    return Candidate(
+        loss=population_loss(same, relu(), 1 - x.gap),
+        alone=kick * x.gap - arc_cosine(angle) / jnp.pi,
+        square=2 * kick * x.gap,
+        apart=jnp.sqrt(2 * x.gap) * x.scale / jnp.sqrt(x.k),
+    )
 
 
-def _largest(r: Run):
-    return jnp.max(jnp.abs(r.x.readout)) ** 2
-
-
-def _epsilon(constant: float):
+def _loss(largest=jnp.max):
     """The epsilon for which the hypothesis on 1 - m is an equality."""
 
     def epsilon(r: Run):
-        k, square = r.x.k, r.x.scale**2
-        return constant * _largest(r) * square * k**2 / (k + square) * r.x.gap
+        square = r.x.scale**2
+        readout = largest(jnp.abs(r.x.readout)) ** 2
+        return 2 * readout * square * r.x.k**2 / (r.x.k + square) * r.x.gap
 
-    return epsilon
+    return at_most("E(f* - h)^2 <= epsilon", lambda r: r.sim.loss, epsilon)
 
 
-def _claims(constant: float, length: float):
-    return (
-        at_most("E(f* - h)^2 <= epsilon", lambda r: r.sim["loss"], _epsilon(2 * constant)),
-        at_most(
-            "P1: Cauchy-Schwarz over neurons",
-            lambda r: r.sim["loss"],
-            lambda r: constant * r.x.k * jnp.sum(r.x.readout**2) * r.sim["alone"],
-        ),
-        at_most(
-            "P2: Lipschitz neurons", lambda r: r.sim["alone"], lambda r: constant * r.sim["square"]
-        ),
-        equal(
-            "P3: their distance",
-            lambda r: jnp.sqrt(r.sim["square"]),
-            lambda r: length * r.sim["apart"] / jnp.sqrt(1 + r.x.scale**2 / r.x.k),
-        ),
-    )
-
+CAUCHY_SCHWARZ = at_most(
+    "P1: Cauchy-Schwarz over neurons",
+    lambda r: r.sim.loss,
+    lambda r: r.x.k * jnp.sum(r.x.readout**2) * r.sim.alone,
+)
+LIPSCHITZ = at_most("P2: Lipschitz neurons", lambda r: r.sim.alone, lambda r: r.sim.square)
+DISTANCE = equal(
+    "P3: their distance",
+    lambda r: jnp.sqrt(r.sim.square),
+    lambda r: r.sim.apart / jnp.sqrt(1 + r.x.scale**2 / r.x.k),
+)
 
 theorem = Theorem(
     space=problem_space(gap=Real(1e-4, 2, log=True)),
     simulate=simulate,
-    claims=_claims(1.0, 1.0),
-    mutants=(Mutant("a fiftieth of the constant", claims=_claims(0.02, 2.0)),),
+    claims=(_loss(), CAUCHY_SCHWARZ, LIPSCHITZ, DISTANCE),
+    source=Printed(
+        "Theorem 9, Appendix C.2",
+        "1 - |<u, u^>| <= epsilon (k + xi^2) / (2 C_sigma lambda_max^2 xi^2 k^2)",
+    ),
+    mutants=(
+        Mutant("lambda_min for lambda_max", claims=(_loss(jnp.min),)),
+        Mutant(
+            "the k of Cauchy-Schwarz is lost",
+            claims=(CAUCHY_SCHWARZ.against(lambda r: jnp.sum(r.x.readout**2) * r.sim.alone),),
+        ),
+        Mutant(
+            "the cube of the distance for its square",
+            claims=(LIPSCHITZ.against(lambda r: r.sim.square**1.5),),
+        ),
+        Mutant(
+            "the division by sqrt(A) is lost", claims=(DISTANCE.against(lambda r: r.sim.apart),)
+        ),
+    ),
 )

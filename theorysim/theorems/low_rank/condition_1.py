@@ -1,0 +1,69 @@
+"""A sample's gradient is on average the gradient of the mean loss.
+
+Condition 1 of Dayi and Chen (2024), Section 3.1: E_x[grad L(u^; x)] = grad E_x[L(u^; x)], for
+spherical gradients. The sample's loss is differentiated automatically, and so is its mean in closed
+form (Appendix A.1), for activations with a kink.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Gaussian, Instance, Mutant, Printed, Real, Theorem, equal
+from theorysim.systems import rank_one
+from theorysim.systems.rank_one_overlap import population_loss
+from theorysim.theorems.low_rank._problem import (
+    DEGREES,
+    activation,
+    learner,
+    problem,
+    problem_space,
+    truth,
+)
+
+
+def _spherical(x: Instance, loss) -> Float[Array, " d"]:
+    """Off the features and tangent to the sphere at u^."""
+    here = learner(x, x.overlap)
+    slope = rank_one.outside(problem(x).features, jax.grad(loss)(here))
+    return slope - here * jnp.dot(here, slope)
+
+
+def simulate(x: Instance, key) -> Float[Array, " d"]:
+    """The gradient of a sample's loss."""
+    given, sample = problem(x), jax.random.normal(key, (x.d,))
+
+    def loss(direction):
+        student = (direction, given.student)
+        return rank_one.sample_loss(given, activation(x).value, truth(x), student, sample)
+
+    return _spherical(x, loss)
+
+
+def predict(x: Instance) -> Float[Array, " d"]:
+    """The gradient of the mean loss."""
+    return _spherical(
+        x, lambda direction: population_loss(problem(x), activation(x), direction @ truth(x))
+    )
+
+
+UNBIASED = equal("the mean gradient", lambda r: r.mean(r.sim), lambda r: r.theory)
+
+theorem = Theorem(
+    space=problem_space(
+        overlap=Real(-0.99, 0.99),
+        elsewhere=Gaussian("d"),
+        # Of polynomials of degree 4 the mean gradient shows only after millions of samples.
+        mu=Real(-0.1, 0.1, shape=DEGREES),
+    ),
+    simulate=simulate,
+    predict=predict,
+    claims=(UNBIASED,),
+    source=Printed("Condition 1, Section 3.1", "E_x[grad L(u^; x)] = grad E_x[L(u^; x)]"),
+    mutants=(Mutant("the gradient of half the loss", claims=(UNBIASED.scaled(0.5),)),),
+    keys=8192,
+    instances=16,
+    mutant_instances=16,
+)
