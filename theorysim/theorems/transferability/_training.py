@@ -55,6 +55,18 @@ def paths(x: Instance, network: relu.Network, rates: tuple | None = None) -> Pat
     return Paths(network.signs, before, after)
 
 
+def pretrained(x: Instance, network: relu.Network) -> relu.Network:
+    """The network after pretraining on the source task, at the stable learning rate."""
+    rate = stable_rates(x)[0]
+    return relu.train_to(network, source(x), rate, x.source_steps, normalisation=NORMALISATION)
+
+
+def fine_tuned(x: Instance, network: relu.Network) -> relu.Network:
+    """The network after fine-tuning on the target task, at the stable learning rate."""
+    rate = stable_rates(x)[1]
+    return relu.train_to(network, target(x), rate, x.target_steps, normalisation=NORMALISATION)
+
+
 def active(
     weights: Float[Array, "*times m d"], inputs: Float[Array, "n d"]
 ) -> Float[Array, "*times m n"]:

@@ -8,11 +8,13 @@ Gram matrix is Z^T Z, and a step of gradient descent is vec(W) - eta Z (u - y).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Real, Theorem, equal
-from theorysim.numerics.products import dot
+from theorysim.claims import Instance, Mutant, Printed, Real, Theorem, equal
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -23,76 +25,71 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def simulate(x: Instance, key):
+class Observed(NamedTuple):
+    """What a network of random weights does on the source task, and the path of pretraining."""
+
+    outputs: Float[Array, " p"]
+    stretched: Float[Array, " p"]
+    gradient: Float[Array, " md"]
+    gram: Float[Array, "p p"]
+    path: Float[Array, "times m d"]
+    signs: Float[Array, " m"]
+
+
+def simulate(x: Instance, key) -> Observed:
     """Outputs at W and c W, the derivative of the loss, and the path of pretraining."""
     network, task = training.started(x, key), source(x)
-    stretched = network._replace(weights=x.stretch * network.weights)
 
     def loss(weights):
         return relu.loss(network._replace(weights=weights), task, NORMALISATION)
 
-    return {
-        "outputs": relu.outputs(network, task.inputs),
-        "stretched": relu.outputs(stretched, task.inputs),
-        "gradient": training.vec(jax.grad(loss)(network.weights)),
-        "gram": relu.empirical_gram(network, task.inputs, network, task.inputs),
-        "path": training.paths(x, network).source,
-        "signs": network.signs,
-    }
+    return Observed(
+        relu.outputs(network, task.inputs),
+        relu.outputs(network._replace(weights=x.stretch * network.weights), task.inputs),
+        training.vec(jax.grad(loss)(network.weights)),
+        relu.empirical_gram(network, task.inputs, network, task.inputs),
+        training.paths(x, network).source,
+        network.signs,
+    )
 
 
 def _features(r):
     """Z along the path."""
-    return jax.vmap(training.features, (0, 0, None))(
-        r.sim["path"], r.sim["signs"], source(r.x).inputs
-    )
+    return training.features(r.sim.path, r.sim.signs, source(r.x).inputs)
 
 
-def _slopes(r, share: float):
+def _slopes(r):
     """Z (u - y) along the path."""
-    along = jax.vmap(training.outputs, (0, 0, None))
-    residual = along(r.sim["path"], r.sim["signs"], source(r.x).inputs) - r.x.source_labels
-    return share * jnp.einsum("ktmn,ktn->ktm", _features(r), residual, precision="highest")
+    outputs = training.outputs(r.sim.path, r.sim.signs, source(r.x).inputs)
+    return jnp.einsum("tmn,tn->tm", _features(r), outputs - r.x.source_labels, precision="highest")
 
 
-def _step(r, share: float):
-    vec = training.vec(r.sim["path"])
-    return (vec - stable_rates(r.x)[0] * _slopes(r, share))[:, :-1]
+def _outputs(r):
+    """Z^T vec(W) at the start."""
+    start = training.vec(r.sim.path[0])
+    return jnp.einsum("mn,m->n", _features(r)[0], start, precision="highest")
 
 
-def _claims(power: float, share: float) -> tuple:
-    def start(r):
-        return _features(r)[:, 0]
+def _gram(r):
+    """Z^T Z at the start."""
+    return jnp.einsum("mi,mj->ij", *[_features(r)[0]] * 2, precision="highest")
 
-    return (
-        equal(
-            "f is homogeneous",
-            lambda r: r.sim["stretched"],
-            lambda r: r.x.stretch**power * r.sim["outputs"],
-        ),
-        equal("dL/dW", lambda r: r.sim["gradient"], lambda r: _slopes(r, share)[:, 0]),
-        equal(
-            "Eq. 6: Z^T vec(W) = u",
-            lambda r: r.sim["outputs"],
-            lambda r: (
-                share
-                * jnp.einsum(
-                    "kmn,km->kn", start(r), training.vec(r.sim["path"][:, 0]), precision="highest"
-                )
-            ),
-        ),
-        equal(
-            "Eq. 6: Z^T Z = H",
-            lambda r: r.sim["gram"],
-            lambda r: share * dot(jnp.swapaxes(start(r), 1, 2), start(r)),
-        ),
-        equal(
-            "Eq. 7: a step of descent",
-            lambda r: training.vec(r.sim["path"][:, 1:]),
-            lambda r: _step(r, share),
-        ),
-    )
 
+def _step(factor: float):
+    def step(r):
+        rate = factor * stable_rates(r.x)[0]
+        return (training.vec(r.sim.path) - rate * _slopes(r))[:-1]
+
+    return step
+
+
+homogeneous = equal(
+    "f is homogeneous", lambda r: r.sim.stretched, lambda r: r.x.stretch * r.sim.outputs
+)
+gradient = equal("dL/dW", lambda r: r.sim.gradient, lambda r: _slopes(r)[0])
+outputs = equal("Eq. 6: Z^T vec(W) = u", lambda r: r.sim.outputs, _outputs)
+gram = equal("Eq. 6: Z^T Z = H", lambda r: r.sim.gram, _gram)
+step = equal("Eq. 7: a step of descent", lambda r: training.vec(r.sim.path[1:]), _step(1.0))
 
 theorem = Theorem(
     space=problem_space(
@@ -102,9 +99,27 @@ theorem = Theorem(
         stretch=Real(1e-3, 1e3, log=True),
     ),
     simulate=simulate,
-    claims=_claims(1.0, 1.0),
+    claims=(homogeneous, gradient, outputs, gram, step),
+    source=Printed(
+        "Section 6.1, Eq. 6 and Eq. 7",
+        "f(x) = a^T sigma(W^T x) / sqrt(m); L(W) = (y - f(X))^T (y - f(X)) / 2; "
+        "vec(W_P(k+1)) = vec(W_P(k)) - eta Z_P(k) (u(k) - y_P)",
+    ),
     aliases=("def-loss", "eq-6", "eq-7"),
-    mutants=(Mutant("homogeneous of degree two, loss averaged", claims=_claims(2.0, 1 / 3)),),
+    mutants=(
+        Mutant(
+            "homogeneous of degree two, as with trained signs",
+            claims=(homogeneous.against(lambda r: r.x.stretch**2 * r.sim.outputs),),
+        ),
+        Mutant("the loss is not halved", claims=(gradient.scaled(2), step.against(_step(2.0)))),
+        Mutant(
+            "Z with 1/m for 1/sqrt(m)",
+            claims=(
+                outputs.against(lambda r: _outputs(r) / jnp.sqrt(r.x.width)),
+                gram.against(lambda r: _gram(r) / r.x.width),
+            ),
+        ),
+    ),
     instances=32,
     mutant_instances=32,
 )

@@ -1,9 +1,10 @@
-"""The orders of the perturbation terms follow from those of their factors, with three exceptions.
+"""The orders of the perturbation terms follow from those of their factors, with four exceptions.
 
 Eq. 25 to 34 of Liu et al. (2019) and the sum that Theorem 1 prints. Their factors are printed
 before: ||eps'|| (Eq. 23), ||eps|| (Eq. 9), ||H_PQ(P) - H_PQ|| (Lemma 3), ||Z|| <= sqrt(n),
 ||H_P^(-1) y_P|| <= sqrt(n_P) / lambda_P, ||u_Q(0)|| = O(sqrt(n_Q) kappa / sqrt(delta)). No network
 is run: a product of factors is at most a constant times the printed order, over every variable.
+Eq. 30 prints eps^T Z_Q^T Z_P; eps has m d entries, and a second Z_Q makes the shapes agree.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from theorysim.claims import (
     Corrected,
     Instance,
     Mutant,
+    Printed,
     Reading,
     Real,
     Space,
@@ -45,7 +47,7 @@ def _order(x: Instance, **powers: float):
     return result
 
 
-def factors(x: Instance):
+def factors(x: Instance) -> dict:
     """The products that the proof takes, by equation."""
     error = _order(x, n_p=2, n_q=0.5, m=-0.5, lam=-2, failure=-2, kappa=-1)
     drift = _order(x, n_p=1, kappa=1, lam=-1, failure=-1)
@@ -60,7 +62,7 @@ def factors(x: Instance):
         "Eq. 27": error * jnp.sqrt(x.n_q) * drift,
         "Eq. 28": (labels * change) ** 2,
         "Eq. 29": drift**2,
-        "Eq. 30": drift * both,
+        "Eq. 30": jnp.sqrt(x.n_q) * drift * both,
         "Eq. 31": start * both,
         "Eq. 32": start * jnp.sqrt(x.n_q) * drift,
         "Eq. 33": start * error,
@@ -73,7 +75,7 @@ def _kappa_part(x: Instance):
     """What Eq. 29 to 32 keep at infinite width."""
     terms = (
         _order(x, n_p=2, kappa=2, lam=-2, failure=-2),
-        _order(x, n_p=2, n_q=0.5, kappa=1, lam=-2, failure=-1),
+        _order(x, n_p=2, n_q=1, kappa=1, lam=-2, failure=-1),
         _order(x, n_p=1, n_q=1, kappa=1, lam=-1, failure=-0.5),
         _order(x, n_p=1, n_q=1, kappa=2, lam=-1, failure=-1.5),
     )
@@ -112,6 +114,7 @@ CORRECTED = {
         PRINTED["Eq. 27"][0],
         {"n_p": 4, "n_q": 1, "m": -0.75, "lam": -3.5, "failure": -3, "kappa": -1.5},
     ),
+    "Eq. 30": tuple({**powers, "n_q": 1} for powers in PRINTED["Eq. 30"]),
     "sum": (
         {"n_p": 2, "n_q": 1, "kappa": 1, "lam": -2, "failure": -1},
         {"n_p": 2, "n_q": 1, "kappa": 2, "lam": -2, "failure": -2},
@@ -128,12 +131,16 @@ def _claim(name: str, orders: dict):
     )
 
 
-def _claims(orders: dict, names=tuple(PRINTED)) -> tuple:
-    return tuple(_claim(name, orders) for name in names)
+def _claims(orders: dict) -> tuple:
+    return tuple(_claim(name, orders) for name in PRINTED)
 
 
-def _square(x: Instance):
-    return {name: value**2 for name, value in factors(x).items()}
+def _one_power_less(variable: str) -> dict:
+    """Every order with one power of a variable less."""
+    return {
+        name: tuple({**powers, variable: powers[variable] - 1} for powers in orders)
+        for name, orders in CORRECTED.items()
+    }
 
 
 theorem = Theorem(
@@ -148,6 +155,12 @@ theorem = Theorem(
     simulate=nothing_to_run,
     predict=factors,
     claims=_claims(PRINTED),
+    source=Printed(
+        "Appendix C.1, Eq. 25 to 34, and Eq. 4",
+        "||eps'||^2 = O(n_P^4 n_Q / (m lambda_P^4 delta^4 kappa^2)), ..., "
+        "O(n_P^2 n_Q^(1/2) kappa / (lambda_P^2 delta))",
+    ),
+    note="the printed orders of Eq. 26, 27, 30 and of the sum are below their factors' product",
     aliases=(
         "eq-25",
         "eq-26",
@@ -163,12 +176,15 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected(
+                "lambda_P^3 in Eq. 26, n_P^4 in Eq. 27, n_Q for its root in Eq. 30 and in the sum "
+                "of Theorem 1"
+            ),
             claims=_claims(CORRECTED),
             primary=True,
-            note="lambda_P^3 in Eq. 26, n_P^4 in Eq. 27, n_Q for its root in Theorem 1's sum",
+            note="the product of the orders of the factors",
         ),
     ),
-    mutants=(Mutant("factors squared", predict=_square),),
+    mutants=(Mutant("one power of n_P less", claims=_claims(_one_power_less("n_p"))),),
     instances=16,
 )
