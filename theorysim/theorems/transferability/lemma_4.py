@@ -13,10 +13,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim.claims import Instance, Mutant, Printed, Real, Size, Theorem, with_probability
-from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
-    NORMALISATION,
     REGULAR,
     problem_space,
     smallest,
@@ -48,20 +46,12 @@ def simulate(x: Instance, key) -> Observed:
     ready = training.pretrained(x, network)
 
     def rest(now, task):
-        return jnp.linalg.norm(task.labels - relu.outputs(now, task.inputs))
+        return jnp.linalg.norm(task.labels - training.outputs(now.weights, now.signs, task.inputs))
 
     def record(now):
-        return relu.observe(now, network, target(x), NORMALISATION).movement
+        return jnp.max(jnp.linalg.norm(now.weights - network.weights, axis=1))
 
-    moved = relu.train(
-        ready,
-        target(x),
-        _rate(x),
-        x.target_steps,
-        normalisation=NORMALISATION,
-        record=record,
-        every=32,
-    )
+    moved = training.fine_tuning(x, ready, record, every=32, rate=_rate(x))
     return Observed(moved, rest(network, source(x)), rest(ready, target(x)))
 
 

@@ -25,10 +25,8 @@ from theorysim.claims import (
     at_most,
     equal,
 )
-from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
-    NORMALISATION,
     REGULAR,
     problem_space,
     smallest,
@@ -58,15 +56,13 @@ def simulate(x: Instance, key) -> Observed:
     ready, task = training.pretrained(x, training.started(x, key)), target(x)
 
     def record(now):
-        residual = relu.outputs(now, task.inputs) - task.labels
+        residual = training.outputs(now.weights, now.signs, task.inputs) - task.labels
         some = training.active(now.weights[:UNITS], task.inputs) * residual
         slopes = jnp.einsum("ri,id->rd", some, task.inputs, precision="highest")
         signs = now.signs[:UNITS, None]
         return Observed(jnp.linalg.norm(residual), signs * slopes / jnp.sqrt(x.width))
 
-    return relu.train(
-        ready, task, _rate(x), x.target_steps, normalisation=NORMALISATION, record=record
-    )
+    return training.fine_tuning(x, ready, record, rate=_rate(x))
 
 
 def _distance(r):

@@ -35,7 +35,7 @@ from theorysim.theorems.transferability._training import started
 class Small(NamedTuple):
     """What is at most R at the start."""
 
-    count: Float[Array, " keys"]
+    values: Float[Array, " keys"]
     """preactivations"""
     units: Float[Array, " keys"]
     """weight vectors"""
@@ -57,13 +57,13 @@ def _scale(power: int):
 
 printed = exists_constant(
     "sum_i |S_i| <= C m n_Q R / delta",
-    lambda r: jnp.quantile(r.sim.count, 1 - r.x.failure),
+    lambda r: jnp.quantile(r.sim.values, 1 - r.x.failure),
     _scale(0),
     over={"kappa": (1.0, 0.1, 0.01, 1e-3), "failure": (0.5, 0.25, 0.125)},
 )
 markov = with_probability(
     "with C = sqrt(2 / pi) / kappa",
-    lambda r: r.sim.count,
+    lambda r: r.sim.values,
     lambda r: jnp.sqrt(2 / jnp.pi) * _scale(1)(r),
     at_least=lambda r: 1 - r.x.failure,
 )
@@ -96,7 +96,7 @@ theorem = Theorem(
             claims=(
                 equal(
                     "P(|<w_r, x>| <= R) = P(|w_r| <= R)",
-                    lambda r: r.mean(r.sim.count) / (r.x.width * r.x.q),
+                    lambda r: r.mean(r.sim.values) / (r.x.width * r.x.q),
                     lambda r: r.mean(r.sim.units) / r.x.width,
                 ),
             ),

@@ -47,7 +47,7 @@ class Observed(NamedTuple):
     source_outputs: Float[Array, "*keys times p"]
 
 
-NAMES = Observed(
+NAMES = (
     "u_Q(k)",
     "loss",
     "|W(P) - W(0)|",
@@ -70,15 +70,7 @@ def simulate(x: Instance, key) -> Observed:
             here.outputs, here.loss, length, here.distance, there.distance, there.outputs
         )
 
-    path = relu.train(
-        ready,
-        target(x),
-        stable_rates(x)[1],
-        x.target_steps,
-        normalisation=NORMALISATION,
-        record=record,
-        every=EVERY,
-    )
+    path = training.fine_tuning(x, ready, record, every=EVERY)
     return path._replace(pretraining=length)
 
 

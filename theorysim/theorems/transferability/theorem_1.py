@@ -5,31 +5,34 @@ Theorem 1 (Eq. 4) of Liu et al. (2019): ||dL(W(P))/dX^1||^2 = ||dL(W(0))/dX^1||^
 probability 1 - delta, where kappa = O(lambda_P^2 delta / (n_P^2 sqrt(n_Q))), read with the constant
 one. The gradients are ||u_Q - y_Q|| (Eq. 16). The last error is that of infinite width, whose law
 transferability/ntk-two-stage checks, after K steps; the print asks nothing of K. It grows as
-n_Q for target inputs that are alike, because their outputs are: they come here in groups so tight
-that inputs of one group give the same numbers. Eq. 31, n_P n_Q kappa / (lambda_P sqrt(delta)), is
-the term that is not within the printed order. transferability/theorem-2-widths has the other error.
+n_Q: Eq. 31, n_P n_Q kappa / (lambda_P sqrt(delta)), is not within the printed order.
+transferability/theorem-2-widths has the other error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
+    Finding,
     Instance,
     Mutant,
     Printed,
     Reading,
     Real,
+    Size,
     Theorem,
     exists_constant,
 )
 from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability._problem import (
-    HYPOTHESES,
+    REGULAR,
     cross_gram,
     joint_inputs,
     problem_space,
@@ -40,34 +43,36 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def _samples(x: Instance):
-    """n_Q."""
-    return x.copies * x.q
+class Outputs(NamedTuple):
+    """On the target, at infinite width."""
+
+    start: Float[Array, "*keys q"]
+    """u_Q(0)"""
+    change: Float[Array, "*keys q"]
+    """u_Q(P) - u_Q(0)"""
 
 
 def _kappa(x: Instance):
     """A share of the largest scale that is allowed."""
-    largest = smallest(source_gram(x)) ** 2 * x.failure / (x.p**2 * jnp.sqrt(_samples(x)))
+    largest = smallest(source_gram(x)) ** 2 * x.failure / (x.p**2 * jnp.sqrt(x.q))
     return x.scale_share * largest
 
 
-def _simulate(steps: Callable) -> Callable:
-    """Initial outputs on the target and their change, at infinite width."""
-
-    def simulate(x: Instance, key):
+def _simulate(steps: float) -> Callable:
+    def simulate(x: Instance, key) -> Outputs:
         start = limit.sample_initial_outputs(key, joint_inputs(x), _kappa(x))
         residual = x.source_labels - start[: x.p]
-        moved = limit.kernel_descent(source_gram(x), residual, stable_rates(x)[0], steps(x))
-        return {"start": start[x.p :], "change": dot(moved.coefficients, cross_gram(x))}
+        moved = limit.kernel_descent(source_gram(x), residual, stable_rates(x)[0], steps)
+        return Outputs(start[x.p :], dot(moved.coefficients, cross_gram(x)))
 
     return simulate
 
 
 def _gap(r):
     """The squared gradient minus the three leading terms, free of their cancellation."""
-    labels, lead, change = r.x.target_labels, transferred(r.x), r.sim["change"]
+    labels, lead, change = r.x.target_labels, transferred(r.x), r.sim.change
     error = jnp.sum((change - lead) * (change + lead - 2 * labels), axis=-1)
-    return r.x.copies * jnp.abs(error + 2 * jnp.sum(change * r.sim["start"], axis=-1))
+    return jnp.abs(error + 2 * jnp.sum(change * r.sim.start, axis=-1))
 
 
 def _order(power: float):
@@ -75,49 +80,53 @@ def _order(power: float):
 
     def scale(r):
         rest = smallest(source_gram(r.x)) ** 2 * r.x.failure
-        return r.x.p**2 * _samples(r.x) ** power * _kappa(r.x) / rest
+        return r.x.p**2 * r.x.q**power * _kappa(r.x) / rest
 
     return exists_constant(
         "error of order kappa",
         lambda r: jnp.quantile(_gap(r), 1 - r.x.failure),
         scale,
         over={
-            "copies": (1, 30, 900),
+            "q": (4, 32, 256),
             "scale_share": (1, 0.1, 0.01),
             "failure": (0.5, 0.25, 0.125),
         },
     )
 
 
-REGULAR = {"lambda_P > 0": HYPOTHESES["lambda_P > 0"]}
-
 theorem = Theorem(
     space=problem_space(
-        copies=Real(1, 1000, log=True),
+        q=Size(4, high=1024),
         scale_share=Real(1e-4, 1, log=True),
         failure=Real(0.05, 0.5, log=True),
         rate_share=Real(0.3, 0.9),
     ),
-    hypotheses=REGULAR,
-    simulate=_simulate(lambda x: jnp.inf),
+    assumes=(REGULAR,),
+    simulate=_simulate(jnp.inf),
     claims=(_order(0.5),),
+    source=Printed(
+        "Section 6.2, Theorem 1 (Eq. 4)",
+        "||dL(W(P))/dX^1||^2 = ||dL(W(0))/dX^1||^2 - y_Q^T y_Q + |y_Q - y_(P->Q)|^2 + poly / "
+        "m^(1/4) + O(n_P^2 n_Q^(1/2) kappa / (lambda_P^2 delta))",
+    ),
+    note="Eq. 31 grows as n_Q",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("n_Q for n_Q^(1/2) in the last term"),
             claims=(_order(1.0),),
             primary=True,
-            note="n_Q for sqrt(n_Q), which Eq. 31 has",
+            note="the order that Eq. 31 has",
         ),
         Reading(
             "after any number of steps",
-            Printed("", ""),
-            simulate=_simulate(lambda x: 3.0),
+            Finding("K = 3 steps of pretraining: the print asks nothing of K"),
+            simulate=_simulate(3.0),
             claims=(_order(1.0),),
             note="y_(P->Q) is the end of pretraining: K must be large",
         ),
     ),
-    mutants=(Mutant("of order kappa / n_Q", claims=(_order(-1.0),)),),
+    mutants=(Mutant("n_Q^(1/2), as printed", claims=(_order(0.5),)),),
     keys=128,
     instances=16,
     mutant_instances=16,
