@@ -130,7 +130,7 @@ theorem = Theorem(
     space=problem_space(
         width=Size(128, high=65536),
         source_steps=Size(32, high=100_000),
-        kappa=Real(0.1, 1000, log=True),
+        kappa=Real(0.1, 1e6, log=True),
         failure=Real(0.05, 0.5, log=True),
         rate_share=Real(0.05, 0.95),
     ),

@@ -19,7 +19,6 @@ from theorysim.claims import (
     Printed,
     Reading,
     Real,
-    Size,
     Theorem,
     at_most,
     equal,
@@ -122,7 +121,7 @@ second_line = eq_22.against(_lines(lambda x: 1 / jnp.sqrt(x.width)))
 
 theorem = Theorem(
     space=problem_space(
-        width=Size(128, low=2, high=65536),
+        width=training.SIZES["width"],
         source_steps=training.SIZES["source_steps"],
         kappa=training.KAPPA,
         rate_share=Real(0.05, 0.95),
@@ -165,12 +164,10 @@ theorem = Theorem(
             "Eq. 20 with delta for 1 / delta",
             claims=(eq_20.against(lambda r: _units_near(r) * r.x.failure**2),),
         ),
+        Mutant("errors under 1 / sqrt(m) once more", claims=(second_line,)),
         Mutant(
-            "errors under 1 / sqrt(m) once more",
-            claims=(
-                second_line,
-                eq_23.against(lambda r: eq_23.rhs(r) / jnp.sqrt(r.x.width)),
-            ),
+            "the share of the units for their number",
+            claims=(eq_23.against(lambda r: eq_23.rhs(r) / r.x.width),),
         ),
     ),
     keys=128,

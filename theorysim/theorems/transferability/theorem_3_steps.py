@@ -37,7 +37,7 @@ from theorysim.theorems.transferability._problem import (
 
 
 class Steps(NamedTuple):
-    """What every step of fine-tuning sums; `near` are the units that are not in S_i."""
+    """Of every step of fine-tuning; `near` counts the units that are not in S_i."""
 
     residual: Float[Array, "times_plus_1 q"]
     i_1: Float[Array, "times q"]
@@ -63,7 +63,6 @@ def simulate(x: Instance, key) -> Steps:
     residual = x.target_labels - training.outputs(path.target, path.signs, inputs)
 
     def gram(units):
-        """<x_i, x_j> / m times the number of `units` of input i that both inputs turn on."""
         both = jnp.einsum("tri,trj->tij", units * pattern, pattern, precision=HIGHEST)
         return dot(inputs, inputs.T) / x.width * both
 
@@ -80,10 +79,6 @@ def simulate(x: Instance, key) -> Steps:
     )
 
 
-def _rate(r):
-    return stable_rates(r.x)[1]
-
-
 def _before(r):
     return r.sim.residual[:-1]
 
@@ -97,22 +92,24 @@ def _times(matrices, vectors):
 
 
 def _change(r):
-    """u(k+1) - u(k)."""
     return -jnp.diff(r.sim.residual, axis=0)
 
 
-def _few(r):
-    """eta |S_i| sqrt(n_Q) ||r|| / m, of the units that are not in S_i."""
-    share = _rate(r) * jnp.sqrt(r.x.q) / r.x.width
-    return share * r.sim.near * jnp.sqrt(_square(_before(r)))[:, None]
+def _few(units):
+    """eta |units| sqrt(n_Q) ||r|| / m."""
+
+    def bound(r):
+        share = stable_rates(r.x)[1] * jnp.sqrt(r.x.q) / r.x.width
+        return share * units(r) * jnp.sqrt(_square(_before(r)))[:, None]
+
+    return bound
 
 
 def _by_gram(factor: float):
-    return lambda r: _rate(r) * _times(r.sim.gram - factor * r.sim.perp, _before(r))
+    return lambda r: stable_rates(r.x)[1] * _times(r.sim.gram - factor * r.sim.perp, _before(r))
 
 
 def _by_slopes(r):
-    """(sqrt(n_Q / m) sum_r ||dL/dw_r||)^2."""
     return r.x.q * r.sim.slopes**2 / r.x.width
 
 
@@ -120,13 +117,12 @@ def _expansion(literal: bool = False, factor: float = 2.0):
     """The right side of T8; a factor of the term in H_perp."""
 
     def side(r):
-        before, perp = _before(r), r.sim.perp
-        if literal:
-            perp = perp * -before[:, None, :]
+        before = _before(r)
+        perp = r.sim.perp * (-before[:, None, :] if literal else 1)
         return (
             _square(before)
-            - 2 * _rate(r) * jnp.sum(before * _times(r.sim.gram, before), axis=-1)
-            + factor * _rate(r) * jnp.sum(before * _times(perp, before), axis=-1)
+            - 2 * stable_rates(r.x)[1] * jnp.sum(before * _times(r.sim.gram, before), axis=-1)
+            + factor * stable_rates(r.x)[1] * jnp.sum(before * _times(perp, before), axis=-1)
             - 2 * jnp.sum(before * r.sim.i_2, axis=-1)
             + _square(_change(r))
         )
@@ -135,19 +131,19 @@ def _expansion(literal: bool = False, factor: float = 2.0):
 
 
 t1 = equal("T1: u(k+1) - u(k) = I_1 + I_2", _change, lambda r: r.sim.i_1 + r.sim.i_2)
-t2 = at_most("T2: |I_2|", lambda r: jnp.abs(r.sim.i_2), _few)
+t2 = at_most("T2: |I_2|", lambda r: jnp.abs(r.sim.i_2), _few(lambda r: r.sim.near))
 t4 = equal(
     "T4: I_1 by the Gram matrices", lambda r: r.sim.i_1, _by_gram(1.0), where=lambda r: r.sim.room
 )
 t5 = at_most(
     "T5: the same over the rest",
-    lambda r: jnp.abs(_rate(r) * _times(r.sim.perp, _before(r))),
-    _few,
+    lambda r: jnp.abs(stable_rates(r.x)[1] * _times(r.sim.perp, _before(r))),
+    t2.rhs,
 )
 t7_gradients = at_most(
     "T7: by the gradients",
     lambda r: _square(_change(r)),
-    lambda r: _rate(r) ** 2 * _by_slopes(r),
+    lambda r: stable_rates(r.x)[1] ** 2 * _by_slopes(r),
 )
 t7_residual = at_most("T7: by the residual", _by_slopes, lambda r: r.x.q**2 * _square(_before(r)))
 t8 = equal(
@@ -169,8 +165,8 @@ theorem = Theorem(
     claims=(t1, t2, t4, t5, t7_gradients, t7_residual, t8.against(_expansion(literal=True))),
     source=Printed(
         "proof of Theorem 3",
-        "||y_Q - u_Q(k+1)||^2 = ||r||^2 - 2 eta r^T H_Q(k) r + 2 eta r^T H_Q(k)^perp r - 2 r^T I_2 "
-        "+ ||u_Q(k+1) - u_Q(k)||^2, r = y_Q - u_Q(k); |I_2^i| <= eta |S_i| sqrt(n_Q) ||r|| / m",
+        "||y_Q - u_Q(k+1)||^2 = ||y_Q - u_Q(k)||^2 - ... + ||u_Q(k+1) - u_Q(k)||^2, where "
+        "|I_2^i| <= eta |S_i| sqrt(n_Q) ||u_Q(k) - y_Q|| / m",
     ),
     note="the entries of H_perp have a factor (u_j - y_j) too many",
     readings=(
@@ -185,17 +181,16 @@ theorem = Theorem(
     mutants=(
         Mutant("without I_2", claims=(t1.against(lambda r: r.sim.i_1),)),
         Mutant(
-            "without sqrt(n_Q)",
-            claims=tuple(t.against(lambda r: _few(r) / jnp.sqrt(r.x.q)) for t in (t2, t5)),
+            "S_i for its complement",
+            claims=tuple(t.against(_few(lambda r: r.x.width - r.sim.near)) for t in (t2, t5)),
         ),
         Mutant(
             "without H_perp", claims=(t4.against(_by_gram(0.0)), t8.against(_expansion(factor=0.0)))
         ),
         Mutant(
-            "gradients of the mean, not of the sum",
-            claims=(
-                t7_gradients.against(lambda r: t7_gradients.rhs(r) / r.x.q**2),
-                t7_residual.against(lambda r: t7_residual.rhs(r) / r.x.q),
+            "without n_Q^2",
+            claims=tuple(
+                t.against(lambda r, t=t: t.rhs(r) / r.x.q**2) for t in (t7_gradients, t7_residual)
             ),
         ),
     ),
