@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from theorysim.claims import Finding, Instance, Reading, Real, Size, Theorem
+from theorysim.claims import Finding, Instance, Mutant, Reading, Real, Size, Theorem
 from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability import _training as training
@@ -27,7 +27,7 @@ from theorysim.theorems.transferability.theorem_3 import (
     RECORDED,
     Decay,
     contraction,
-    largest_eigenvalue,
+    decay,
     rate,
 )
 
@@ -99,7 +99,12 @@ theorem = Theorem(
             note="the width must know lambda_Q: lambda_P^4 in print is lambda_Q^4",
         ),
     ),
-    mutants=(largest_eigenvalue,),
+    mutants=(
+        Mutant(
+            "n_Q, a bound of the largest eigenvalue, for lambda_Q",
+            claims=(contraction.against(decay(lambda x: x.q)),),
+        ),
+    ),
     keys=64,
     instances=16,
     mutant_instances=16,
