@@ -1,9 +1,9 @@
 """Outputs on the target change along the features of the start, up to units whose pattern flips.
 
 Eq. 18, 19 and 21 to 23 of Liu et al. (2019). S_i are the units with |<w_r(0), x_i>| <= R, R that of
-Lemma 1: u_Q(P) - u_Q(0) = a^T sigma_0((W(P) - W(0))^T X) / sqrt(m) + eps_1 + eps_2, where the errors sum
-over S_i only, wherever no unit moves by R. The second line of Eq. 22 has them under 1 / sqrt(m)
-once more than the third. Eq. 23 bounds the errors; transferability/eq-20 has |S_i|.
+Lemma 1: u_Q(P) - u_Q(0) = a^T sigma_0((W(P) - W(0))^T X) / sqrt(m) + eps_1 + eps_2, where the
+errors sum over S_i only, wherever no unit moves by R. The second line of Eq. 22 has them under
+1 / sqrt(m) once more than the third. Eq. 23 bounds the errors; transferability/eq-20 has |S_i|.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Lemma 3 (Eq. 11) of Liu et al. (2019), under the conditions of Lemma 1: with probability 1 - delta,
 ||H_PQ(P) - H_PQ||_F = O(n_P^2 n_Q / (sqrt(m) lambda_P kappa delta^(3/2))). The bound vanishes with
 1 / kappa; the deviation of H_PQ(0) from its mean does not know kappa (Eq. 15), and the residual
-that training removes grows with kappa. transferability/eq-12-14 has the proof.
+that training removes grows with kappa. transferability/eq-12 and eq-13-14 have the proof.
 """
 
 from __future__ import annotations

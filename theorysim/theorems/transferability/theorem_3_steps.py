@@ -4,7 +4,7 @@ Proof of Theorem 3 of Liu et al. (2019). S_i are the units with |<w_r(0), x_i>| 
 parts of u(k+1) - u(k) that come from S_i and from the rest, r(k) = y_Q - u_Q(k). Where no unit has
 moved by R, ||r(k+1)||^2 = ||r||^2 - 2 eta r^T H r + 2 eta r^T H_perp r - 2 r^T I_2 + ||u(k+1) -
 u(k)||^2. H_perp is defined with a factor (u_j - y_j) in its entries, which the vectors beside it
-supply already.
+supply already. transferability/theorem-3-gradients bounds the last term.
 """
 
 from __future__ import annotations
@@ -45,8 +45,6 @@ class Steps(NamedTuple):
     near: Float[Array, " q"]
     gram: Float[Array, "times q q"]
     perp: Float[Array, "times q q"]
-    slopes: Float[Array, " times"]
-    """sum_r ||dL/dw_r||"""
     room: Float[Array, ""]
     """R minus the largest movement: where it is above 0, patterns change within `near` only"""
 
@@ -66,7 +64,6 @@ def simulate(x: Instance, key) -> Steps:
         both = jnp.einsum("tri,trj->tij", units * pattern, pattern, precision=HIGHEST)
         return dot(inputs, inputs.T) / x.width * both
 
-    slopes = jnp.einsum("tri,ti,id->trd", pattern, residual[:-1], inputs, precision=HIGHEST)
     return Steps(
         residual=residual,
         i_1=jnp.sum((1 - near) * steps, axis=1),
@@ -74,7 +71,6 @@ def simulate(x: Instance, key) -> Steps:
         near=jnp.sum(near, axis=0),
         gram=gram(jnp.ones_like(near)),
         perp=gram(near),
-        slopes=jnp.sum(jnp.linalg.norm(slopes, axis=-1), axis=-1) / jnp.sqrt(x.width),
         room=radius - jnp.max(moved),
     )
 
@@ -109,10 +105,6 @@ def _by_gram(factor: float):
     return lambda r: stable_rates(r.x)[1] * _times(r.sim.gram - factor * r.sim.perp, _before(r))
 
 
-def _by_slopes(r):
-    return r.x.q * r.sim.slopes**2 / r.x.width
-
-
 def _expansion(literal: bool = False, factor: float = 2.0):
     """The right side of T8; a factor of the term in H_perp."""
 
@@ -140,12 +132,6 @@ t5 = at_most(
     lambda r: jnp.abs(stable_rates(r.x)[1] * _times(r.sim.perp, _before(r))),
     t2.rhs,
 )
-t7_gradients = at_most(
-    "T7: by the gradients",
-    lambda r: _square(_change(r)),
-    lambda r: stable_rates(r.x)[1] ** 2 * _by_slopes(r),
-)
-t7_residual = at_most("T7: by the residual", _by_slopes, lambda r: r.x.q**2 * _square(_before(r)))
 t8 = equal(
     "T8: the residual after a step",
     lambda r: _square(r.sim.residual[1:]),
@@ -162,7 +148,7 @@ theorem = Theorem(
     ),
     assumes=(REGULAR,),
     simulate=simulate,
-    claims=(t1, t2, t4, t5, t7_gradients, t7_residual, t8.against(_expansion(literal=True))),
+    claims=(t1, t2, t4, t5, t8.against(_expansion(literal=True))),
     source=Printed(
         "proof of Theorem 3",
         "||y_Q - u_Q(k+1)||^2 = ||y_Q - u_Q(k)||^2 - ... + ||u_Q(k+1) - u_Q(k)||^2, where "
@@ -173,7 +159,7 @@ theorem = Theorem(
         Reading(
             "corrected",
             Corrected("H_perp without (u_j - y_j) in its entries"),
-            claims=(t1, t2, t4, t5, t7_gradients, t7_residual, t8),
+            claims=(t1, t2, t4, t5, t8),
             primary=True,
             note="the vectors beside H_perp supply the residual already",
         ),
@@ -186,12 +172,6 @@ theorem = Theorem(
         ),
         Mutant(
             "without H_perp", claims=(t4.against(_by_gram(0.0)), t8.against(_expansion(factor=0.0)))
-        ),
-        Mutant(
-            "without n_Q^2",
-            claims=tuple(
-                t.against(lambda r, t=t: t.rhs(r) / r.x.q**2) for t in (t7_gradients, t7_residual)
-            ),
         ),
     ),
     instances=32,
