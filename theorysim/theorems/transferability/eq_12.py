@@ -1,9 +1,9 @@
 """What pretraining changes in the cross Gram matrix is bounded by the units whose pattern flips.
 
 Eq. 12 of Liu et al. (2019), the proof of Lemma 3: |H_PQ,ij(P) - H_PQ,ij(0)| is a sum over units and
-at most the share of those that flip. Some indices in print are i for j: the indicators of the target
-are those of input j throughout. Where target inputs are fewer than source inputs, the printed index
-i stops at the last one.
+at most the share of those that flip. Some indices in print are i for j: the indicators of the
+target are those of input j throughout. With fewer target than source inputs, the printed index i
+stops at the last one.
 """
 
 from __future__ import annotations
