@@ -15,9 +15,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim.claims import Instance, Mutant, Printed, Theorem, equal
-from theorysim.numerics.kernels import tangent_gram
 from theorysim.numerics.products import dot
-from theorysim.theorems.transferability._problem import problem_space, source, target
+from theorysim.theorems.transferability._problem import (
+    cross_gram,
+    problem_space,
+    source,
+    source_gram,
+    target,
+    target_gram,
+)
 from theorysim.theorems.transferability._training import active
 
 DRAWS, KEYS = 256, 64
@@ -47,11 +53,12 @@ def simulate(x: Instance, key) -> Grams:
 
 def predict(x: Instance) -> Grams:
     """The closed form, with the angle taken so that near inputs lose no digits."""
-    return _each_pair(x, tangent_gram)
+    return Grams(source_gram(x), target_gram(x), cross_gram(x))
 
 
 def twice_the_angle(x: Instance) -> Grams:
-    return _each_pair(x, lambda a, b: 2 * tangent_gram(a, b) - dot(a, b.T) / 2)
+    inner = _each_pair(x, lambda a, b: dot(a, b.T))
+    return Grams(*(2 * gram - one / 2 for gram, one in zip(predict(x), inner, strict=True)))
 
 
 def _averages(name: str, entry: int):

@@ -27,9 +27,9 @@ from theorysim.claims import (
     equal,
 )
 from theorysim.numerics.descent import iterate
-from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
+    HIGHEST,
     REGULAR,
     problem_space,
     stable_rates,
@@ -53,7 +53,7 @@ def simulate(x: Instance, key) -> Observed:
 
     def gram(weights):
         z = training.features(weights, path.signs, inputs)
-        return dot(z.T, z)
+        return jnp.einsum("mi,mj->ij", z, z, precision=HIGHEST)
 
     outputs = training.outputs(path.target, path.signs, inputs)
     return Observed(outputs, jax.vmap(gram)(path.target), gram(path.source[0]))
@@ -68,7 +68,7 @@ def _rate(r):
 
 
 def _times(matrices, vectors):
-    return jnp.einsum("...ij,...j->...i", matrices, vectors, precision="highest")
+    return jnp.einsum("...ij,...j->...i", matrices, vectors, precision=HIGHEST)
 
 
 def _errors(r):
@@ -88,11 +88,13 @@ def _summed(power_of):
         errors = _errors(r)
         steps = len(errors)
         shrink = jnp.eye(r.x.q) - _rate(r) * target_gram(r.x)
-        powers = iterate(lambda power: dot(power, shrink), jnp.eye(r.x.q), steps)
+        powers = iterate(
+            lambda power: jnp.matmul(power, shrink, precision=HIGHEST), jnp.eye(r.x.q), steps
+        )
         k, t = jnp.arange(steps + 1)[:, None], jnp.arange(steps)[None]
         chosen = jnp.where((t < k)[..., None, None], powers[power_of(k, t)], 0)
         past = errors[jnp.maximum(k - 1 - t, 0)]
-        carried = jnp.einsum("ktij,ktj->ki", chosen, past, precision="highest")
+        carried = jnp.einsum("ktij,ktj->ki", chosen, past, precision=HIGHEST)
         return _times(powers, _residual(r)[0]) + carried
 
     return side

@@ -10,7 +10,6 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Finding, Instance, Mutant, Reading, Real, Size, Theorem
-from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -55,11 +54,12 @@ def simulate_frozen(x: Instance, key) -> Decay:
     """
     network = training.silent(x.replace(kappa=1.0), key)
     z, zero = training.features(*network, joint_inputs(x)), jnp.zeros(x.p + x.q)
+    gram = jnp.einsum("mi,mj->ij", z, z, precision="highest")
     end = ENOUGH / (rate(x) * smallest(target_gram(x)))
     steps = jnp.linspace(0, end, RECORDED + 1)
     before = limit.Stage(x.source_labels, zero[: x.p], stable_rates(x)[0], x.source_steps)
     after = limit.Stage(x.target_labels, zero[x.p :], rate(x), steps)
-    path = limit.transfer(dot(z.T, z), before, after, normalisation=NORMALISATION)
+    path = limit.transfer(gram, before, after, normalisation=NORMALISATION)
     return Decay(jnp.linalg.norm(path.fine_tuning.residual, axis=-1), steps)
 
 
