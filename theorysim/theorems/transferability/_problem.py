@@ -118,7 +118,8 @@ def mismatch(x: Instance) -> Float[Array, " q"]:
     return x.target_labels - transferred(x)
 
 
-def _regular(gram) -> Float[Array, ""]:
+def regular(gram: Float[Array, "n n"]) -> Float[Array, ""]:
+    """The margin with which a Gram matrix counts as invertible."""
     eigenvalues = jnp.linalg.eigvalsh(gram)
     return eigenvalues[0] / eigenvalues[-1] - REGULAR_SHARE
 
@@ -129,8 +130,8 @@ _INVERTIBLE = Printed(
     "lambda_Q greater than zero.",
 )
 
-_SOURCE = {"lambda_P > 0": lambda x: _regular(source_gram(x))}
-_TARGET = {"lambda_Q > 0": lambda x: _regular(target_gram(x))}
+_SOURCE = {"lambda_P > 0": lambda x: regular(source_gram(x))}
+_TARGET = {"lambda_Q > 0": lambda x: regular(target_gram(x))}
 
 REGULAR = Assumption("H_P and H_Q are invertible", _INVERTIBLE, {**_SOURCE, **_TARGET})
 REGULAR_SOURCE = Assumption("H_P is invertible", _INVERTIBLE, _SOURCE)

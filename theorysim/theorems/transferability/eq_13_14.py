@@ -84,7 +84,7 @@ norm = with_probability(
 
 theorem = Theorem(
     space=problem_space(
-        width=Size(1024, high=65536),
+        width=Size(2048, high=65536),
         source_steps=Size(32, high=100_000),
         kappa=Real(0.1, 1e6, log=True),
         failure=Real(0.05, 0.5, log=True),
@@ -108,7 +108,7 @@ theorem = Theorem(
             ),
         ),
     ),
-    keys=64,
+    keys=128,
     instances=16,
     mutant_instances=16,
 )

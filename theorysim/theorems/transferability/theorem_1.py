@@ -6,7 +6,7 @@ probability 1 - delta, where kappa = O(lambda_P^2 delta / (n_P^2 sqrt(n_Q))), re
 one. The gradients are ||u_Q - y_Q|| (Eq. 16). The last error is that of infinite width, whose law
 transferability/ntk-two-stage checks, after K steps; the print asks nothing of K. It grows as
 n_Q: Eq. 31, n_P n_Q kappa / (lambda_P sqrt(delta)), is not within the printed order; target inputs
-that are near each other attain it. The n_Q samples are the first of all targets that were drawn.
+that are near each other attain it. They come here in groups of distinct inputs about some centres.
 transferability/theorem-2-widths has the other error.
 """
 
@@ -21,6 +21,7 @@ from jaxtyping import Array, Float
 from theorysim.claims import (
     Corrected,
     Finding,
+    Gaussian,
     Instance,
     Mutant,
     Printed,
@@ -30,32 +31,50 @@ from theorysim.claims import (
     Theorem,
     exists_constant,
 )
-from theorysim.numerics.products import dot
+from theorysim.numerics.kernels import tangent_gram
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability._problem import (
-    REGULAR,
-    cross_gram,
-    joint_inputs,
+    REGULAR_SOURCE,
     problem_space,
+    regular,
     smallest,
+    solve,
+    source,
     source_gram,
     stable_rates,
-    transferred,
+    target,
 )
+
+
+def _inputs(x: Instance):
+    """All target inputs, group after group of one about each centre."""
+    rows = target(x).inputs + x.closeness * x.jitter
+    return (rows / jnp.linalg.norm(rows, axis=-1, keepdims=True)).reshape(-1, x.d)
+
+
+def _labels(x: Instance):
+    """Those of the centres."""
+    return jnp.tile(x.target_labels, x.groups)
+
+
+def _carried(x: Instance, coefficients):
+    """H_PQ^T times coefficients of the source inputs."""
+    cross = tangent_gram(source(x).inputs, _inputs(x))
+    return jnp.einsum("pn,...p->...n", cross, coefficients, precision="highest")
+
+
+def _samples(x: Instance):
+    """n_Q: the first of all target inputs."""
+    return jnp.floor(x.samples)
 
 
 class Outputs(NamedTuple):
     """On the target, at infinite width."""
 
-    start: Float[Array, "*keys q"]
+    start: Float[Array, "*keys n"]
     """u_Q(0)"""
-    change: Float[Array, "*keys q"]
+    change: Float[Array, "*keys n"]
     """u_Q(P) - u_Q(0)"""
-
-
-def _samples(x: Instance):
-    """n_Q."""
-    return jnp.floor(x.samples)
 
 
 def _kappa(x: Instance):
@@ -66,19 +85,21 @@ def _kappa(x: Instance):
 
 def _simulate(steps: float) -> Callable:
     def simulate(x: Instance, key) -> Outputs:
-        start = limit.sample_initial_outputs(key, joint_inputs(x), _kappa(x))
+        inputs = jnp.concatenate([source(x).inputs, _inputs(x)])
+        start = limit.sample_initial_outputs(key, inputs, _kappa(x))
         residual = x.source_labels - start[: x.p]
         moved = limit.kernel_descent(source_gram(x), residual, stable_rates(x)[0], steps)
-        return Outputs(start[x.p :], dot(moved.coefficients, cross_gram(x)))
+        return Outputs(start[x.p :], _carried(x, moved.coefficients))
 
     return simulate
 
 
 def _gap(r):
     """The squared gradient minus the three leading terms, free of their cancellation."""
-    labels, lead, change = r.x.target_labels, transferred(r.x), r.sim.change
+    lead = _carried(r.x, solve(source_gram(r.x), r.x.source_labels))
+    labels, change = _labels(r.x), r.sim.change
     error = (change - lead) * (change + lead - 2 * labels) + 2 * change * r.sim.start
-    among = jnp.arange(r.x.q) < _samples(r.x)
+    among = jnp.arange(labels.size) < _samples(r.x)
     return jnp.abs(jnp.sum(error * among, axis=-1))
 
 
@@ -94,7 +115,7 @@ def _order(power: float):
         lambda r: jnp.quantile(_gap(r), 1 - r.x.failure),
         scale,
         over={
-            "samples": (2, 16, 128),
+            "samples": (4, 8, 16, 32, 64, 128),
             "scale_share": (1, 0.1, 0.01),
             "failure": (0.5, 0.25, 0.125),
         },
@@ -103,14 +124,17 @@ def _order(power: float):
 
 theorem = Theorem(
     space=problem_space(
-        q=Size(128, high=1024),
+        q=Size(4, high=64),
+        groups=Size(32, high=64),
+        jitter=Gaussian("groups", "q", "d"),
+        closeness=Real(1e-3, 0.1, log=True),
         samples=Real(1, 128, log=True),
-        target_spread=Real(0.01, 30, log=True),
         scale_share=Real(1e-4, 1, log=True),
         failure=Real(0.05, 0.5, log=True),
         rate_share=Real(0.3, 0.9),
     ),
-    assumes=(REGULAR,),
+    assumes=(REGULAR_SOURCE,),
+    hypotheses={"lambda_Q > 0": lambda x: regular(tangent_gram(_inputs(x), _inputs(x)))},
     simulate=_simulate(jnp.inf),
     claims=(_order(0.5),),
     source=Printed(
