@@ -81,5 +81,6 @@ def test_features_are_the_blocks_of_eq_6(x):
 def test_parallel_inputs_are_no_instance(x):
     """Where lambda_P = 0 the hypothesis fails."""
     twins = x.replace(source_scatter=jnp.zeros_like(x.source_scatter))
-    assert float(problem.HYPOTHESES["lambda_P > 0"](x)) > 0
-    assert float(problem.HYPOTHESES["lambda_P > 0"](twins)) < 0
+    margin = problem.REGULAR_SOURCE.hypotheses["lambda_P > 0"]
+    assert float(margin(x)) > 0
+    assert float(margin(twins)) < 0

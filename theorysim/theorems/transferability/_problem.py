@@ -11,9 +11,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim.claims import (
+    Assumption,
     Field,
     Gaussian,
     Instance,
+    Printed,
     Real,
     Size,
     Space,
@@ -116,15 +118,24 @@ def mismatch(x: Instance) -> Float[Array, " q"]:
     return x.target_labels - transferred(x)
 
 
-def _regular(gram) -> Float[Array, ""]:
+def regular(gram: Float[Array, "n n"]) -> Float[Array, ""]:
+    """The margin with which a Gram matrix counts as invertible."""
     eigenvalues = jnp.linalg.eigvalsh(gram)
     return eigenvalues[0] / eigenvalues[-1] - REGULAR_SHARE
 
 
-HYPOTHESES = {
-    "lambda_P > 0": lambda x: _regular(source_gram(x)),
-    "lambda_Q > 0": lambda x: _regular(target_gram(x)),
-}
+_INVERTIBLE = Printed(
+    "Section 6.1, below Eq. 3",
+    "Assume Gram matrices H_P and H_Q are invertible with smallest eigenvalue lambda_P and "
+    "lambda_Q greater than zero.",
+)
+
+_SOURCE = {"lambda_P > 0": lambda x: regular(source_gram(x))}
+_TARGET = {"lambda_Q > 0": lambda x: regular(target_gram(x))}
+
+REGULAR = Assumption("H_P and H_Q are invertible", _INVERTIBLE, {**_SOURCE, **_TARGET})
+REGULAR_SOURCE = Assumption("H_P is invertible", _INVERTIBLE, _SOURCE)
+REGULAR_TARGET = Assumption("H_Q is invertible", _INVERTIBLE, _TARGET)
 
 
 def stable_rates(x: Instance) -> tuple[Float[Array, ""], Float[Array, ""]]:

@@ -5,7 +5,8 @@ Liu et al. (2019), Section 6.1 and Eq. 6. Paths lead with steps + 1 states.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -53,6 +54,38 @@ def paths(x: Instance, network: relu.Network, rates: tuple | None = None) -> Pat
     ready = network._replace(weights=before[-1])
     after = relu.train(ready, target(x), second, x.target_steps, normalisation=NORMALISATION)
     return Paths(network.signs, before, after)
+
+
+def pretrained(x: Instance, network: relu.Network) -> relu.Network:
+    """The network after pretraining on the source task, at the stable learning rate."""
+    rate = stable_rates(x)[0]
+    return relu.train_to(network, source(x), rate, x.source_steps, normalisation=NORMALISATION)
+
+
+def fine_tuned(x: Instance, network: relu.Network) -> relu.Network:
+    """The network after fine-tuning on the target task, at the stable learning rate."""
+    rate = stable_rates(x)[1]
+    return relu.train_to(network, target(x), rate, x.target_steps, normalisation=NORMALISATION)
+
+
+def fine_tuning(
+    x: Instance,
+    network: relu.Network,
+    record: Callable[[relu.Network], Any],
+    *,
+    every: int = 1,
+    rate: Float[Array, ""] | None = None,
+) -> Any:
+    """What `record` sees at the start and after every so many steps of fine-tuning."""
+    return relu.train(
+        network,
+        target(x),
+        stable_rates(x)[1] if rate is None else rate,
+        x.target_steps,
+        normalisation=NORMALISATION,
+        record=record,
+        every=every,
+    )
 
 
 def active(

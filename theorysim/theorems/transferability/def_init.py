@@ -3,69 +3,129 @@
 Section 6.1 of Liu et al. (2019): w_r ~ N(0, kappa^2 I), a_r = +-1 with equal chances. At every
 width E u_i u_j = kappa^2 (sin t + (pi - t) cos t) / (2 pi) with t the angle of two inputs. Above
 Eq. 47, with probability 1 - delta: ||u_Q(0)|| = O(sqrt(n_Q) kappa / sqrt(delta)); Markov's
-inequality has the constant 1/sqrt(2).
+inequality has the constant 1/sqrt(2). The proof of Lemma 4 says the same of y_Q - u_Q(0).
 """
 
 from __future__ import annotations
 
-import jax.numpy as jnp
+from typing import NamedTuple
 
-from theorysim.claims import Instance, Mutant, Real, Size, Theorem, equal, with_probability
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import (
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Size,
+    Theorem,
+    equal,
+    exists_constant,
+    with_probability,
+)
 from theorysim.numerics.kernels import activation_gram
-from theorysim.systems.two_layer_relu import outputs
 from theorysim.theorems.transferability._problem import joint_inputs, problem_space
-from theorysim.theorems.transferability._training import KAPPA, started
+from theorysim.theorems.transferability._training import outputs, started
+
+
+class Moments(NamedTuple):
+    """Mean and second moments of the outputs."""
+
+    mean: Float[Array, " p_plus_q"]
+    second: Float[Array, "p_plus_q p_plus_q"]
 
 
 def simulate(x: Instance, key):
     """Outputs on source and target inputs."""
-    return outputs(started(x, key), joint_inputs(x))
+    network = started(x, key)
+    return outputs(network.weights, network.signs, joint_inputs(x))
 
 
-def predict(x: Instance):
-    """Mean and covariance."""
+def predict(x: Instance) -> Moments:
     inputs = joint_inputs(x)
-    return jnp.zeros(len(inputs)), x.kappa**2 * activation_gram(inputs, inputs)
+    return Moments(jnp.zeros(len(inputs)), x.kappa**2 * activation_gram(inputs, inputs))
 
 
-def one_sign(x: Instance):
-    """The same with all a_r = 1 for the mean, and kappa for its square."""
+def one_sign(x: Instance) -> Moments:
     inputs = joint_inputs(x)
-    mean = jnp.full(len(inputs), x.kappa * jnp.sqrt(x.width / (2 * jnp.pi)))
-    return mean, x.kappa * activation_gram(inputs, inputs)
+    mean = x.kappa * jnp.sqrt(x.width / (2 * jnp.pi))
+    return predict(x)._replace(mean=jnp.full(len(inputs), mean))
 
 
-def _target_norm(r):
-    return jnp.linalg.norm(r.sim[:, r.x.p :], axis=1)
+def relu_of_full_variance(x: Instance) -> Moments:
+    right = predict(x)
+    return right._replace(second=2 * right.second)
 
 
-def _markov(r):
-    return r.x.kappa * jnp.sqrt(r.x.q / (2 * r.x.failure))
+def _target_outputs(r):
+    return r.sim[:, r.x.p :]
 
 
-def _claims(constant: float) -> tuple:
-    return (
-        equal("E u = 0", lambda r: r.mean(r.sim), lambda r: r.theory[0]),
+def _order(r):
+    """kappa sqrt(n_Q / delta)."""
+    return r.x.kappa * jnp.sqrt(r.x.q / r.x.failure)
+
+
+def _quantile(vectors):
+    return lambda r: jnp.quantile(jnp.linalg.norm(vectors(r), axis=1), 1 - r.x.failure)
+
+
+markov = with_probability(
+    "|u_Q(0)| <= kappa sqrt(n_Q / (2 delta))",
+    lambda r: jnp.linalg.norm(_target_outputs(r), axis=1),
+    lambda r: _order(r) / jnp.sqrt(2),
+    at_least=lambda r: 1 - r.x.failure,
+)
+
+theorem = Theorem(
+    space=problem_space(
+        width=Size(16, high=65536),
+        kappa=Real(1e-4, 10, log=True),
+        failure=Real(0.02, 0.5, log=True),
+    ),
+    simulate=simulate,
+    predict=predict,
+    claims=(
+        equal("E u = 0", lambda r: r.mean(r.sim), lambda r: r.theory.mean),
         equal(
             "E u u^T = kappa^2 Sigma",
             lambda r: r.mean(r.sim[:, :, None] * r.sim[:, None]),
-            lambda r: r.theory[1],
+            lambda r: r.theory.second,
         ),
-        with_probability(
-            "|u_Q(0)| <= kappa sqrt(n_Q / (2 delta))",
-            _target_norm,
-            lambda r: constant * _markov(r),
-            at_least=lambda r: 1 - r.x.failure,
+        markov,
+    ),
+    source=Printed(
+        "Section 6.1 and above Eq. 47",
+        "w_r(0) ~ N(0, kappa^2 I), a_r ~ unif({-1, 1}); ||u_Q(0)|| = O(sqrt(n_Q) kappa / "
+        "sqrt(delta))",
+    ),
+    readings=(
+        Reading(
+            "end of the proof of Lemma 4",
+            Printed(
+                "proof of Lemma 4, last line", "||y_Q - u_Q(0)|| = O(kappa sqrt(n_Q) / sqrt(delta))"
+            ),
+            claims=(
+                exists_constant(
+                    "(v) of order kappa sqrt(n_Q / delta)",
+                    _quantile(lambda r: r.x.target_labels - _target_outputs(r)),
+                    _order,
+                    over={"kappa": (0.1, 0.01, 1e-3, 1e-4)},
+                ),
+            ),
+            note="true of u_Q(0) alone: the labels do not vanish with kappa",
         ),
-    )
-
-
-theorem = Theorem(
-    space=problem_space(width=Size(16, high=65536), kappa=KAPPA, failure=Real(0.02, 0.5, log=True)),
-    simulate=simulate,
-    predict=predict,
-    claims=_claims(1.0),
-    mutants=(Mutant("signs all equal, kappa unsquared", predict=one_sign, claims=_claims(0.1)),),
+    ),
+    mutants=(
+        Mutant("all signs equal", predict=one_sign),
+        Mutant("E relu(w)^2 = kappa^2, not half of it", predict=relu_of_full_variance),
+        Mutant(
+            "sqrt(delta) for 1 / sqrt(delta)",
+            claims=(markov.against(lambda r: _order(r) * r.x.failure / jnp.sqrt(2)),),
+        ),
+    ),
     keys=512,
     instances=16,
     mutant_instances=16,

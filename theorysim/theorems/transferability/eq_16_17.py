@@ -8,59 +8,69 @@ the loss is differentiated in them.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Real, Theorem, equal
-from theorysim.numerics.products import dot
+from theorysim.claims import Instance, Mutant, Printed, Real, Theorem, equal
 from theorysim.systems.two_layer_relu import squared_error
+from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import NORMALISATION, problem_space, target
-from theorysim.theorems.transferability._training import KAPPA, SIZES, outputs, paths, started
 
 
-def simulate(x: Instance, key):
+class Observed(NamedTuple):
+    """The gradient at W(P), and outputs on the target."""
+
+    gradient: Float[Array, "m q"]
+    signs: Float[Array, " m"]
+    start: Float[Array, " q"]
+    """u_Q(0)"""
+    end: Float[Array, " q"]
+    """u_Q(P)"""
+
+
+def simulate(x: Instance, key) -> Observed:
     """The gradient at W(P), and the outputs on the target at W(0) and W(P)."""
-    path, task = paths(x, started(x, key)), target(x)
-    weights = path.source[-1]
+    path, task = training.paths(x, training.started(x, key)), target(x)
 
     def loss(activations):
-        values = dot(path.signs, activations) / jnp.sqrt(x.width)
-        return squared_error(values - task.labels, NORMALISATION)
+        outputs = jnp.einsum("m,mi->i", path.signs, activations, precision="highest")
+        return squared_error(outputs / jnp.sqrt(x.width) - task.labels, NORMALISATION)
 
-    values = [outputs(path.source[k], path.signs, task.inputs) for k in (0, -1)]
-    gradient = jax.grad(loss)(jnp.maximum(dot(weights, task.inputs.T), 0))
-    return {"gradient": gradient, "signs": path.signs, "start": values[0], "end": values[1]}
-
-
-def _outer(r, factor):
-    residual = r.sim["end"] - r.x.target_labels
-    return factor * r.sim["signs"][:, :, None] * residual[:, None] / jnp.sqrt(r.x.width)
+    values = jnp.einsum("rd,id->ri", path.source[-1], task.inputs, precision="highest")
+    start, end = training.outputs(path.source[jnp.array([0, -1])], path.signs, task.inputs)
+    return Observed(jax.grad(loss)(jnp.maximum(values, 0)), path.signs, start, end)
 
 
-def _square(vectors):
-    return jnp.sum(jnp.square(vectors), axis=-1)
+def _outer(r):
+    return r.sim.signs[:, None] * (r.sim.end - r.x.target_labels) / jnp.sqrt(r.x.width)
 
 
-def _expanded(r, factor):
-    before, change = r.sim["start"] - r.x.target_labels, r.sim["end"] - r.sim["start"]
-    return _square(before) + _square(change) + factor * jnp.sum(change * before, axis=-1)
+def _expanded(factor: float):
+    def norm(r):
+        before, change = r.sim.start - r.x.target_labels, r.sim.end - r.sim.start
+        return jnp.sum(before**2) + jnp.sum(change**2) + factor * jnp.sum(change * before)
+
+    return norm
 
 
-def _claims(factor: float) -> tuple:
-    return (
-        equal("Eq. 16", lambda r: r.sim["gradient"], lambda r: _outer(r, factor)),
-        equal(
-            "Eq. 17: the squared norm",
-            lambda r: jnp.sum(jnp.square(r.sim["gradient"]), axis=(1, 2)),
-            lambda r: _expanded(r, 2 * factor),
-        ),
-    )
-
+gradient = equal("Eq. 16", lambda r: r.sim.gradient, _outer)
+norm = equal("Eq. 17: the squared norm", lambda r: jnp.sum(r.sim.gradient**2), _expanded(2.0))
 
 theorem = Theorem(
-    space=problem_space(**SIZES, kappa=KAPPA, rate_share=Real(0.05, 0.95)),
+    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=Real(0.05, 0.95)),
     simulate=simulate,
-    claims=_claims(1.0),
+    claims=(gradient, norm),
+    source=Printed(
+        "Appendix C.1, Eq. 16 and 17",
+        "dL(W(P))/dX^1 = a (u_Q(P) - y_Q) / sqrt(m); ||dL(W(P))/dX^1||^2 = ||u_Q(0) - y_Q||^2 + "
+        "||u_Q(P) - u_Q(0)||^2 + 2 <u_Q(P) - u_Q(0), u_Q(0) - y_Q>",
+    ),
     aliases=("eq-16", "eq-17"),
-    mutants=(Mutant("half of it", claims=_claims(0.5)),),
+    mutants=(
+        Mutant("the loss is not halved", claims=(gradient.scaled(2),)),
+        Mutant("the cross term without its factor 2", claims=(norm.against(_expanded(1.0)),)),
+    ),
 )

@@ -1,14 +1,17 @@
 """Outputs on the target change along the features of the start, up to units whose pattern flips.
 
-Eq. 18 to 23 of Liu et al. (2019). S_i are the units with |<w_r(0), x_i>| <= R, R that of Lemma 1:
-u_Q(P) - u_Q(0) = a^T sigma_0((W(P) - W(0))^T X) / sqrt(m) + eps_1 + eps_2, where the errors sum
-over S_i only, wherever no unit moves by R. The second line of Eq. 22 has them under 1 / sqrt(m)
-once more than the third. Eq. 20 bounds |S_i|, Eq. 23 the errors.
+Eq. 18, 19 and 21 to 23 of Liu et al. (2019). S_i are the units with |<w_r(0), x_i>| <= R, R that of
+Lemma 1: u_Q(P) - u_Q(0) = a^T sigma_0((W(P) - W(0))^T X) / sqrt(m) + eps_1 + eps_2, where the
+errors sum over S_i only, wherever no unit moves by R. The second line of Eq. 22 has them under
+1 / sqrt(m) once more than the third. Eq. 23 bounds the errors; transferability/eq-20 has |S_i|.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Instance,
@@ -19,12 +22,11 @@ from theorysim.claims import (
     Theorem,
     at_most,
     equal,
-    with_probability,
 )
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
-    HYPOTHESES,
+    REGULAR,
     problem_space,
     smallest,
     source,
@@ -33,104 +35,106 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def simulate(x: Instance, key):
-    """Everything that the displays sum, per unit and target input."""
-    path = training.paths(x, training.started(x, key))
-    inputs, first, last = target(x).inputs, path.source[0], path.source[-1]
+class Change(NamedTuple):
+    """What the displays sum over units, per target input."""
+
+    outputs: Float[Array, " q"]
+    """u_Q(P) - u_Q(0)"""
+    units: Float[Array, " q"]
+    """the same, summed over units"""
+    linear: Float[Array, " q"]
+    """along the patterns of the start"""
+    eps_1: Float[Array, " q"]
+    eps_2: Float[Array, " q"]
+    near: Float[Array, " q"]
+    """|S_i|"""
+    radius: Float[Array, ""]
+    """R of Lemma 1"""
+    movement: Float[Array, ""]
+
+
+def simulate(x: Instance, key) -> Change:
+    network = training.started(x, key)
+    first, last = network.weights, training.pretrained(x, network).weights
+    inputs = target(x).inputs
     start, end = dot(first, inputs.T), dot(last, inputs.T)
-    rest = x.source_labels - training.outputs(first, path.signs, source(x).inputs)
-    lever = 4 * jnp.sqrt(x.p) * jnp.linalg.norm(rest) / smallest(source_gram(x))
-    radius = lever / jnp.sqrt(x.width)
-    signs = path.signs[:, None] / jnp.sqrt(x.width)
+    before, after = training.outputs(jnp.stack([first, last]), network.signs, inputs)
+    rest = jnp.linalg.norm(
+        x.source_labels - training.outputs(first, network.signs, source(x).inputs)
+    )
+    radius = 4 * jnp.sqrt(x.p) * rest / (jnp.sqrt(x.width) * smallest(source_gram(x)))
     near = (jnp.abs(start) <= radius).astype(float)
-    linear = training.active(first, inputs) * (end - start)
-    real = jnp.maximum(end, 0) - jnp.maximum(start, 0)
-    return {
-        "change": training.outputs(last, path.signs, inputs)
-        - training.outputs(first, path.signs, inputs),
-        "real": jnp.sum(signs * real, axis=0),
-        "linear": jnp.sum(signs * linear, axis=0),
-        "eps_1": jnp.sum(signs * near * real, axis=0),
-        "eps_2": -jnp.sum(signs * near * linear, axis=0),
-        "near": jnp.sum(near, axis=0),
-        "radius": radius,
-        "movement": jnp.max(jnp.linalg.norm(last - first, axis=1)),
-    }
+    signs = network.signs[:, None] / jnp.sqrt(x.width)
+    linear = signs * training.active(first, inputs) * (end - start)
+    real = signs * (jnp.maximum(end, 0) - jnp.maximum(start, 0))
+    return Change(
+        outputs=after - before,
+        units=jnp.sum(real, axis=0),
+        linear=jnp.sum(linear, axis=0),
+        eps_1=jnp.sum(near * real, axis=0),
+        eps_2=-jnp.sum(near * linear, axis=0),
+        near=jnp.sum(near, axis=0),
+        radius=radius,
+        movement=jnp.max(jnp.linalg.norm(last - first, axis=1)),
+    )
 
 
 def _still(r):
     """No unit moves by R."""
-    return (r.sim["radius"] - r.sim["movement"])[:, None]
+    return r.sim.radius - r.sim.movement
 
 
-def _second_line(power: float):
-    def side(r):
-        errors = r.sim["eps_1"] + r.sim["eps_2"]
-        return r.sim["linear"] + errors * r.x.width ** (-power / 2)
-
-    return side
+def _lines(factor):
+    """A line of Eq. 22, whose errors have a further factor."""
+    return lambda r: r.sim.linear + factor(r.x) * (r.sim.eps_1 + r.sim.eps_2)
 
 
-def _eq_23(r):
-    """The norm of the errors."""
-    return jnp.linalg.norm(r.sim["eps_1"] + r.sim["eps_2"], axis=1)
-
-
-def _claims(power: float, share: float) -> tuple:
-    return (
-        equal("Eq. 18", lambda r: share * r.sim["change"], lambda r: r.sim["real"]),
-        with_probability(
-            "Eq. 20: |S_i|",
-            lambda r: r.sim["near"],
-            lambda r: (
-                share
-                * (2 * r.x.width * r.x.p * r.sim["radius"] / r.x.kappa / r.x.failure)[:, None]
-                / jnp.sqrt(2 * jnp.pi)
-            ),
-            at_least=lambda r: 1 - r.x.failure,
-        ),
-        equal(
-            "Eq. 21 and 22",
-            lambda r: share * r.sim["change"],
-            _second_line(power),
-            where=_still,
-        ),
-        at_most(
-            "Eq. 23",
-            _eq_23,
-            lambda r: (
-                share
-                * jnp.sqrt(r.x.q / r.x.width)
-                * jnp.max(r.sim["near"], axis=1)
-                * r.sim["movement"]
-            ),
-            where=lambda r: _still(r)[:, 0],
-        ),
-    )
-
+eq_18 = equal("Eq. 18", lambda r: r.sim.outputs, lambda r: r.sim.units)
+eq_22 = equal("Eq. 21 and 22", lambda r: r.sim.outputs, _lines(lambda x: 1), where=_still)
+eq_23 = at_most(
+    "Eq. 23",
+    lambda r: jnp.linalg.norm(r.sim.eps_1 + r.sim.eps_2),
+    lambda r: jnp.sqrt(r.x.q / r.x.width) * jnp.max(r.sim.near) * r.sim.movement,
+    where=_still,
+)
+second_line = eq_22.against(_lines(lambda x: 1 / jnp.sqrt(x.width)))
 
 theorem = Theorem(
     space=problem_space(
-        **training.SIZES,
+        width=training.SIZES["width"],
+        source_steps=training.SIZES["source_steps"],
         kappa=training.KAPPA,
         rate_share=Real(0.05, 0.95),
-        failure=Real(0.05, 0.5, log=True),
     ),
-    hypotheses=HYPOTHESES,
+    assumes=(REGULAR,),
     simulate=simulate,
-    claims=_claims(0.0, 1.0),
+    claims=(eq_18, eq_22, eq_23),
     printed="Eq. 21 and the third line of Eq. 22",
-    aliases=("eq-18", "eq-19", "eq-20", "eq-21", "eq-22", "eq-23"),
+    source=Printed(
+        "Appendix C.1, Eq. 18 to 23",
+        "u_Q(P) - u_Q(0) = Z_Q(0)^T vec(W(P) - W(0)) + eps_1 + eps_2, ||eps_1 + eps_2|| <= "
+        "sqrt(n_Q / m) |S_i| ||w_r(P) - w_r(0)||",
+    ),
+    aliases=("eq-18", "eq-19", "eq-21", "eq-22", "eq-23"),
     readings=(
         Reading(
             "second line of Eq. 22",
-            Printed("", ""),
-            claims=_claims(1.0, 1.0)[2:3],
+            Printed("Eq. 22, second line", "(a^T sigma_0(...) + eps_1 + eps_2)^T / sqrt(m)"),
+            claims=(second_line,),
             note="the errors of Eq. 21 already have their 1 / sqrt(m)",
         ),
     ),
-    mutants=(Mutant("no errors, a hundredth of the bounds", claims=_claims(99.0, 0.01)),),
-    keys=128,
-    instances=16,
-    mutant_instances=16,
+    mutants=(
+        Mutant(
+            "1 / m for 1 / sqrt(m)",
+            claims=(eq_18.against(lambda r: r.sim.units / jnp.sqrt(r.x.width)),),
+        ),
+        Mutant("errors under 1 / sqrt(m) once more", claims=(second_line,)),
+        Mutant(
+            "the share of the units for their number",
+            claims=(eq_23.against(lambda r: eq_23.rhs(r) / r.x.width),),
+        ),
+    ),
+    instances=64,
+    mutant_instances=64,
 )

@@ -8,13 +8,22 @@ expected, are left out: a mean of none has no error that could be measured.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Theorem, equal
-from theorysim.numerics.kernels import tangent_gram
+from theorysim.claims import Instance, Mutant, Printed, Theorem, equal
 from theorysim.numerics.products import dot
-from theorysim.theorems.transferability._problem import problem_space, source, target
+from theorysim.theorems.transferability._problem import (
+    cross_gram,
+    problem_space,
+    source,
+    source_gram,
+    target,
+    target_gram,
+)
 from theorysim.theorems.transferability._training import active
 
 DRAWS, KEYS = 256, 64
@@ -22,35 +31,42 @@ LEAST = 10
 """samples that an average is made of"""
 
 
-def _pairs(x: Instance):
+class Grams(NamedTuple):
+    """H_P, H_Q and H_PQ."""
+
+    source: Float[Array, "p p"]
+    target: Float[Array, "q q"]
+    cross: Float[Array, "p q"]
+
+
+def _each_pair(x: Instance, gram) -> Grams:
+    """Some function of the inputs of the rows and of the columns."""
     p, q = source(x).inputs, target(x).inputs
-    return {"H_P": (p, p), "H_Q": (q, q), "H_PQ": (p, q)}
+    return Grams(gram(p, p), gram(q, q), gram(p, q))
 
 
-def simulate(x: Instance, key):
+def simulate(x: Instance, key) -> Grams:
     """Averages over some normal w per key."""
     w = jax.random.normal(key, (DRAWS, x.d))
-    return {
-        name: dot(a, b.T) * dot(active(w, a).T, active(w, b)) / DRAWS
-        for name, (a, b) in _pairs(x).items()
-    }
+    return _each_pair(x, lambda a, b: dot(a, b.T) * dot(active(w, a).T, active(w, b)) / DRAWS)
 
 
-def predict(x: Instance):
+def predict(x: Instance) -> Grams:
     """The closed form, with the angle taken so that near inputs lose no digits."""
-    return {name: tangent_gram(a, b) for name, (a, b) in _pairs(x).items()}
+    return Grams(source_gram(x), target_gram(x), cross_gram(x))
 
 
-def twice_the_angle(x: Instance):
-    return {name: 2 * tangent_gram(a, b) - dot(a, b.T) / 2 for name, (a, b) in _pairs(x).items()}
+def twice_the_angle(x: Instance) -> Grams:
+    inner = _each_pair(x, lambda a, b: dot(a, b.T))
+    return Grams(*(2 * gram - one / 2 for gram, one in zip(predict(x), inner, strict=True)))
 
 
-def _averages(name: str, entry: str):
+def _averages(name: str, entry: int):
     def enough(r):
         counted = jnp.mean(r.sim[entry], axis=0)
         largest = jnp.maximum(jnp.abs(counted), jnp.abs(r.theory[entry]))
-        a, b = _pairs(r.x)[entry]
-        return largest * DRAWS * KEYS - LEAST * jnp.abs(dot(a, b.T))
+        inner = _each_pair(r.x, lambda a, b: dot(a, b.T))[entry]
+        return largest * DRAWS * KEYS - LEAST * jnp.abs(inner)
 
     return equal(name, lambda r: r.mean(r.sim[entry]), lambda r: r.theory[entry], where=enough)
 
@@ -60,9 +76,14 @@ theorem = Theorem(
     simulate=simulate,
     predict=predict,
     claims=(
-        _averages("Eq. 1: H_P", "H_P"),
-        _averages("Eq. 2: H_Q", "H_Q"),
-        _averages("Eq. 3: H_PQ", "H_PQ"),
+        _averages("Eq. 1: H_P", 0),
+        _averages("Eq. 2: H_Q", 1),
+        _averages("Eq. 3: H_PQ", 2),
+    ),
+    source=Printed(
+        "Section 6.1, Eq. 1 to 3",
+        "H_ij = E[x_i^T x_j I{w^T x_i >= 0, w^T x_j >= 0}] = x_i^T x_j (pi - arccos(x_i^T x_j)) / "
+        "(2 pi)",
     ),
     aliases=("eq-1", "eq-2", "eq-3"),
     mutants=(Mutant("twice the angle", predict=twice_the_angle),),

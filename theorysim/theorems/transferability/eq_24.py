@@ -9,15 +9,16 @@ are missing.
 
 from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
+from typing import NamedTuple
 
-from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Theorem, equal
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Real, Theorem, equal
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
-    HYPOTHESES,
-    cross_gram,
+    REGULAR,
     problem_space,
     solve,
     source,
@@ -27,108 +28,109 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def simulate(x: Instance, key):
-    """Start and end of pretraining."""
-    path = training.paths(x, training.started(x, key))
-    return {"signs": path.signs, "start": path.source[0], "end": path.source[-1]}
+class Parts(NamedTuple):
+    """What the displays are made of."""
+
+    start: Float[Array, " q"]
+    """u_Q(0)"""
+    end: Float[Array, " q"]
+    """u_Q(P)"""
+    lead: Float[Array, " md"]
+    """Z_P(0) H_P^(-1) y_P"""
+    eps: Float[Array, " md"]
+    eps_prime: Float[Array, " q"]
+    z_start: Float[Array, "md q"]
+    """Z_Q(0)"""
+    z_end: Float[Array, "md q"]
+    """Z_Q(P)"""
 
 
-def _parts(r, sim) -> dict:
-    """What the displays are made of, for one simulation."""
-    inputs = target(r.x).inputs
-
-    def z(weights, inputs):
-        return training.features(weights, sim["signs"], inputs)
-
-    start, end = (training.outputs(sim[k], sim["signs"], inputs) for k in ("start", "end"))
-    change = training.vec(sim["end"] - sim["start"])
-    lead = dot(z(sim["start"], source(r.x).inputs), solve(source_gram(r.x), r.x.source_labels))
-    z_start, z_end = z(sim["start"], inputs), z(sim["end"], inputs)
-    return {
-        "u(0)": start,
-        "u(P)": end,
-        "eps": change - lead,
-        "eps'": end - start - dot(z_start.T, change),
-        "lead": lead,
-        "Z_Q(0)": z_start,
-        "Z_Q(P)": z_end,
-    }
+def simulate(x: Instance, key) -> Parts:
+    path, inputs = training.paths(x, training.started(x, key)), target(x).inputs
+    ends = path.source[jnp.array([0, -1])]
+    start, end = training.outputs(ends, path.signs, inputs)
+    z_start, z_end = training.features(ends, path.signs, inputs)
+    z_source = training.features(ends[0], path.signs, source(x).inputs)
+    lead, change = dot(z_source, solve(source_gram(x), x.source_labels)), training.vec(ends)
+    moved = change[1] - change[0]
+    linear = dot(z_start.T, moved)
+    return Parts(start, end, lead, moved - lead, end - start - linear, z_start, z_end)
 
 
 def _square(vector):
     return jnp.sum(jnp.square(vector))
 
 
-def _printed(r, sim):
-    p, y, t = _parts(r, sim), r.x.target_labels, transferred(r.x)
-    z, error = p["Z_Q(P)"].T, p["eps'"]
-    lead, drift = dot(z, p["lead"]), dot(z, p["eps"])
-    labels = solve(source_gram(r.x), r.x.source_labels)
+def _printed(r):
+    p, y, t = r.sim, r.x.target_labels, transferred(r.x)
+    lead, drift = dot(p.z_end.T, p.lead), dot(p.z_end.T, p.eps)
     return (
-        _square(p["u(0)"] - y)
+        _square(p.start - y)
         + _square(t)
         - 2 * jnp.sum(y * t)
-        + _square(error)
-        + 2 * jnp.sum(error * lead)
-        + 2 * jnp.sum(error * drift)
-        + _square(lead - dot(cross_gram(r.x).T, labels))
-        + _square(p["eps"])
+        + _square(p.eps_prime)
+        + 2 * jnp.sum(p.eps_prime * lead)
+        + 2 * jnp.sum(p.eps_prime * drift)
+        + _square(lead - t)
+        + _square(p.eps)
         + 2 * jnp.sum(drift * lead)
-        + jnp.sum(p["u(0)"] * (lead + drift + error))
+        + jnp.sum(p.start * (lead + drift + p.eps_prime))
         + 2 * jnp.sum(y * (lead - t))
     )
 
 
-def _corrected(factor: float):
-    def expand(r, sim):
-        p, y, t = _parts(r, sim), r.x.target_labels, transferred(r.x)
-        z, error = p["Z_Q(0)"].T, p["eps'"]
-        lead, drift = dot(z, p["lead"]), dot(z, p["eps"])
+def _corrected(factor: float = 2.0, sign: float = -1.0):
+    """Terms in u_Q(0) with a factor, the last ones with a sign."""
+
+    def expand(r):
+        p, y, t = r.sim, r.x.target_labels, transferred(r.x)
+        lead, drift = dot(p.z_start.T, p.lead), dot(p.z_start.T, p.eps)
         return (
-            _square(p["u(0)"] - y)
+            _square(p.start - y)
             + _square(t)
             - 2 * jnp.sum(y * t)
-            + _square(error)
-            + 2 * jnp.sum(error * (lead + drift))
+            + _square(p.eps_prime)
+            + 2 * jnp.sum(p.eps_prime * (lead + drift))
             + _square(lead - t)
             + 2 * jnp.sum((lead - t) * t)
             + _square(drift)
             + 2 * jnp.sum(drift * lead)
-            + factor * jnp.sum(p["u(0)"] * (lead + drift + error))
-            - 2 * jnp.sum(y * (lead - t + drift + error))
+            + factor * jnp.sum(p.start * (lead + drift + p.eps_prime))
+            + sign * 2 * jnp.sum(y * (lead - t + drift + p.eps_prime))
         )
 
     return expand
 
 
-def _claims(expansion) -> tuple:
-    def gradient(r, sim):
-        return _square(_parts(r, sim)["u(P)"] - r.x.target_labels)
-
-    return (
-        equal(
-            "|dL/dX1|^2",
-            lambda r: jax.vmap(lambda sim: gradient(r, sim))(r.sim),
-            lambda r: jax.vmap(lambda sim: expansion(r, sim))(r.sim),
-        ),
-    )
+def _expansion(side) -> tuple:
+    return (equal("|dL/dX1|^2", lambda r: _square(r.sim.end - r.x.target_labels), side),)
 
 
 theorem = Theorem(
     space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=Real(0.05, 0.95)),
-    hypotheses=HYPOTHESES,
+    assumes=(REGULAR,),
     simulate=simulate,
-    claims=_claims(_printed),
+    claims=_expansion(_printed),
+    source=Printed(
+        "Appendix C.1, Eq. 24",
+        "||dL/dX^1||^2 = ||dL_0/dX^1||^2 + |t|^2 - 2 y_Q^T t + |eps'|^2 + 2 eps'^T Z_Q(P)^T "
+        "Z_P(0) H_P^(-1) y_P + 2 eps'^T Z_Q(P)^T eps + ... + 2 y_Q (Z_Q(P)^T Z_P(0) - H_PQ^T) "
+        "H_P^(-1) y_P",
+    ),
+    note="the features that Eq. 22 expands in are those of the start; some factors are lost",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
-            claims=_claims(_corrected(2.0)),
+            Corrected("Z_Q(0), |Z_Q(0)^T eps|^2, 2 u_Q(0), -2 y_Q and the missing cross terms"),
+            claims=_expansion(_corrected()),
             primary=True,
-            note="Z_Q(0), |Z_Q(0)^T eps|^2, 2 u_Q(0), -2 y_Q and the missing cross terms",
+            note="the square of Eq. 22, multiplied out",
         ),
     ),
-    mutants=(Mutant("u_Q(0) without its factor 2", claims=_claims(_corrected(1.0))),),
+    mutants=(
+        Mutant("u_Q(0) without its factor 2", claims=_expansion(_corrected(factor=1.0))),
+        Mutant("+2 y_Q for -2 y_Q", claims=_expansion(_corrected(sign=1.0))),
+    ),
     instances=32,
     mutant_instances=32,
 )

@@ -1,9 +1,11 @@
-"""The orders of the perturbation terms follow from those of their factors, with three exceptions.
+"""The orders of the perturbation terms follow from those of their factors, with four exceptions.
 
 Eq. 25 to 34 of Liu et al. (2019) and the sum that Theorem 1 prints. Their factors are printed
 before: ||eps'|| (Eq. 23), ||eps|| (Eq. 9), ||H_PQ(P) - H_PQ|| (Lemma 3), ||Z|| <= sqrt(n),
 ||H_P^(-1) y_P|| <= sqrt(n_P) / lambda_P, ||u_Q(0)|| = O(sqrt(n_Q) kappa / sqrt(delta)). No network
 is run: a product of factors is at most a constant times the printed order, over every variable.
+The sum is that of the scales kappa that Theorem 1 allows. Eq. 30 prints eps^T Z_Q^T Z_P; eps has
+m d entries, and a second Z_Q makes the shapes agree.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from theorysim.claims import (
     Corrected,
     Instance,
     Mutant,
+    Printed,
     Reading,
     Real,
     Space,
@@ -45,7 +48,7 @@ def _order(x: Instance, **powers: float):
     return result
 
 
-def factors(x: Instance):
+def factors(x: Instance) -> dict:
     """The products that the proof takes, by equation."""
     error = _order(x, n_p=2, n_q=0.5, m=-0.5, lam=-2, failure=-2, kappa=-1)
     drift = _order(x, n_p=1, kappa=1, lam=-1, failure=-1)
@@ -60,12 +63,12 @@ def factors(x: Instance):
         "Eq. 27": error * jnp.sqrt(x.n_q) * drift,
         "Eq. 28": (labels * change) ** 2,
         "Eq. 29": drift**2,
-        "Eq. 30": drift * both,
+        "Eq. 30": jnp.sqrt(x.n_q) * drift * both,
         "Eq. 31": start * both,
         "Eq. 32": start * jnp.sqrt(x.n_q) * drift,
         "Eq. 33": start * error,
         "Eq. 34": jnp.sqrt(x.n_q) * change * labels,
-        "sum": _kappa_part(x),
+        "sum": _kappa_part(_allowed(x)),
     }
 
 
@@ -73,11 +76,17 @@ def _kappa_part(x: Instance):
     """What Eq. 29 to 32 keep at infinite width."""
     terms = (
         _order(x, n_p=2, kappa=2, lam=-2, failure=-2),
-        _order(x, n_p=2, n_q=0.5, kappa=1, lam=-2, failure=-1),
+        _order(x, n_p=2, n_q=1, kappa=1, lam=-2, failure=-1),
         _order(x, n_p=1, n_q=1, kappa=1, lam=-1, failure=-0.5),
         _order(x, n_p=1, n_q=1, kappa=2, lam=-1, failure=-1.5),
     )
     return sum(terms)
+
+
+def _allowed(x: Instance) -> Instance:
+    """kappa as a share of the largest scale of Theorem 1, lambda_P^2 delta / (n_P^2 sqrt(n_Q))."""
+    largest = _order(x, n_p=-2, n_q=-0.5, lam=2, failure=1)
+    return x.replace(kappa=x.kappa * largest)
 
 
 PRINTED = {
@@ -112,28 +121,29 @@ CORRECTED = {
         PRINTED["Eq. 27"][0],
         {"n_p": 4, "n_q": 1, "m": -0.75, "lam": -3.5, "failure": -3, "kappa": -1.5},
     ),
-    "sum": (
-        {"n_p": 2, "n_q": 1, "kappa": 1, "lam": -2, "failure": -1},
-        {"n_p": 2, "n_q": 1, "kappa": 2, "lam": -2, "failure": -2},
-    ),
+    "Eq. 30": tuple({**powers, "n_q": 1} for powers in PRINTED["Eq. 30"]),
+    "sum": ({"n_p": 2, "n_q": 1, "kappa": 1, "lam": -2, "failure": -1},),
 }
 
 
 def _claim(name: str, orders: dict):
-    return exists_constant(
-        name,
-        lambda r: r.theory[name],
-        lambda r: sum(_order(r.x, **powers) for powers in orders[name]),
-        over=LADDERS,
-    )
+    def scale(r):
+        x = _allowed(r.x) if name == "sum" else r.x
+        return sum(_order(x, **powers) for powers in orders[name])
+
+    return exists_constant(name, lambda r: r.theory[name], scale, over=LADDERS)
 
 
-def _claims(orders: dict, names=tuple(PRINTED)) -> tuple:
-    return tuple(_claim(name, orders) for name in names)
+def _claims(orders: dict) -> tuple:
+    return tuple(_claim(name, orders) for name in PRINTED)
 
 
-def _square(x: Instance):
-    return {name: value**2 for name, value in factors(x).items()}
+def _less_of_lambda() -> dict:
+    """Every order with one power of 1 / lambda_P less."""
+    return {
+        name: tuple({**powers, "lam": powers["lam"] + 1} for powers in orders)
+        for name, orders in CORRECTED.items()
+    }
 
 
 theorem = Theorem(
@@ -148,6 +158,12 @@ theorem = Theorem(
     simulate=nothing_to_run,
     predict=factors,
     claims=_claims(PRINTED),
+    source=Printed(
+        "Appendix C.1, Eq. 25 to 34, and Eq. 4",
+        "||eps'||^2 = O(n_P^4 n_Q / (m lambda_P^4 delta^4 kappa^2)), ..., "
+        "O(n_P^2 n_Q^(1/2) kappa / (lambda_P^2 delta))",
+    ),
+    note="the printed orders of Eq. 26, 27, 30 and of the sum are below their factors' product",
     aliases=(
         "eq-25",
         "eq-26",
@@ -163,12 +179,15 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected(
+                "lambda_P^3 in Eq. 26, n_P^4 in Eq. 27, n_Q for its root in Eq. 30 and in the sum "
+                "of Theorem 1"
+            ),
             claims=_claims(CORRECTED),
             primary=True,
-            note="lambda_P^3 in Eq. 26, n_P^4 in Eq. 27, n_Q for its root in Theorem 1's sum",
+            note="the product of the orders of the factors",
         ),
     ),
-    mutants=(Mutant("factors squared", predict=_square),),
+    mutants=(Mutant("one power of 1 / lambda_P less", claims=_claims(_less_of_lambda())),),
     instances=16,
 )

@@ -8,13 +8,12 @@ place of y_P and e(k) = u_Q(k) - y_Q - (I - eta H_Q)^k (u_Q(P) - y_Q).
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Real, Theorem, equal
+from theorysim.claims import Instance, Mutant, Printed, Real, Theorem, equal
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
-    HYPOTHESES,
+    REGULAR,
     problem_space,
     source,
     source_gram,
@@ -36,7 +35,7 @@ def _powers(gram, rate, vector, steps: int):
     return shrunk @ basis.T
 
 
-def _sums(path, signs, task, gram, rate, lead, share: float):
+def _sums(path, signs, task, gram, rate, lead, sign: float):
     """The three sums; `lead` stands in the place of the labels minus the start's outputs."""
     z = training.features(path[:-1], signs, task.inputs)
     residual = training.outputs(path[:-1], signs, task.inputs) - task.labels
@@ -44,47 +43,43 @@ def _sums(path, signs, task, gram, rate, lead, share: float):
     first = jnp.einsum("mn,tn->m", z[0], powers, precision="highest")
     second = jnp.einsum("tmn,tn->m", z - z[0], powers, precision="highest")
     third = jnp.einsum("tmn,tn->m", z, residual + powers, precision="highest")
-    return rate * (first + share * (second - third))
+    return rate * (first + second - sign * third)
 
 
-def _pretraining(r, share: float):
-    rate = stable_rates(r.x)[0]
-
-    def sums(sim):
-        labels = r.x.source_labels
-        return _sums(sim.source, sim.signs, source(r.x), source_gram(r.x), rate, labels, share)
-
-    return jax.vmap(sums)(r.sim)
+def _pretraining(r, sign: float):
+    rate, labels = stable_rates(r.x)[0], r.x.source_labels
+    return _sums(r.sim.source, r.sim.signs, source(r.x), source_gram(r.x), rate, labels, sign)
 
 
-def _fine_tuning(r, share: float):
+def _fine_tuning(r, sign: float):
     rate, task = stable_rates(r.x)[1], target(r.x)
-
-    def sums(sim):
-        lead = task.labels - training.outputs(sim.target[0], sim.signs, task.inputs)
-        return _sums(sim.target, sim.signs, task, target_gram(r.x), rate, lead, share)
-
-    return jax.vmap(sums)(r.sim)
+    lead = task.labels - training.outputs(r.sim.target[0], r.sim.signs, task.inputs)
+    return _sums(r.sim.target, r.sim.signs, task, target_gram(r.x), rate, lead, sign)
 
 
 def _change(path):
-    return training.vec(path[:, -1] - path[:, 0])
+    return training.vec(path[-1] - path[0])
 
 
-def _claims(share: float) -> tuple:
+def _claims(sign: float) -> tuple:
     return (
-        equal("Eq. 8", lambda r: _change(r.sim.source), lambda r: _pretraining(r, share)),
-        equal("Eq. 42", lambda r: _change(r.sim.target), lambda r: _fine_tuning(r, share)),
+        equal("Eq. 8", lambda r: _change(r.sim.source), lambda r: _pretraining(r, sign)),
+        equal("Eq. 42", lambda r: _change(r.sim.target), lambda r: _fine_tuning(r, sign)),
     )
 
 
 theorem = Theorem(
     space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=Real(0.05, 0.95)),
-    hypotheses=HYPOTHESES,
+    assumes=(REGULAR,),
     simulate=simulate,
     claims=_claims(1.0),
+    source=Printed(
+        "Appendix C, Eq. 8 and 42",
+        "vec(W(P)) - vec(W(0)) = sum_k eta Z_P(0) (I - eta H_P)^k y_P + sum_k eta (Z_P(k) - "
+        "Z_P(0)) (I - eta H_P)^k y_P - sum_k eta Z_P(k) e_P(k)",
+    ),
     aliases=("eq-42",),
-    mutants=(Mutant("without the two sums", claims=_claims(0.0)),),
+    mutants=(Mutant("the sum of Z(k) e(k) with a plus sign", claims=_claims(-1.0)),),
     instances=32,
     mutant_instances=32,
 )

@@ -8,9 +8,13 @@ orders are read with the constant one; the scale kappa has no upper bound.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
+    Finding,
     Instance,
     Mutant,
     Printed,
@@ -23,8 +27,8 @@ from theorysim.claims import (
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
-    HYPOTHESES,
     NORMALISATION,
+    REGULAR_SOURCE,
     problem_space,
     smallest,
     source,
@@ -32,14 +36,21 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
+class Observed(NamedTuple):
+    """Along pretraining, and at its start."""
+
+    movement: Float[Array, "*keys times"]
+    """the largest movement of a unit"""
+    rest: Float[Array, "*keys"]
+    """||y_P - u_P(0)||"""
+
+
 def _rate(x: Instance):
     return x.rate_share * smallest(source_gram(x)) / x.p**2
 
 
-def simulate(x: Instance, key):
-    """The largest movement of a unit along pretraining, and ||y_P - u_P(0)||."""
+def simulate(x: Instance, key) -> Observed:
     network, task = training.started(x, key), source(x)
-    start = jnp.linalg.norm(task.labels - relu.outputs(network, task.inputs))
 
     def record(now):
         return relu.observe(now, network, task, NORMALISATION).movement
@@ -47,27 +58,24 @@ def simulate(x: Instance, key):
     moved = relu.train(
         network, task, _rate(x), x.source_steps, normalisation=NORMALISATION, record=record, every=8
     )
-    return {"movement": moved, "start": start}
+    return Observed(moved, jnp.linalg.norm(task.labels - relu.outputs(network, task.inputs)))
 
 
-def _demanded(x: Instance):
+def _required_width(x: Instance):
     return x.p**6 / (smallest(source_gram(x)) ** 4 * x.kappa**2 * x.failure**3)
 
 
-def _claims(constant: float) -> tuple:
-    def bound(r):
-        width = jnp.sqrt(r.x.width) * smallest(source_gram(r.x))
-        return constant * jnp.sqrt(r.x.p) * r.sim["start"][:, None] / width
+def _bound(r):
+    root = jnp.sqrt(r.x.width) * smallest(source_gram(r.x))
+    return 4 * jnp.sqrt(r.x.p) * r.sim.rest[:, None] / root
 
-    return (
-        with_probability(
-            "movement of every unit",
-            lambda r: r.sim["movement"],
-            bound,
-            at_least=lambda r: 1 - r.x.failure,
-        ),
-    )
 
+movement = with_probability(
+    "movement of every unit",
+    lambda r: r.sim.movement,
+    _bound,
+    at_least=lambda r: 1 - r.x.failure,
+)
 
 theorem = Theorem(
     space=problem_space(
@@ -78,22 +86,31 @@ theorem = Theorem(
         failure=Real(0.05, 0.5, log=True),
         rate_share=Real(0.05, 1, log=True),
     ),
-    hypotheses={
-        "lambda_P > 0": HYPOTHESES["lambda_P > 0"],
-        "width": lambda x: x.width / _demanded(x) - 1,
-    },
-    requirements={"log10 of the width": lambda x: jnp.log10(_demanded(x))},
+    assumes=(REGULAR_SOURCE,),
+    hypotheses={"width": lambda x: x.width / _required_width(x) - 1},
+    requirements={"log10 of the width": lambda x: jnp.log10(_required_width(x))},
     simulate=simulate,
-    claims=_claims(4.0),
+    claims=(movement,),
+    source=Printed(
+        "Appendix C, Lemma 1 (Eq. 10)",
+        "m = Omega(n_P^6 / (lambda_P^4 kappa^2 delta^3)), eta = O(lambda_P / n_P^2): "
+        "||w_(P,r)(k) - w_r(0)|| <= 4 sqrt(n_P) ||y_P - u_P(0)|| / (sqrt(m) lambda_P)",
+    ),
     readings=(
         Reading(
             "any width",
-            Printed("", ""),
-            hypotheses={"lambda_P > 0": HYPOTHESES["lambda_P > 0"]},
-            note="outside of the hypotheses: whatever the width and the scale",
+            Finding("outside of the hypotheses, whatever the width and the scale"),
+            assumes=(REGULAR_SOURCE,),
+            hypotheses={},
+            note="the bound holds for every width and scale that was drawn",
         ),
     ),
-    mutants=(Mutant("a hundredth of the bound", claims=_claims(0.04)),),
+    mutants=(
+        Mutant(
+            "1 / m for 1 / sqrt(m)",
+            claims=(movement.against(lambda r: _bound(r) / jnp.sqrt(r.x.width)),),
+        ),
+    ),
     keys=128,
     instances=16,
     mutant_instances=16,

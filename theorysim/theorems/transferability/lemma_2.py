@@ -8,13 +8,18 @@ and lambda_min(H) > lambda_0/2. Printed for any m; H of one unit is of rank one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
     Instance,
     Mutant,
+    Printed,
     Reading,
     Real,
     Size,
@@ -23,7 +28,7 @@ from theorysim.claims import (
 )
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability._problem import (
-    HYPOTHESES,
+    REGULAR_SOURCE,
     problem_space,
     smallest,
     source,
@@ -34,63 +39,65 @@ from theorysim.theorems.transferability._training import active
 SMALL_CONSTANT = 1 / 8
 
 
-def _radius(x: Instance):
-    return SMALL_CONSTANT * x.failure * smallest(source_gram(x)) / x.p**2
+class Moved(NamedTuple):
+    """H after a random movement and after the one that turns units off."""
+
+    change: Float[Array, "*keys 2"]
+    """||H - H(0)||"""
+    smallest: Float[Array, "*keys 2"]
 
 
-def _gram(x: Instance, pattern):
+def _gram(x: Instance, weights):
     """Of the first `units` of all units that were drawn."""
-    count = jnp.floor(x.units)
-    pattern = pattern * (jnp.arange(x.width) < count)[:, None]
-    inputs = source(x).inputs
+    count, inputs = jnp.floor(x.units), source(x).inputs
+    pattern = active(weights, inputs) * (jnp.arange(x.width) < count)[:, None]
     return dot(inputs, inputs.T) * dot(pattern.T, pattern) / count
 
 
-def simulate(x: Instance, key):
-    """lambda_min and the change of H under both movements."""
-    for_start, for_move = jax.random.split(key)
-    weights = jax.random.normal(for_start, (x.width, x.d))
-    step = jax.random.normal(for_move, weights.shape)
-    step = _radius(x) * step / jnp.linalg.norm(step, axis=1, keepdims=True)
-    values, inputs = dot(weights, source(x).inputs.T), source(x).inputs
-    nearest = jnp.argmin(jnp.where(values >= 0, values, jnp.inf), axis=1)
-    off = jnp.where(jnp.any(values >= 0, axis=1)[:, None], -_radius(x) * inputs[nearest], 0)
-    start = _gram(x, active(weights, inputs))
-    moved = [_gram(x, active(weights + move, inputs)) for move in (step, off)]
-    return {
-        "change": jnp.stack([jnp.linalg.norm(h - start, ord=2) for h in moved]),
-        "smallest": jnp.stack([smallest(h) for h in moved]),
-    }
+def _simulate(radius: Callable) -> Callable:
+    def simulate(x: Instance, key) -> Moved:
+        for_start, for_move = jax.random.split(key)
+        weights, inputs = jax.random.normal(for_start, (x.width, x.d)), source(x).inputs
+        step = jax.random.normal(for_move, weights.shape)
+        step = radius(x) * step / jnp.linalg.norm(step, axis=1, keepdims=True)
+        values = dot(weights, inputs.T)
+        nearest = jnp.argmin(jnp.where(values >= 0, values, jnp.inf), axis=1)
+        off = jnp.where(jnp.any(values >= 0, axis=1)[:, None], -radius(x) * inputs[nearest], 0)
+        start = _gram(x, weights)
+        grams = [_gram(x, weights + move) for move in (step, off)]
+        return Moved(
+            jnp.stack([jnp.linalg.norm(gram - start, ord=2) for gram in grams]),
+            jnp.stack([smallest(gram) for gram in grams]),
+        )
+
+    return simulate
 
 
-def _lambda(r, share):
-    return share * smallest(source_gram(r.x))
+def _eigenvalue(x: Instance):
+    return smallest(source_gram(x))
 
 
-def _claims(change: float, floor: float) -> tuple:
-    def chance(r):
-        return 1 - r.x.failure
-
-    return (
-        with_probability(
-            "|H - H(0)| < lambda_0 / 4",
-            lambda r: r.sim["change"],
-            lambda r: _lambda(r, change),
-            at_least=chance,
-        ),
-        with_probability(
-            "lambda_min(H) > lambda_0 / 2",
-            lambda r: _lambda(r, floor),
-            lambda r: r.sim["smallest"],
-            at_least=chance,
-        ),
-    )
+def _chance(r):
+    return 1 - r.x.failure
 
 
-def _demanded(x: Instance):
+change = with_probability(
+    "|H - H(0)| < lambda_0 / 4",
+    lambda r: r.sim.change,
+    lambda r: _eigenvalue(r.x) / 4,
+    at_least=_chance,
+)
+floor = with_probability(
+    "lambda_min(H) > lambda_0 / 2",
+    lambda r: _eigenvalue(r.x) / 2,
+    lambda r: r.sim.smallest,
+    at_least=_chance,
+)
+
+
+def _required_width(x: Instance):
     """Du et al. (2019), Lemma 3.1, by Hoeffding's inequality and |H - H_infinity|_F <= lambda/4."""
-    share = 4 * x.p / smallest(source_gram(x))
-    return share**2 * jnp.log(2 * x.p**2 / x.failure) / 2
+    return 8 * (x.p / _eigenvalue(x)) ** 2 * jnp.log(2 * x.p**2 / x.failure)
 
 
 theorem = Theorem(
@@ -100,23 +107,36 @@ theorem = Theorem(
         units=Real(1, 2048, log=True),
         failure=Real(0.05, 0.5, log=True),
     ),
-    hypotheses={"lambda_P > 0": HYPOTHESES["lambda_P > 0"]},
-    simulate=simulate,
-    claims=_claims(1 / 4, 1 / 2),
+    assumes=(REGULAR_SOURCE,),
+    simulate=_simulate(lambda x: SMALL_CONSTANT * x.failure * _eigenvalue(x) / x.p**2),
+    claims=(change, floor),
+    source=Printed(
+        "Appendix C, Lemma 2",
+        "||w_r(0) - w_r|| <= c delta lambda_0 / n^2: ||H - H(0)|| < lambda_0 / 4 and "
+        "lambda_min(H) > lambda_0 / 2",
+    ),
+    note="the Gram matrix of fewer units than inputs is singular",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("with m = Omega(n^2 log(n / delta) / lambda_0^2), constant 8"),
             hypotheses={
-                "lambda_P > 0": HYPOTHESES["lambda_P > 0"],
-                "m >= 8 (n / lambda_0)^2 log(2 n^2 / delta)": lambda x: x.units / _demanded(x) - 1,
+                "m >= 8 (n / lambda_0)^2 log(2 n^2 / delta)": lambda x: (
+                    x.units / _required_width(x) - 1
+                ),
             },
-            requirements={"width": _demanded},
+            requirements={"width": _required_width},
             primary=True,
-            note="m = Omega(n^2 log(n / delta) / lambda_0^2), which the print leaves out",
+            note="the width that Du et al. (2019) ask for, which the print leaves out",
         ),
     ),
-    mutants=(Mutant("lambda_0 itself", claims=_claims(1 / 400, 1.0)),),
+    mutants=(
+        Mutant(
+            "R = sqrt(lambda_0) / n",
+            simulate=_simulate(lambda x: jnp.sqrt(_eigenvalue(x)) / x.p),
+        ),
+        Mutant("lambda_min(H) > lambda_0", claims=(floor.scaled(1 / 2),)),
+    ),
     keys=128,
     instances=16,
     mutant_instances=16,

@@ -9,10 +9,14 @@ distribution, so that |<w_r, x>| <= R and |w_r| <= R have the same chance.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
+    Instance,
     Mutant,
     Printed,
     Reading,
@@ -27,41 +31,42 @@ from theorysim.numerics.products import dot
 from theorysim.theorems.transferability._problem import problem_space, target
 from theorysim.theorems.transferability._training import started
 
-SMALL_SCALES = (1.0, 0.1, 0.01, 1e-3)
+
+class Small(NamedTuple):
+    """What is at most R at the start."""
+
+    values: Float[Array, " keys"]
+    """preactivations"""
+    units: Float[Array, " keys"]
+    """weight vectors"""
 
 
-def simulate(x, key):
-    """How many preactivations and how many weight vectors are at most R, as shares."""
+def simulate(x: Instance, key) -> Small:
     weights = started(x, key).weights
     values = dot(target(x).inputs, weights.T)
-    return {
-        "count": jnp.sum(jnp.abs(values) <= x.radius).astype(float),
-        "share": jnp.mean((jnp.abs(values) <= x.radius).astype(float)),
-        "share of units": jnp.mean((jnp.linalg.norm(weights, axis=1) <= x.radius).astype(float)),
-    }
+    return Small(
+        jnp.sum(jnp.abs(values) <= x.radius).astype(float),
+        jnp.sum(jnp.linalg.norm(weights, axis=1) <= x.radius).astype(float),
+    )
 
 
 def _scale(power: int):
+    """m n_Q R / (kappa^power delta)."""
     return lambda r: r.x.width * r.x.q * r.x.radius / (r.x.failure * r.x.kappa**power)
 
 
-def _order(power: int):
-    return exists_constant(
-        "sum_i |S_i| <= C m n_Q R / delta",
-        lambda r: jnp.quantile(r.sim["count"], 1 - r.x.failure),
-        _scale(power),
-        over={"kappa": SMALL_SCALES, "failure": (0.5, 0.25, 0.125)},
-    )
-
-
-def _markov(constant: float):
-    return with_probability(
-        "with C = sqrt(2 / pi) / kappa",
-        lambda r: r.sim["count"],
-        lambda r: constant * jnp.sqrt(2 / jnp.pi) * _scale(1)(r),
-        at_least=lambda r: 1 - r.x.failure,
-    )
-
+printed = exists_constant(
+    "sum_i |S_i| <= C m n_Q R / delta",
+    lambda r: jnp.quantile(r.sim.values, 1 - r.x.failure),
+    _scale(0),
+    over={"kappa": (1.0, 0.1, 0.01, 1e-3), "failure": (0.5, 0.25, 0.125)},
+)
+markov = with_probability(
+    "with C = sqrt(2 / pi) / kappa",
+    lambda r: r.sim.values,
+    lambda r: jnp.sqrt(2 / jnp.pi) * _scale(1)(r),
+    at_least=lambda r: 1 - r.x.failure,
+)
 
 theorem = Theorem(
     space=problem_space(
@@ -71,29 +76,40 @@ theorem = Theorem(
         failure=Real(0.05, 0.5, log=True),
     ),
     simulate=simulate,
-    claims=(_order(0),),
+    claims=(printed,),
+    source=Printed("Appendix C.2, Lemma 5", "sum_i |S_i| <= C m n_Q R / delta"),
+    note="the initial scale is lost: small weights have small preactivations",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
-            claims=(_order(1), _markov(1.0)),
+            Corrected("C m n_Q R / (kappa delta)"),
+            claims=(printed.against(_scale(1)), markov),
             primary=True,
-            note="C m n_Q R / (kappa delta): the initial scale is lost in print",
+            note="as Eq. 20 has it",
         ),
         Reading(
             "the same Gaussian",
-            Printed("", ""),
+            Printed(
+                "proof of Lemma 3, below Eq. 12",
+                "the distribution of w_r(0)^T x_(Q,i) and w_r(0) are the same Gaussian",
+            ),
             claims=(
                 equal(
                     "P(|<w_r, x>| <= R) = P(|w_r| <= R)",
-                    lambda r: r.mean(r.sim["share"]),
-                    lambda r: r.mean(r.sim["share of units"]),
+                    lambda r: r.mean(r.sim.values) / (r.x.width * r.x.q),
+                    lambda r: r.mean(r.sim.units) / r.x.width,
                 ),
             ),
             note="the norm of w_r has the law of kappa times chi with d degrees of freedom",
         ),
     ),
-    mutants=(Mutant("a tenth of the typical number", claims=(_order(0), _markov(0.01))),),
+    mutants=(
+        Mutant("without kappa, as printed", claims=(printed,)),
+        Mutant(
+            "the mean, without 1 / delta",
+            claims=(markov.against(lambda r: r.x.failure * markov.rhs(r)),),
+        ),
+    ),
     keys=256,
     instances=16,
     mutant_instances=16,

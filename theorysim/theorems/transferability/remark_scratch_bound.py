@@ -11,10 +11,19 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Theorem, at_most
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Theorem,
+    at_most,
+)
 from theorysim.systems.two_layer_relu_limit import kernel_descent
 from theorysim.theorems.transferability._problem import (
-    HYPOTHESES,
+    REGULAR_TARGET,
     form,
     problem_space,
     stable_rates,
@@ -38,16 +47,22 @@ def _claim(power: float, factor: float = 1.0) -> tuple:
 
 theorem = Theorem(
     space=problem_space(rate_share=Real(0.05, 0.5)),
-    hypotheses={"lambda_Q > 0": HYPOTHESES["lambda_Q > 0"]},
+    assumes=(REGULAR_TARGET,),
     simulate=simulate,
     claims=_claim(1.0),
+    source=Printed(
+        "Section 6.3, below Theorem 2",
+        "when training on the target dataset from scratch, the upper bound of ||W(Q) - W(0)||_F is "
+        "y_Q^T H_Q^(-1) y_Q",
+    ),
+    note="the form bounds the square of the distance",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("sqrt(y_Q^T H_Q^(-1) y_Q)"),
             claims=_claim(0.5),
             primary=True,
-            note="sqrt(y_Q^T H_Q^(-1) y_Q): the root of Theorem 2 is lost in print",
+            note="the root that Theorem 2 has",
         ),
     ),
     mutants=(Mutant("half of the root", claims=_claim(0.5, 0.5)),),

@@ -9,16 +9,37 @@ labels that agree need less movement then, not more. The worst r of a given norm
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Corrected, Instance, Mutant, Reading, Real, Space, Theorem, increasing
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Space,
+    Theorem,
+    increasing,
+)
 from theorysim.numerics.kernels import tangent_gram
 from theorysim.systems.two_layer_relu_limit import kernel_descent
 
 
-def simulate(x: Instance, key):
-    """Distances at shrinking angles: for the mismatch as given, and the largest of its norm."""
+class Distances(NamedTuple):
+    """At shrinking angles."""
+
+    given: Float[Array, " angles"]
+    """for the mismatch as it is"""
+    worst: Float[Array, " angles"]
+    """the largest for a mismatch of its norm"""
+
+
+def simulate(x: Instance, key) -> Distances:
     angles = x.angle * 0.7 ** jnp.arange(8)
 
     def distance(angle, residual):
@@ -28,28 +49,35 @@ def simulate(x: Instance, key):
     norm = jnp.linalg.norm(x.mismatch) / jnp.sqrt(2)
     several = [norm * jnp.array(signs) for signs in ((1.0, 1.0), (1.0, -1.0))]
     each = jax.vmap(distance, (0, None))
-    return {
-        "given": each(angles, x.mismatch),
-        "worst": jnp.max(jnp.stack([each(angles, r) for r in several]), axis=0),
-    }
+    worst = jnp.max(jnp.stack([each(angles, r) for r in several]), axis=0)
+    return Distances(each(angles, x.mismatch), worst)
 
 
-def _claim(which: str, sign: float = 1.0) -> tuple:
-    return (increasing("deviation as H_Q becomes singular", lambda r: sign * r.sim[which]),)
-
+DEVIATION = "deviation as H_Q becomes singular"
+given = increasing(DEVIATION, lambda r: r.sim.given)
+worst = increasing(DEVIATION, lambda r: r.sim.worst)
 
 theorem = Theorem(
     space=Space(angle=Real(0.1, 1.5), mismatch=Real(-1, 1, shape=2)),
     simulate=simulate,
-    claims=_claim("given"),
+    claims=(given,),
+    source=Printed(
+        "Section 6.3, below Theorem 2",
+        "H_Q will be more singular than common tasks, resulting in a larger deviation from the "
+        "pretrained weight",
+    ),
+    note="similar images with similar labels need less movement, not more",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
-            claims=_claim("worst"),
+            Corrected("the largest deviation over all mismatches of a norm"),
+            claims=(worst,),
             primary=True,
-            note="true of the largest deviation over mismatches of a norm",
+            note="true of the labels that need the largest movement",
         ),
     ),
-    mutants=(Mutant("smaller for the worst mismatch", claims=_claim("worst", -1.0)),),
+    mutants=(
+        Mutant("of the given mismatch, as printed", claims=(given,)),
+        Mutant("a smaller deviation", claims=(increasing(DEVIATION, lambda r: -r.sim.worst),)),
+    ),
 )

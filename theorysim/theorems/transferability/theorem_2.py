@@ -25,8 +25,8 @@ from theorysim.claims import (
 )
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability._problem import (
-    HYPOTHESES,
     NORMALISATION,
+    REGULAR,
     form,
     joint_gram,
     joint_inputs,
@@ -66,9 +66,21 @@ def simulate(x: Instance, key):
     return path.fine_tuning.distance[0]
 
 
-def _predict(power: float):
-    """e^T H_Q^(-1) e."""
-    return lambda x: jnp.sqrt(form(target_gram(x), _labels(x) - power * transferred(x)))
+def predict(x: Instance):
+    """sqrt(e^T H_Q^(-1) e)."""
+    return jnp.sqrt(form(target_gram(x), _labels(x) - transferred(x)))
+
+
+def without_transfer(x: Instance):
+    """The same from scratch."""
+    return jnp.sqrt(form(target_gram(x), _labels(x)))
+
+
+def _log_width(x: Instance):
+    """Where n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4 delta^2 kappa^2) is one."""
+    first, second = _eigenvalues(x)
+    rest = (first * second) ** 4 * x.failure**2 * _kappa(x) ** 2
+    return 4 * (jnp.log10(float(x.p * x.q) ** 5) - jnp.log10(rest))
 
 
 def _excess(r):
@@ -111,15 +123,32 @@ theorem = Theorem(
         failure=Real(0.05, 0.5, log=True),
         rate_share=Real(0.3, 0.9),
     ),
-    hypotheses=HYPOTHESES,
+    assumes=(REGULAR,),
+    requirements={"log10 of the width at which the last error of Eq. 48 is one": _log_width},
     simulate=simulate,
-    predict=_predict(1.0),
+    predict=predict,
     claims=(MAIN,),
     printed="main text",
+    source=Printed(
+        "Section 6.3, Theorem 2 (Eq. 5)",
+        "||W(Q) - W(P)||_F <= sqrt((y_Q - y_(P->Q))^T H_Q^(-1) (y_Q - y_(P->Q))) + O(n_P n_Q^(1/2) "
+        "kappa^(1/2) / (lambda_P lambda_Q delta^(1/2))) + poly / m^(1/4)",
+    ),
     aliases=("eq-5",),
-    readings=(Reading("appendix", Printed("", ""), claims=(APPENDIX,)),),
+    readings=(
+        Reading(
+            "appendix",
+            Printed(
+                "Appendix C.3, Eq. 48",
+                "||W_Q(K) - W(P)||_F^2 = e^T H_Q^(-1) e + O(n_P^2 n_Q kappa / (lambda_P^2 "
+                "lambda_Q^2 delta)) + O(n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4 delta^2 "
+                "kappa^2))",
+            ),
+            claims=(APPENDIX,),
+        ),
+    ),
     mutants=(
-        Mutant("half of what was transferred", predict=_predict(0.5), claims=(MAIN, APPENDIX)),
+        Mutant("y_Q for y_Q - y_(P->Q)", of=("main text", "appendix"), predict=without_transfer),
     ),
     keys=128,
     instances=16,

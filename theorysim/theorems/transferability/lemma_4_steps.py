@@ -1,0 +1,179 @@
+"""The steps by which Lemma 4 is proved, along real fine-tuning.
+
+Proof of Lemma 4 of Liu et al. (2019), with eta = O(lambda_Q / n_Q^2): (i) a distance is printed as
+equal to a sum of lengths, (iii) has u_Q(k') for u_Q(P) under a geometric sum without end, (iv) is
+an equality and bounds that sum. It goes by induction: (iii) is of runs that meet Condition 1. What
+is left of the sum without end after the last step is at most that of residuals that stay, so that
+the printed side of (iii) is not underestimated.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Size,
+    Theorem,
+    at_most,
+    equal,
+)
+from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._problem import (
+    REGULAR,
+    problem_space,
+    smallest,
+    target,
+    target_gram,
+)
+
+# Units are exchangeable: the displays of the proof are looked at on so many.
+UNITS = 8
+
+
+class Observed(NamedTuple):
+    """At every step of fine-tuning."""
+
+    residual: Float[Array, " times"]
+    """||y_Q - u_Q(k)||"""
+    slopes: Float[Array, "times r d"]
+    """dL/dw_r of some units"""
+
+
+def _rate(x: Instance):
+    """The learning rate of Theorem 3."""
+    return x.rate_share * smallest(target_gram(x)) / x.q**2
+
+
+def simulate(x: Instance, key) -> Observed:
+    ready, task = training.pretrained(x, training.started(x, key)), target(x)
+
+    def record(now):
+        residual = training.outputs(now.weights, now.signs, task.inputs) - task.labels
+        some = training.active(now.weights[:UNITS], task.inputs) * residual
+        slopes = jnp.einsum("ri,id->rd", some, task.inputs, precision="highest")
+        signs = now.signs[:UNITS, None]
+        return Observed(jnp.linalg.norm(residual), signs * slopes / jnp.sqrt(x.width))
+
+    return training.fine_tuning(x, ready, record, rate=_rate(x))
+
+
+def _distance(r):
+    """||w_r(k) - w_r(P)|| for k = 1, 2, ..., summed before it is rounded to the weights' size."""
+    return _rate(r.x) * jnp.linalg.norm(jnp.cumsum(r.sim.slopes, axis=0), axis=-1)
+
+
+def _gradients(r):
+    """||dL/dw_r||."""
+    return jnp.linalg.norm(r.sim.slopes, axis=-1)
+
+
+def _travelled(r):
+    """eta sum of the gradients' lengths over k' < k, for k = 1, 2, ..."""
+    return _rate(r.x) * jnp.cumsum(_gradients(r), axis=0)
+
+
+def _lengths(r):
+    """eta sqrt(n_Q / m) ||y_Q - u_Q(k')||."""
+    return _rate(r.x) * jnp.sqrt(r.x.q / r.x.width) * r.sim.residual
+
+
+def _shrink(r):
+    """(1 - eta lambda_Q / 2)^(1/2)."""
+    return jnp.sqrt(1 - _rate(r.x) * smallest(target_gram(r.x)) / 2)
+
+
+def _condition_1(r):
+    """||y_Q - u_Q(k)|| <= (1 - eta lambda_Q / 2)^(k/2) ||y_Q - u_Q(P)|| at every step."""
+    k = jnp.arange(len(r.sim.residual))
+    return jnp.min(_shrink(r) ** k * r.sim.residual[0] - r.sim.residual)
+
+
+def _literal(r):
+    """The third display's sum without end, with u_Q(k') in it."""
+    shrink, lengths = _shrink(r), _lengths(r)
+    k = jnp.arange(len(lengths))
+    rest = shrink ** len(lengths) / (1 - shrink) * lengths[-1]
+    return jnp.sum(shrink**k * lengths) + rest
+
+
+def _geometric(r):
+    """The third display's sum with u_Q(P) in it."""
+    return _lengths(r)[0] / (1 - _shrink(r))
+
+
+def _term(r):
+    """4 sqrt(n_Q) ||y_Q - u_Q(P)|| / (sqrt(m) lambda_Q)."""
+    rest = jnp.sqrt(r.x.width) * smallest(target_gram(r.x))
+    return 4 * jnp.sqrt(r.x.q) * r.sim.residual[0] / rest
+
+
+def _per_step(r):
+    return _lengths(r)[:, None] / _rate(r.x)
+
+
+def _total(r):
+    return jnp.sum(_lengths(r))
+
+
+FIRST, THIRD = "(i) the distance and the sum of steps", "(iii) sums of lengths"
+FOURTH = "(iv) the geometric sum"
+first = at_most(FIRST, _distance, _travelled)
+second = at_most("(ii) gradients", _gradients, _per_step)
+third = at_most(THIRD, _total, _geometric, where=_condition_1)
+fourth = at_most(FOURTH, _geometric, _term)
+
+theorem = Theorem(
+    space=problem_space(
+        p=Size(2, high=64),
+        q=Size(2, high=64),
+        width=Size(128, high=65536),
+        source_steps=Size(12, high=100_000),
+        target_steps=Size(600, high=100_000),
+        kappa=Real(1e-4, 10, log=True),
+        rate_share=Real(0.05, 0.95),
+    ),
+    assumes=(REGULAR,),
+    simulate=simulate,
+    claims=(
+        equal(FIRST, _distance, _travelled),
+        second,
+        third.against(_literal),
+        equal(FOURTH, _geometric, _term),
+    ),
+    printed="displays as printed",
+    source=Printed(
+        "proof of Lemma 4",
+        "||w_(Q,r)(k) - w_r(P)|| = eta sum_k' ||dL/dw_r|| <= eta sum_k' sqrt(n_Q / m) ||y_Q - "
+        "u_Q(k')|| <= eta sum_(k' = 0)^inf sqrt(n_Q / m) (1 - eta lambda_Q / 2)^(k'/2) ||y_Q - "
+        "u_Q(k')|| = 4 sqrt(n_Q) ||y_Q - u_Q(P)|| / (sqrt(m) lambda_Q)",
+    ),
+    note="the decay of the residuals is counted twice, and bounds are printed as equalities",
+    readings=(
+        Reading(
+            "displays, corrected",
+            Corrected("<= for = in (i) and (iv), u_Q(P) for u_Q(k') in (iii)"),
+            claims=(first, second, third, fourth),
+            primary=True,
+            note="lengths add up to at most their sum, and Theorem 3 bounds each of them",
+        ),
+    ),
+    mutants=(
+        Mutant("reversed", claims=(first.reversed(),)),
+        Mutant(
+            "without sqrt(n_Q)", claims=(second.against(lambda r: _per_step(r) / jnp.sqrt(r.x.q)),)
+        ),
+        Mutant("u_Q(k') for u_Q(P), as printed", claims=(third.against(_literal),)),
+        Mutant("2 for 4", claims=(fourth.scaled(1 / 2),)),
+    ),
+    instances=32,
+    mutant_instances=32,
+)
