@@ -175,8 +175,10 @@ class Theorem:
         return tuple(self.reading(name) for name in mutant.of)
 
     def mutants_of(self, reading: ResolvedReading) -> dict[Mutant, ResolvedReading]:
-        """The mutants of a reading, each with the reading as it makes it."""
-        own = self.reading(reading.name)
+        """The mutants of a reading, each with the reading as it makes it; a mutant has none."""
+        own = self._resolved.get(reading.name)
+        if own is None:
+            return {}
         found = {m: mutated(own, m) for m in self.mutants if own in self.mutates(m)}
         names = {claim.name for claim in reading.claims}
         return {mutant: variant.only(names) for mutant, variant in found.items()}
