@@ -18,7 +18,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from theorysim.claims import Choice, Field, Instance, Real, Size, Space, Spectrum
-from theorysim.theorems.overtraining._finetuning import BATCH_CONSTANT, gamma, pre_spectrum
+from theorysim.theorems.overtraining._finetuning import (
+    gamma,
+    pre_spectrum,
+)
 from theorysim.theorems.overtraining._stages import (
     Modes,
     Number,
@@ -27,6 +30,9 @@ from theorysim.theorems.overtraining._stages import (
     fine_tuned,
     log_start_distance,
     real_modes,
+)
+from theorysim.theorems.overtraining.assumption_a_13 import (
+    BATCH_CONSTANT,
 )
 
 Margin = Callable[[Instance], Any]

@@ -15,6 +15,7 @@ from jaxtyping import Array, Float
 from theorysim.claims import Choice, Field, Instance, Orthogonal, Real, Size, Space
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining import _runs as runs
 
 
 def one_step_space(**parts: Size | Field) -> Space:
@@ -95,5 +96,10 @@ def descended(
 ) -> ft.Factors:
     """One step of gradient descent on the loss of an infinite or of the given batch."""
     batches = None if covariance is None else covariance[None]
-    path = ft.fine_tune(x, weights, anchor(x), 1, batches)
+    path = runs.fine_tune(x, weights, anchor(x), 1, batches)
     return jax.tree.map(lambda states: states[-1], path)
+
+
+def to_the_letter(x: Instance, weights: ft.Factors, covariance: Float[Array, "d d"]) -> ft.Factors:
+    """One step of Eqs. 10 and 11 as printed."""
+    return runs.printed_step(x, weights, anchor(x), covariance)

@@ -10,52 +10,31 @@ roots, and with a sufficient number of steps whose logarithm depends on the unit
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Integer,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_most,
-)
+from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Theorem, at_most
 from theorysim.numerics.products import dot
-from theorysim.systems.two_layer_linear import Factors, fine_tune_to
+from theorysim.systems.two_layer_linear import Factors, FineTuning, fine_tune_to
 from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining import assumption_a_8, assumption_a_10
+from theorysim.theorems.overtraining.assumption_a_10 import STEPS, accuracy, logarithm, steps_for
 
 
-def _accuracy(x: Instance):
-    return x.accuracy * ft.gamma(x)
+class Ends(NamedTuple):
+    """The features (U^T theta(K) V)_ii; diagonals of W_1 and of U^T W_1, early and late."""
 
-
-def _steps(logarithm: Callable, rate: float) -> Callable:
-    """The least number of steps K >= log(...) / (rate eta min), and some more."""
-
-    def steps(x: Instance):
-        slowest = rate * ft.learning_rate(x) * ft.smallest_learned(x)
-        least = jnp.ceil(jnp.max(logarithm(x)) / slowest)
-        return jnp.maximum(least, 0).astype(int) + x.more_steps
-
-    return steps
-
-
-def _printed_log(x: Instance):
-    """A.10's logarithm."""
-    return jnp.log(100 * ft.gamma(x) / _accuracy(x))
+    features: Float[Array, " d"]
+    entries: Float[Array, "times d"]
+    modes: Float[Array, "times d"]
 
 
 def _display_log(x: Instance):
     """The logarithm in the proof's last display, per learned mode."""
     difference = jnp.abs(ft.pre_spectrum(x) - ft.ft_spectrum(x))
-    return jnp.log(ft.learned(x, 100 * jnp.sqrt(ft.gamma(x)) * difference / _accuracy(x)))
-
-
-A10 = _steps(_printed_log, 1.0)
+    return jnp.log(ft.learned(x, 100 * jnp.sqrt(ft.gamma(x)) * difference / accuracy(x)))
 
 
 def _simulate(steps: Callable) -> Callable:
@@ -64,14 +43,15 @@ def _simulate(steps: Callable) -> Callable:
     def simulate(x: Instance, key):
         straight = ft.rotated(x)
         start = ft.ideal_start(straight)
-        tuning, rate = ft.tuning(straight, dot(*start)), ft.learning_rate(x)
+        target = jnp.diag(ft.ft_spectrum(x))
+        tuning, rate = FineTuning(target, dot(*start), ft.pull_back(x)), ft.learning_rate(x)
         early = fine_tune_to(Factors(*start), tuning, rate, x.more_steps)
         late = fine_tune_to(early, tuning, rate, steps(x) - x.more_steps)
-        return {
-            "features": jnp.diag(dot(*late)),
-            "entries": _entries(x.U, early, late),
-            "modes": _entries(jnp.eye(x.d, dtype=x.U.dtype), early, late),
-        }
+        return Ends(
+            features=jnp.diag(dot(*late)),
+            entries=_entries(x.U, early, late),
+            modes=_entries(jnp.eye(x.d, dtype=x.U.dtype), early, late),
+        )
 
     return simulate
 
@@ -98,14 +78,14 @@ def _is_learned(r):
 
 
 def _near(r):
-    return jnp.abs(r.sim["features"] - r.theory)
+    return jnp.abs(r.sim.features - r.theory)
 
 
-def _displays(what: str, root: Callable) -> tuple:
-    """The proof's displays for the simulated entry `what`, whose limit is `root` of a feature."""
+def _displays(entries: Callable, root: Callable) -> tuple:
+    """The proof's displays for simulated entries, whose limits are roots of features."""
 
     def distance(time):
-        return lambda r: jnp.abs(r.sim[what][:, time] - root(r.theory))
+        return lambda r: jnp.abs(entries(r.sim)[time] - root(r.theory))
 
     def bound(r):
         smaller = jnp.minimum(ft.pre_spectrum(r.x), ft.ft_spectrum(r.x))
@@ -113,7 +93,7 @@ def _displays(what: str, root: Callable) -> tuple:
         return kept * jnp.abs(root(ft.pre_spectrum(r.x)) - root(r.theory))
 
     def radius(r):
-        return _accuracy(r.x) / (100 * jnp.sqrt(ft.gamma(r.x)))
+        return accuracy(r.x) / (100 * jnp.sqrt(ft.gamma(r.x)))
 
     return (
         at_most("P1: contraction by 1 - 2 eta min", distance(0), bound, where=_is_learned),
@@ -123,53 +103,51 @@ def _displays(what: str, root: Callable) -> tuple:
     )
 
 
-DISPLAY_STEPS = _steps(_display_log, 2.0)
-ENOUGH_STEPS = _steps(_printed_log, 2.0)
-
 theorem = Theorem(
-    space=ft.fine_tuning_space(
-        strength=Real(0.01, 10, log=True),
-        rate_share=Real(0.2, 1),
-        accuracy=Real(1e-3, 10, log=True),
-        more_steps=Integer(0, 50),
-    ),
-    hypotheses={
-        "Assumption A.8": ft.small_rate,
-        "Assumption A.10": lambda x: ft.enough_steps(x, A10(x), _accuracy(x)),
-    },
-    requirements={"steps": A10},
-    simulate=_simulate(A10),
+    space=ft.fine_tuning_space(**assumption_a_10.FIELDS),
+    assumes=(assumption_a_8.ASSUMPTION, assumption_a_10.ASSUMPTION),
+    simulate=_simulate(STEPS),
     predict=_PRINTED,
+    source=Printed(
+        "Lemma A.11", "|(U^T theta(K) V)_ii - (pre_i + lam ft_i) / (1 + lam)| <= epsilon, i <= n"
+    ),
+    note="the two spectra are swapped: fine-tuning would move away from its target",
     claims=(
         at_most(
-            "C1: within epsilon of the limit", _near, lambda r: _accuracy(r.x), where=_is_learned
+            "C1: within epsilon of the limit", _near, lambda r: accuracy(r.x), where=_is_learned
         ),
     ),
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("the limit is (ft_i + lam pre_i) / (1 + lam)"),
             predict=_MINIMISER,
             primary=True,
-            note="the limit is (ft + lam pre) / (1 + lam): the two spectra are swapped in print",
+            note="the limit is the minimiser of the regularised loss",
         ),
         Reading(
             "proof displays",
-            Printed("", ""),
-            simulate=_simulate(DISPLAY_STEPS),
-            claims=_displays("entries", lambda s: s),
-            hypotheses={"Assumption A.8": ft.small_rate},
+            Printed(
+                "proof of Lemma A.11",
+                "|W_1(K)_ii - (pre_i + lam ft_i) / (1 + lam)| <= (1 - 2 eta min)^K |pre_i - ...|",
+            ),
+            simulate=_simulate(steps_for(_display_log, 2.0)),
+            claims=_displays(lambda sim: sim.entries, lambda s: s),
+            assumes=(assumption_a_8.ASSUMPTION,),
+            note="the displays compare entries of W_1, neither rotated nor squared, with features",
         ),
         Reading(
             "proof displays, corrected",
-            Corrected(""),
+            Corrected("(U^T W_1)_ii, roots of features, K >= log(100 Gamma / eps) / (2 eta min)"),
             predict=_MINIMISER,
-            simulate=_simulate(ENOUGH_STEPS),
-            claims=_displays("modes", jnp.sqrt),
-            hypotheses={"Assumption A.8": ft.small_rate},
-            note="of the rotated entries (U^T W_1)_ii and roots of features; "
-            "K >= log(100 Gamma / epsilon) / (2 eta min) is enough at every scale",
+            simulate=_simulate(steps_for(logarithm, 2.0)),
+            claims=_displays(lambda sim: sim.modes, jnp.sqrt),
+            assumes=(assumption_a_8.ASSUMPTION,),
+            note="with this number of steps the displays hold in every unit of the features",
         ),
     ),
-    mutants=(Mutant("the limit forgets pre-training", predict=ft.ft_spectrum),),
+    mutants=(
+        Mutant("the limit forgets pre-training", predict=ft.ft_spectrum),
+        Mutant("the two spectra swapped", predict=_PRINTED),
+    ),
 )

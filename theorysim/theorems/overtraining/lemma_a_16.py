@@ -10,13 +10,34 @@ the printed factor is still large enough.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Theorem, at_most, equal
+from theorysim.claims import (
+    Corrected,
+    Finding,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Theorem,
+    at_most,
+    equal,
+)
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
+from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
+
+
+class Displays(NamedTuple):
+    """W_1 - W_1' after the step, |theta - theta'|_op and |[...]|_op before it."""
+
+    difference: Float[Array, "d d"]
+    products: Float[Array, ""]
+    bracket: Float[Array, ""]
 
 
 def _before(r):
@@ -38,11 +59,11 @@ def _predict(pre: Callable, factor: Callable) -> Callable:
         theta, other = dot(*here), dot(*there)
         bracket = dot(theta - target, here[1].T) - dot(other - target, there[1].T)
         step = 2 * factor(x) * ft.learning_rate(x) * bracket
-        return {
-            "difference": here[0] - there[0] - step,
-            "products": ft.op_norm(theta - other),
-            "bracket": ft.op_norm(bracket),
-        }
+        return Displays(
+            difference=here[0] - there[0] - step,
+            products=ft.op_norm(theta - other),
+            bracket=ft.op_norm(bracket),
+        )
 
     return predict
 
@@ -74,53 +95,65 @@ DISPLAYS = (
     equal(
         "P1: the difference of W_1",
         lambda r: r.sim[0][0],
-        lambda r: r.sim[1][0] + r.theory["difference"],
+        lambda r: r.sim[1][0] + r.theory.difference,
     ),
     at_most(
         "P2: |theta - theta'|_op <= 4 sqrt(Gamma) e",
-        lambda r: r.theory["products"],
+        lambda r: r.theory.products,
         lambda r: 4 * jnp.sqrt(ft.gamma(r.x)) * _before(r),
     ),
     at_most(
         "P3: |[...]|_op <= 16 Gamma e",
-        lambda r: r.theory["bracket"],
+        lambda r: r.theory.bracket,
         lambda r: 16 * ft.gamma(r.x) * _before(r),
     ),
 )
 
-CORRECTED = _predict(one.anchor, lambda x: 1 + ft.pull_back(x))
-
-HYPOTHESES = {
-    "well conditioned": one.both_well_conditioned,
-    "Assumption A.8": ft.small_rate,
-}
-WITHOUT_PULL_BACK = {**HYPOTHESES, "lam = 0": lambda x: -ft.pull_back(x)}
-
 theorem = Theorem(
     space=one.two_state_space(),
-    hypotheses=HYPOTHESES,
+    assumes=(A_8,),
+    hypotheses={"well conditioned": one.both_well_conditioned},
     simulate=simulate,
     predict=_predict(_whole, lambda x: 1.0),
     claims=_grows_by(_as_printed),
+    source=Printed("Lemma A.16", "epsilon_{k+1} <= (1 + 16 eta Gamma) epsilon_k"),
+    note="the pull-back's factor 1 + lam is lost: for lam > 0 the distance may grow faster",
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("epsilon_{k+1} <= (1 + 18 (1 + lam) eta Gamma) epsilon_k"),
             claims=_grows_by(_with_pull_back),
             primary=True,
-            note="1 + 18 (1 + lam) eta Gamma: the pull-back's factor 1 + lam is lost in print; "
-            "without it the step may grow by 1 + 14 eta Gamma at most",
+            note="without a pull-back the step may grow by 1 + 14 eta Gamma at most",
         ),
-        Reading("as printed, without pull-back", Printed("", ""), hypotheses=WITHOUT_PULL_BACK),
-        Reading("proof displays", Printed("", ""), claims=DISPLAYS),
+        Reading(
+            "as printed, without pull-back",
+            Finding("Lemma A.16 restricted to lam = 0, where it holds"),
+            hypotheses={
+                "well conditioned": one.both_well_conditioned,
+                "lam = 0": lambda x: -ft.pull_back(x),
+            },
+        ),
+        Reading(
+            "proof displays",
+            Printed(
+                "proof of Lemma A.16",
+                "W_1(k+1) - W_1'(k+1) = W_1(k) - W_1'(k) - 2 eta [(theta - A^target) W_2^T - ..]",
+            ),
+            claims=DISPLAYS,
+            note="the step with A^target lacks the factor 1 + lam, and pulls to A^pre",
+        ),
         Reading(
             "proof displays, corrected",
-            Corrected(""),
-            predict=CORRECTED,
+            Corrected("2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre"),
+            predict=_predict(one.anchor, lambda x: 1 + ft.pull_back(x)),
             claims=DISPLAYS,
-            note="the step is 2 eta (1 + lam) [...], with the anchor in the target for A^pre",
+            note="with the factor 1 + lam and the anchor the displays are those of the step",
         ),
     ),
-    mutants=(Mutant("no growth", claims=_grows_by(lambda x: 0.0)),),
+    mutants=(
+        Mutant("half the growth", claims=_grows_by(lambda x: _with_pull_back(x) / 2)),
+        Mutant("no growth", claims=_grows_by(lambda x: 0.0)),
+    ),
     instances=256,
 )

@@ -7,8 +7,11 @@ symmetric H, E[L(theta + lam eps) - L(theta)] = lam^2 Tr(H) / 2. The displays of
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
@@ -29,6 +32,14 @@ from theorysim.numerics.products import dot
 DRAWS = 128  # per key
 
 
+class Means(NamedTuple):
+    """Means over the noise: of the loss's rise, of Eq. 19's middle, of eps^T H eps."""
+
+    rise: Float[Array, ""]
+    printed_rise: Float[Array, ""]
+    quadratic_form: Float[Array, ""]
+
+
 def _hessian(x: Instance):
     return (x.square + x.square.T) / 2
 
@@ -47,11 +58,11 @@ def simulate(x: Instance, key):
     noise = jnp.concatenate([half, -half])
     moved = x.theta + x.lam * noise
     printed = jax.vmap(lambda theta: (without_halves(theta) - without_halves(x.theta)) / 2)
-    return {
-        "rise": jnp.mean(jax.vmap(loss)(moved) - loss(x.theta)),
-        "printed rise": jnp.mean(printed(moved)),
-        "quadratic form": jnp.mean(jnp.sum(noise * dot(noise, hessian), axis=1)),
-    }
+    return Means(
+        rise=jnp.mean(jax.vmap(loss)(moved) - loss(x.theta)),
+        printed_rise=jnp.mean(printed(moved)),
+        quadratic_form=jnp.mean(jnp.sum(noise * dot(noise, hessian), axis=1)),
+    )
 
 
 def predict(x: Instance):
@@ -59,15 +70,15 @@ def predict(x: Instance):
 
 
 def _rise(r: Run):
-    return r.mean(r.sim["rise"])
+    return r.mean(r.sim.rise)
 
 
 def _printed_rise(r: Run):
-    return r.mean(r.sim["printed rise"])
+    return r.mean(r.sim.printed_rise)
 
 
 def _expected_form(r: Run):
-    return r.x.lam**2 * r.mean(r.sim["quadratic form"]) / 2
+    return r.x.lam**2 * r.mean(r.sim.quadratic_form) / 2
 
 
 def _displays(left):
@@ -92,21 +103,21 @@ theorem = Theorem(
     simulate=simulate,
     predict=predict,
     keys=256,
+    source=Printed("Proposition D.1", "Delta(theta, lam) = lam^2 Tr(H) / 2"),
     claims=STATEMENT,
     readings=(
-        Reading("proof displays", Printed("", ""), claims=_displays(lambda r: -_rise(r))),
         Reading(
-            "proof displays, corrected",
-            Corrected(""),
-            claims=_displays(_rise),
+            "proof displays",
+            Printed("Eqs. 19 and 20, Appendix D", "E[L(theta) - L(theta + lam eps)] = ..."),
+            claims=_displays(lambda r: -_rise(r)),
             note="Eq. 19 subtracts the moved loss from the other: the sign is reversed",
         ),
-    ),
-    mutants=(
-        Mutant(
-            "the whole trace",
-            predict=lambda x: 2 * predict(x),
-            claims=(*STATEMENT, *_displays(_rise)),
+        Reading(
+            "proof displays, corrected",
+            Corrected("L(theta + lam eps) - L(theta) on the left of Eq. 19"),
+            claims=_displays(_rise),
+            note="with the sign of the proposition every link of the chain holds",
         ),
     ),
+    mutants=(Mutant("the whole trace", predict=lambda x: 2 * predict(x)),),
 )
