@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from theorysim.claims import Instance
-from theorysim.theorems.overtraining import _assumption_a_21 as a_21
+from theorysim.theorems.overtraining import assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stages as stages
 from theorysim.theorems.overtraining._finetuning import BATCH_CONSTANT
 

@@ -107,5 +107,11 @@ theorem = Theorem(
             note="M M^T stays inside the trace, where E[alpha^T alpha] = d gamma^2 I",
         ),
     ),
-    mutants=(Mutant("as many variances as entries", predict=_predict(2)),),
+    mutants=(
+        Mutant(
+            "as many variances as entries",
+            of=("as printed", "proof chain, corrected"),
+            predict=_predict(2),
+        ),
+    ),
 )

@@ -119,5 +119,11 @@ theorem = Theorem(
             note="with the sign of the proposition every link of the chain holds",
         ),
     ),
-    mutants=(Mutant("the whole trace", predict=lambda x: 2 * predict(x)),),
+    mutants=(
+        Mutant(
+            "the whole trace",
+            of=("as printed", "proof displays, corrected"),
+            predict=lambda x: 2 * predict(x),
+        ),
+    ),
 )
