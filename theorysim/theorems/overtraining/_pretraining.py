@@ -59,3 +59,52 @@ def pretraining_loss(x: Instance) -> Callable[[Factors], Float[Array, ""]]:
     return lambda weights: two_layer_linear.pretraining_loss(
         two_layer_linear.Factors(*weights), goal
     )
+
+
+# In the ladder the asymptotics are in sight if no feature starts with a smaller share of exp(-tau)
+# in a hidden direction of its own.
+VISIBLE_START = 0.3
+
+
+def limited(x: Instance):
+    """The instance with its singular values beyond the rank set to zero."""
+    return x.replace(sigma=jnp.where(jnp.arange(x.d) < x.rank, x.sigma, 0))
+
+
+def _following(x: Instance):
+    """sigma_{n+1}, zero behind the rank."""
+    return jnp.append(limited(x).sigma[1:], 0).astype(x.sigma.dtype)
+
+
+def stage_times(x: Instance):
+    """t_n = 3 tau / (2 (2 sigma_n + sigma_{n+1})) for n <= R; later entries only continue them."""
+    times = 3 * x.tau / (2 * (2 * x.sigma + _following(x)))
+    stages = jnp.arange(x.d)
+    return jnp.where(stages < x.rank, times, times[x.rank - 1] * (2 + stages - x.rank))
+
+
+def rate(x: Instance):
+    """C at these times: the least 2 (sigma_n - sigma_{n+1}) / (2 sigma_n + sigma_{n+1}), n <= R."""
+    rates = 2 * (x.sigma - _following(x)) / (2 * x.sigma + _following(x))
+    return jnp.min(rates, where=jnp.arange(x.d) < x.rank, initial=1.0)
+
+
+def hidden_basis(x: Instance):
+    """Gram-Schmidt of the columns of (U + V) / 2: the basis, and what is left of each column."""
+    left, _, right = decomposition(x)
+    basis, residual = jnp.linalg.qr((left + right) / 2)
+    sizes = jnp.diagonal(residual)
+    return basis * jnp.where(sizes < 0, -1, 1), jnp.abs(sizes)
+
+
+def visible(x: Instance):
+    """Margin: no feature up to the rank nearly depends on faster ones in the start."""
+    sizes = hidden_basis(x)[1]
+    return jnp.min(sizes, where=jnp.arange(x.d) < x.rank, initial=1.0) - VISIBLE_START
+
+
+def out_of_reach(x: Instance):
+    """Margin: A^pre has full rank and a negative determinant."""
+    left, _, right = decomposition(x)
+    negative = -jnp.linalg.det(dot(left.T, right))
+    return jnp.where(x.rank == x.d, negative, -1)

@@ -122,7 +122,7 @@ theorem = Theorem(
     mutants=(
         Mutant(
             "the whole trace",
-            of=("as printed", "proof displays, corrected"),
+            of=("as printed", "proof displays", "proof displays, corrected"),
             predict=lambda x: 2 * predict(x),
         ),
     ),

@@ -154,7 +154,7 @@ theorem = Theorem(
             "main text",
             Printed(
                 "Theorem 4.4",
-                "for some gamma > 0 there is r in [1, d) with L~ increasing for n >= r",
+                "for some gamma > 0 there is r < d with L~ increasing for n >= r",
             ),
             simulate=_simulate_noises,
             hypotheses={
@@ -167,7 +167,7 @@ theorem = Theorem(
         Reading(
             "proof displays",
             Printed(
-                "proof of Theorem A.3", "s the smallest index with gamma^2 > pre_s / d, s <= d-1"
+                "proof of Theorem A.3", "s the least index with gamma^2 > pre_s / d, s <= d - 1"
             ),
             claims=_displays(lambda index: index),
             note="s may be d, and Lemma A.6, on which P2 and P3 rest, fails",
