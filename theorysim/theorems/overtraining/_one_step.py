@@ -16,6 +16,10 @@ from theorysim.claims import Choice, Field, Instance, Orthogonal, Real, Size, Sp
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
+from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
+
+# What Lemmas A.16 and A.18 assume of the learning rate.
+ASSUMES = (A_8,)
 
 
 def one_step_space(**parts: Size | Field) -> Space:

@@ -15,11 +15,12 @@ from jaxtyping import Array, Float
 
 from theorysim.claims import Instance, Mutant, Printed, Reading, Run, Size, Theorem, equal
 from theorysim.numerics.descent import iterate
-from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import (
+    assembled,
     fine_tuning_space,
     ft_spectrum,
     ideal_start,
+    learned,
     learning_rate,
     pre_spectrum,
     pull_back,
@@ -37,8 +38,8 @@ class Modes(NamedTuple):
 
 
 def simulate(x: Instance, key):
-    start = ideal_start(x)
-    first, second = fine_tune(x, start, dot(*start), x.steps)
+    anchor = assembled(x, learned(x, pre_spectrum(x)))
+    first, second = fine_tune(x, ideal_start(x), anchor, x.steps)
     return Modes(
         first=jnp.einsum("ji,kji->ki", x.U, first),
         second=jnp.einsum("kij,ji->ki", second, x.V),

@@ -75,7 +75,11 @@ theorem = Theorem(
             "some C_1 is enough",
             _quantile,
             lambda r: r.theory,
-            over={"batch_ratio": (1, 10, 100, 1000)},
+            over={
+                "batch_ratio": (1, 3, 10, 30, 100, 300, 1000),
+                "d": (2, 4, 8, 16),
+                "failure": (0.5, 0.2, 0.1, 0.05, 0.02),
+            },
         ),
     ),
     mutants=(Mutant("without the root", predict=lambda x: _demand(x) / _batch(x)),),

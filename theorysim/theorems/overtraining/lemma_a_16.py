@@ -29,7 +29,6 @@ from theorysim.claims import (
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
-from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 
 class Displays(NamedTuple):
@@ -111,7 +110,7 @@ DISPLAYS = (
 
 theorem = Theorem(
     space=one.two_state_space(),
-    assumes=(A_8,),
+    assumes=one.ASSUMES,
     hypotheses={"well conditioned": one.both_well_conditioned},
     simulate=simulate,
     predict=_predict(_whole, lambda x: 1.0),

@@ -25,7 +25,6 @@ from theorysim.claims import (
 )
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
-from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 
 def _accuracy(x: Instance):
@@ -61,7 +60,7 @@ HYPOTHESES = {
 
 theorem = Theorem(
     space=one.two_state_space(steps=Integer(1, 50), accuracy_share=Real(0, 1)),
-    assumes=(A_8,),
+    assumes=one.ASSUMES,
     hypotheses=HYPOTHESES,
     simulate=_simulate(one.descended),
     claims=_grows_by(lambda x: 32.0),

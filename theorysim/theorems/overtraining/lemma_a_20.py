@@ -28,7 +28,6 @@ from theorysim.claims import (
     strict,
     with_probability,
 )
-from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining import assumption_a_8, assumption_a_13
@@ -55,8 +54,9 @@ def _simulate(sizes: assumption_a_13.BatchSize) -> Callable:
         straight = ft.rotated(x)
         real, ideal = ft.real_start(straight), ft.ideal_start(straight)
         covariances = sizes.covariances(x, key)
-        run = runs.fine_tune_on(straight, real, dot(*real), covariances)
-        population = runs.fine_tune(straight, ideal, dot(*ideal), x.steps)
+        learned = ft.learned(x, ft.pre_spectrum(x))
+        run = runs.fine_tune_on(straight, real, jnp.diag(ft.real_modes(x) ** 2), covariances)
+        population = runs.fine_tune(straight, ideal, jnp.diag(learned), x.steps)
         return Norms(
             factors=jnp.stack([ft.op_norm(w) for w in run]),
             distances=jnp.stack([ft.op_norm(a - b) for a, b in zip(run, population)]),

@@ -29,7 +29,6 @@ from theorysim.claims import (
     equal,
 )
 from theorysim.numerics.descent import iterate
-from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
 
@@ -43,11 +42,17 @@ class Theory(NamedTuple):
 
 
 def _simulate(anchored_at: Callable) -> Callable:
+    """Both factors along the run, pulled back to where the modes are `anchored_at(x)`."""
+
     def simulate(x: Instance, key):
-        anchor = dot(*anchored_at(x))
+        anchor = ft.assembled(x, anchored_at(x) ** 2)
         return runs.fine_tune(x, ft.ideal_start(x), anchor, x.steps)
 
     return simulate
+
+
+def _ideal_modes(x: Instance):
+    return jnp.sqrt(ft.learned(x, ft.pre_spectrum(x)))
 
 
 def _predict(pull: Callable, right: Callable, share: float = 1.0) -> Callable:
@@ -88,7 +93,7 @@ def _transposed(x: Instance):
 
 theorem = Theorem(
     space=ft.fine_tuning_space(steps=Size(50, high=5000), depth=Real(3, 15)),
-    simulate=_simulate(ft.ideal_start),
+    simulate=_simulate(_ideal_modes),
     predict=_predict(_printed_pull, _untransposed),
     claims=(
         equal("C1: W_1(k) = U S(k)", lambda r: r.sim[0], lambda r: r.theory.first),
@@ -117,7 +122,7 @@ theorem = Theorem(
         Reading(
             "anchored at the real start",
             Printed("Eqs. 16 and 17 in Lemma A.7", "... - 2 eta lam (theta(k) - theta^n(0)) W_2^T"),
-            simulate=_simulate(ft.real_start),
+            simulate=_simulate(ft.real_modes),
             predict=_predict(_pull, _transposed),
             note="Eqs. 16 and 17 pull to theta^n(0); the map f pulls to the ideal start",
         ),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Mutant, Printed, Reading, Size, Theorem, at_least, at_most
-from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION
@@ -19,8 +18,8 @@ from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION
 
 def simulate(x: Instance, key):
     straight = ft.rotated(x)
-    start = ft.ideal_start(straight)
-    first, second = runs.fine_tune(straight, start, dot(*start), x.steps)
+    anchor = jnp.diag(ft.learned(x, ft.pre_spectrum(x)))
+    first, second = runs.fine_tune(straight, ft.ideal_start(straight), anchor, x.steps)
     return ft.op_norm(first), ft.op_norm(second)
 
 

@@ -27,7 +27,7 @@ TIMES = 96
 
 # Weights start at exp(-27), and distances of that order are compared with it: at a relative
 # tolerance of 1e-10 their error was half of it.
-RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-12, 1e-17
+TOLERANCES = {"rtol": 1e-12, "atol": 1e-17}
 
 
 def simulate(x: Instance, key) -> Float[Array, "times d d"]:
@@ -35,8 +35,7 @@ def simulate(x: Instance, key) -> Float[Array, "times d d"]:
     start = jax.tree.map(lambda w: jnp.exp(-x.tau) * w, (x.first, x.second))
     until = (1.2 * x.tau + 5) / x.sigma[-1]
     times = until * jnp.append(0, jnp.geomspace(0.02, 1, TIMES - 1)).astype(x.tau.dtype)
-    tolerances = {"rtol": RELATIVE_TOLERANCE, "atol": ABSOLUTE_TOLERANCE}
-    options = {**tolerances, **statement_options(x.coarsening)}
+    options = {**TOLERANCES, **statement_options(x.coarsening)}
     first, second = gradient_flow(pretraining_loss(x), start, times, **options)
     left, _, right = decomposition(x)
     return dot(left.T, first, second, right)

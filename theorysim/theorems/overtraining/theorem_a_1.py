@@ -33,26 +33,14 @@ from theorysim.claims import (
 from theorysim.numerics.flow import gradient_flow, statement_options
 from theorysim.numerics.products import dot
 from theorysim.systems.balanced_flow import balanced_flow
-from theorysim.theorems.overtraining._pretraining import (
-    EQUAL,
-    decomposition,
-    hidden_basis,
-    identity_start,
-    limited,
-    out_of_reach,
-    pretraining_loss,
-    pretraining_space,
-    rate,
-    stage_times,
-    visible,
-)
+from theorysim.theorems.overtraining import _pretraining as pretraining
 
 TAUS = (12.0, 18.0, 27.0)
 TIMES = 96
 
 # Weights start at exp(-27), and distances of that order are compared with it: at a relative
 # tolerance of 1e-10 their error was half of the constants.
-RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-12, 1e-17
+TOLERANCES = {"rtol": 1e-12, "atol": 1e-17}
 
 
 class Factors(NamedTuple):
@@ -73,13 +61,17 @@ class Ideal(NamedTuple):
 
 def simulate(x: Instance, key) -> Factors:
     """The flow passes the stage times at the end of its path."""
-    stages = stage_times(x)
+    stages = pretraining.stage_times(x)
     share = jnp.linspace(0, 1, TIMES - x.d + 1, dtype=x.tau.dtype)
     times = jnp.append(stages[0] * share, stages[1:])
-    tolerances = {"rtol": RELATIVE_TOLERANCE, "atol": ABSOLUTE_TOLERANCE}
-    options = {**tolerances, **statement_options(x.coarsening)}
-    first, second = gradient_flow(pretraining_loss(limited(x)), identity_start(x), times, **options)
-    left, _, right = decomposition(x)
+    options = {**TOLERANCES, **statement_options(x.coarsening)}
+    first, second = gradient_flow(
+        pretraining.pretraining_loss(pretraining.limited(x)),
+        pretraining.identity_start(x),
+        times,
+        **options,
+    )
+    left, _, right = pretraining.decomposition(x)
     return Factors(
         first=dot(left.T, first[-x.d :]),
         second=dot(right.T, jnp.swapaxes(second[-x.d :], -1, -2)),
@@ -90,30 +82,22 @@ def _predict(basis: Callable, speed: float = 1.0) -> Callable:
     """In singular coordinates; `speed` times the rate."""
 
     def predict(x: Instance) -> Ideal:
-        target = decomposition(limited(x))
+        target = pretraining.decomposition(pretraining.limited(x))
         left, sigma, right = target
-        exact = balanced_flow(*identity_start(x), target, stage_times(x))
+        exact = balanced_flow(*pretraining.identity_start(x), target, pretraining.stage_times(x))
         learned = jnp.tril(jnp.ones((x.d, x.d), sigma.dtype)) * jnp.sqrt(sigma)
         return Ideal(
             factors=jax.vmap(jnp.diag)(learned),
             basis=basis(x),
-            rate=speed * rate(x),
+            rate=speed * pretraining.rate(x),
             product=dot(left.T, exact.product, right),
         )
 
     return predict
 
 
-def _identity(x: Instance):
-    return jnp.eye(x.d, dtype=x.sigma.dtype)
-
-
 def _own_basis(x: Instance):
-    return hidden_basis(x)[0]
-
-
-def _norm(matrices):
-    return jnp.linalg.norm(matrices, axis=(-2, -1))
+    return pretraining.hidden_basis(x)[0]
 
 
 def _distance(layer: int) -> Callable:
@@ -122,14 +106,14 @@ def _distance(layer: int) -> Callable:
     def distance(r: Run):
         weights = dot(r.sim[layer], r.theory.basis)
         signs = jnp.sign(jnp.diagonal(weights, axis1=-2, axis2=-1))
-        return _norm(signs[..., None] * weights - r.theory.factors)
+        return jnp.linalg.norm(signs[..., None] * weights - r.theory.factors, axis=(-2, -1))
 
     return distance
 
 
 def _product_distance(r: Run):
     """|theta(t_n) - U Sigma_{:n} V^T|_F of the exact product, per stage."""
-    return _norm(r.theory.product - r.theory.factors**2)
+    return jnp.linalg.norm(r.theory.product - r.theory.factors**2, axis=(-2, -1))
 
 
 def _within_rank(r: Run):
@@ -144,10 +128,9 @@ def _some_rate(name: str, distance: Callable):
         below = size < 1
         return jnp.where(below, r.x.tau / -jnp.log(jnp.where(below, size, 0.5)), jnp.inf)
 
-    def unit(r: Run):
-        return jnp.ones_like(distance(r))
-
-    return exists_constant(name, inverse_rate, unit, over={"tau": TAUS}, where=_within_rank)
+    return exists_constant(
+        name, inverse_rate, lambda r: 1.0, over={"tau": TAUS}, where=_within_rank
+    )
 
 
 def _this_rate(name: str, distance: Callable):
@@ -162,9 +145,9 @@ def _this_rate(name: str, distance: Callable):
 FACTORS = (_some_rate("W_1", _distance(0)), _some_rate("W_2", _distance(1)))
 
 theorem = Theorem(
-    space=pretraining_space(rank=Integer(1, "d"), tau=Real(10, 27)),
+    space=pretraining.pretraining_space(rank=Integer(1, "d"), tau=Real(10, 27)),
     simulate=simulate,
-    predict=_predict(_identity),
+    predict=_predict(lambda x: jnp.eye(x.d, dtype=x.sigma.dtype)),
     claims=FACTORS,
     source=Printed(
         "Theorem A.1", "|W_1(t_i) - U (Sigma^{pre,i})^(1/2)|_F <= exp(-C tau), and likewise W_2"
@@ -178,13 +161,13 @@ theorem = Theorem(
         Reading(
             "appendix, U = V = I",
             Finding("Theorem A.1 where A^pre is diagonal"),
-            hypotheses={"A^pre is diagonal": lambda x: EQUAL - 0.5 - x.family},
+            hypotheses={"A^pre is diagonal": lambda x: pretraining.EQUAL - 0.5 - x.family},
             note="for diagonal maps the theorem holds as printed",
         ),
         Reading(
             "appendix, the product where det A^pre < 0",
             Finding("whether theta(t_d) comes near A^pre where det A^pre < 0"),
-            hypotheses={"det A^pre < 0": out_of_reach},
+            hypotheses={"det A^pre < 0": pretraining.out_of_reach},
             claims=(
                 at_most(
                     "theta(t_d)", lambda r: _product_distance(r)[-1], lambda r: r.x.sigma[-1] / 2
@@ -196,7 +179,7 @@ theorem = Theorem(
             "corrected",
             Corrected("W_1 -> U Sigma^(1/2) Q^T, W_2 -> Q Sigma^(1/2) V^T, U + V not singular"),
             predict=_predict(_own_basis),
-            hypotheses={"U + V is not nearly singular": visible},
+            hypotheses={"U + V is not nearly singular": pretraining.visible},
             claims=(
                 *FACTORS,
                 _this_rate("W_1, at this rate", _distance(0)),
