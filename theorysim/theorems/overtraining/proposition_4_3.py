@@ -3,7 +3,7 @@
 Proposition 4.3 of Springer et al. (2025), Eq. 2, and its formal version, Lemma A.4, Eq. 14:
 L~(n) - L~(n - 1) >= (2 d gamma^2 - pre_n) pre_n at the ideal states, which the main text takes for
 brevity, n > 1, with equality in the proof. Further readings take the states of the flow at the
-stage times, from a start exp(-tau) in every mode, and the inflection point that the text reads off.
+stage times, from a start exp(-tau) in every mode.
 """
 
 from __future__ import annotations
@@ -16,21 +16,18 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim.claims import (
-    Corrected,
     Finding,
     Instance,
     Mutant,
     Printed,
     Reading,
     Real,
-    Run,
     Size,
     Spectrum,
     Theorem,
     at_least,
     equal,
 )
-from theorysim.systems.ideal_stages import inflection_point
 from theorysim.theorems.overtraining import _perturbation as noise
 from theorysim.theorems.overtraining import _stages as stages
 from theorysim.theorems.overtraining._finetuning import factors, pre_spectrum
@@ -47,8 +44,8 @@ class Increments(NamedTuple):
     sampled: Float[Array, "keys d-1"]
 
 
-def _increments(x: Instance, modes):
-    """In closed form; `modes` of the stages 1, ..., d."""
+def increments(x: Instance, modes):
+    """L~(n) - L~(n - 1) in closed form; `modes` of the stages 1, ..., d."""
     states = jax.vmap(lambda w: factors(x, w))(modes)
     before = jax.tree.map(lambda w: w[:-1], states)
     moves = jax.tree.map(lambda w: jnp.diff(w, axis=0), states)
@@ -63,8 +60,8 @@ def simulate(x: Instance, key) -> Increments:
         return jnp.mean(noise.sampled_perturbed_loss(x, factors(x, modes), alpha, beta))
 
     return Increments(
-        real=_increments(x, stages.real_modes(pre_spectrum(x), x.tau)[1:]),
-        ideal=_increments(x, ideal),
+        real=increments(x, stages.real_modes(pre_spectrum(x), x.tau)[1:]),
+        ideal=increments(x, ideal),
         sampled=jnp.diff(jax.vmap(sampled)(ideal)),
     )
 
@@ -77,24 +74,6 @@ def _predict(layers: float) -> Callable:
         return (layers * x.d * noise.variance(x) - pre) * pre
 
     return predict
-
-
-def _printed_inflection(layers: float = 2.0) -> Callable:
-    """The smallest n with 2 d gamma^2 > pre_n."""
-    return lambda r: jnp.argmax(layers * r.x.d * noise.variance(r.x) > pre_spectrum(r.x)) + 1
-
-
-def _exists(r: Run):
-    return 2 * r.x.d * noise.variance(r.x) - pre_spectrum(r.x)[-1]
-
-
-def _inflection(point: Callable):
-    return equal(
-        "inflection point",
-        lambda r: inflection_point(r.sim.ideal) + 1,
-        point,
-        where=_exists,
-    )
 
 
 EQ_2 = at_least("Eq. 2", lambda r: r.sim.ideal, lambda r: r.theory)
@@ -145,26 +124,7 @@ theorem = Theorem(
             claims=(_at_real_states(spared=1),),
             note="Lemma A.6, corrected, allows pre_d^2 / 2 for each of the two states",
         ),
-        Reading(
-            "inflection point in the text",
-            Printed("after Proposition 4.3", "the smallest n such that 2 d gamma^2 > sigma_n"),
-            claims=(_inflection(_printed_inflection()),),
-            note="with Definition 4.2 it is the stage before that n",
-        ),
-        Reading(
-            "inflection point, corrected",
-            Corrected("r = n - 1 for that n, and r = 1 where n = 1"),
-            claims=(_inflection(lambda r: jnp.maximum(_printed_inflection()(r) - 1, 1)),),
-            note="the loss rises from stage n - 1 to stage n",
-        ),
     ),
-    mutants=(
-        Mutant("four layers of noise", of=("main text", "appendix"), predict=_predict(4.0)),
-        Mutant(
-            "one layer of noise",
-            of=("inflection point, corrected",),
-            claims=(_inflection(lambda r: jnp.maximum(_printed_inflection(1.0)(r) - 1, 1)),),
-        ),
-    ),
+    mutants=(Mutant("four layers of noise", of=("main text", "appendix"), predict=_predict(4.0)),),
     aliases=("lemma-a.4",),
 )
