@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from theorysim.claims import Instance
-from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stages as stages
-from theorysim.theorems.overtraining._finetuning import BATCH_CONSTANT
+from theorysim.theorems.overtraining import assumption_a_21 as a_21
+from theorysim.theorems.overtraining._stage_space import stage_space
+from theorysim.theorems.overtraining.assumption_a_13 import BATCH_CONSTANT
 
 pytestmark = pytest.mark.usefixtures("x64")
 
@@ -39,37 +40,35 @@ def example(pre, ft, rate=0.999 / 16) -> Instance:
 
 
 @pytest.mark.parametrize(
-    ("pre", "ft", "rate", "least_steps", "steps", "batch", "start"),
+    ("pre", "ft", "rate", "sizes", "steps", "batch", "start"),
     [
-        ((1, 0.5), (2, 1.5), 0.999 / 16, a_21.steps_as_labelled, 502, 712.5, -355.1),
-        ((1,), (2,), 0.999 / 16, a_21.steps_as_labelled, 240, 345.8, -171.7),
-        ((1, 0.5), (2, 1.5), 0.999 / 16, a_21.steps_as_printed, 32, 55.9, -26.7),
-        ((1, 0.5), (2, 1.5), 6.25e-8, a_21.steps_as_printed, 32, 11.2, -4.35),
+        ((1, 0.5), (2, 1.5), 0.999 / 16, a_21.AS_LABELLED, 502, 712.5, -355.1),
+        ((1,), (2,), 0.999 / 16, a_21.AS_LABELLED, 240, 345.8, -171.7),
+        ((1, 0.5), (2, 1.5), 0.999 / 16, a_21.AS_PRINTED, 32, 55.9, -26.7),
+        ((1, 0.5), (2, 1.5), 6.25e-8, a_21.AS_PRINTED, 32, 11.2, -4.35),
     ],
 )
-def test_what_the_assumption_asks_for(pre, ft, rate, least_steps, steps, batch, start):
-    x, assumption = example(pre, ft, rate), a_21.Assumption(least_steps)
-    assert int(assumption.steps(x)) == steps
+def test_what_the_assumption_asks_for(pre, ft, rate, sizes, steps, batch, start):
+    x = example(pre, ft, rate)
+    assert int(sizes.steps(x)) == steps
     larger = 2 * np.log10(BATCH_CONSTANT / 4)  # the values are those of C_1 = 4
-    assert float(assumption.log10_batch(x, steps)) == pytest.approx(batch + larger, abs=ONE_DECIMAL)
-    reached = float(assumption.log_start(x, steps)) / np.log(10)
+    assert float(sizes.log10_batch(x, steps)) == pytest.approx(batch + larger, abs=ONE_DECIMAL)
+    reached = float(sizes.log_start(x, steps)) / np.log(10)
     assert reached == pytest.approx(start, abs=ONE_DECIMAL)
 
 
 def draw(count: int) -> Instance:
-    space = a_21.assumption_space()
+    space = stage_space()
     keys = jax.random.split(jax.random.key(0), count)
     return jax.vmap(lambda key: space.sample(key, space.default_sizes()))(keys)
 
 
-@pytest.mark.parametrize(
-    "least_steps", [a_21.steps_as_printed, a_21.steps_as_labelled, a_21.steps_free_of_scale]
-)
-def test_instances_fail_only_for_the_length_of_their_runs(least_steps):
-    assumption, many = a_21.Assumption(least_steps), draw(400)
-    margins = {n: np.asarray(jax.vmap(m)(many)) for n, m in assumption.hypotheses().items()}
-    long = np.asarray(jax.vmap(assumption.needed_steps)(many)) > a_21.MOST_STEPS
-    taken = np.asarray(jax.vmap(assumption.steps)(many))
+@pytest.mark.parametrize("sizes", [a_21.AS_PRINTED, a_21.AS_LABELLED, a_21.CORRECTED])
+def test_instances_fail_only_for_the_length_of_their_runs(sizes):
+    many = draw(400)
+    margins = {n: np.asarray(jax.vmap(m)(many)) for n, m in sizes.assumption().hypotheses.items()}
+    long = np.asarray(jax.vmap(sizes.needed_steps)(many)) > a_21.MOST_STEPS
+    taken = np.asarray(jax.vmap(sizes.steps)(many))
     assert long.any() and not long.all()
     assert np.all(margins.pop("A.21.3, steps")[taken > 0] >= 0)
     assert np.all(taken[long] == 0)
@@ -79,7 +78,7 @@ def test_instances_fail_only_for_the_length_of_their_runs(least_steps):
 
 def test_the_corrected_steps_are_the_same_in_all_units():
     x = example((1, 0.5), (2, 1.5))
-    corrected = a_21.Assumption(a_21.steps_free_of_scale)
+    corrected = a_21.CORRECTED
     for unit in (1e-12, 1e2):
         again = float(corrected.needed_steps(x.replace(scale=jnp.asarray(unit))))
         assert again == pytest.approx(float(corrected.needed_steps(x)), rel=64 * EPS)

@@ -13,6 +13,8 @@ from theorysim.numerics.products import dot
 from theorysim.systems.two_layer_linear import Factors, pretraining_loss
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
+from theorysim.theorems.overtraining import _runs as runs
+from theorysim.theorems.overtraining import assumption_a_13 as a_13
 
 pytestmark = pytest.mark.usefixtures("x64")
 
@@ -26,7 +28,7 @@ def _instance(seed: int = 0, **sizes):
 
 
 def _covariances(steps: int, d: int):
-    return jnp.eye(d) + 0.1 * ft.directions(jax.random.key(1), d, steps)
+    return jnp.eye(d) + 0.1 * runs.directions(jax.random.key(1), d, steps)
 
 
 def test_the_shares_reach_their_limits():
@@ -41,7 +43,7 @@ def test_steps_to_the_letter_are_those_of_numpy():
     x = _instance(d=3)
     covariances, start = _covariances(2, 3), one.state(x, x.left, x.right)
     anchor = one.anchor(x)
-    path = ft.run_printed(x, start, anchor, covariances)
+    path = runs.run_printed(x, start, anchor, covariances)
     eta, lam = float(ft.learning_rate(x)), float(ft.pull_back(x))
     target = np.asarray(x.U) @ np.diag(ft.ft_spectrum(x)) @ np.asarray(x.V).T
     first, second = (np.asarray(w) for w in start)
@@ -59,8 +61,8 @@ def test_steps_to_the_letter_are_those_of_numpy():
 def test_the_first_factor_to_the_letter_is_the_descent_and_the_second_is_not():
     x = _instance(d=3)
     covariances, start = _covariances(1, 3), one.state(x, x.left, x.right)
-    printed = ft.run_printed(x, start, one.anchor(x), covariances)
-    descended = ft.fine_tune_on(x, start, one.anchor(x), covariances)
+    printed = runs.run_printed(x, start, one.anchor(x), covariances)
+    descended = runs.fine_tune_on(x, start, one.anchor(x), covariances)
     size = float(ft.op_norm(start[0]))
     assert np.allclose(printed[0], descended[0], rtol=0, atol=ROUNDING * size)
     assert not np.allclose(printed[1], descended[1], rtol=0, atol=1e3 * ROUNDING * size)
@@ -70,8 +72,8 @@ def test_runs_turn_with_the_coordinates():
     x = _instance(d=4)
     straight, covariances = ft.rotated(x), _covariances(5, 4)
     turned = dot(x.V.T, covariances, x.V)
-    given = ft.fine_tune_on(x, ft.real_start(x), one.anchor(x), covariances)
-    simple = ft.fine_tune_on(straight, ft.real_start(straight), one.anchor(straight), turned)
+    given = runs.fine_tune_on(x, ft.real_start(x), one.anchor(x), covariances)
+    simple = runs.fine_tune_on(straight, ft.real_start(straight), one.anchor(straight), turned)
     size = ROUNDING * float(jnp.sqrt(ft.gamma(x)))
     assert np.allclose(dot(x.U.T, given[0]), simple[0], rtol=0, atol=5 * size)
     assert np.allclose(dot(given[1], x.V), simple[1], rtol=0, atol=5 * size)
@@ -105,11 +107,11 @@ def test_real_modes_are_those_of_the_flow(n):
 def test_batch_sizes_by_hand():
     # d = 2, K = 10, delta = e^3 / 100: log(10 K delta) = 3, log(K / delta) = log(1000) - 3.
     delta = float(np.exp(3)) / 100
-    assert float(ft.printed_batch(2, 10, delta, 5.0, 0.1)) == pytest.approx(-2500, rel=1e-12)
+    assert float(a_13.printed_batch(2, 10, delta, 5.0, 0.1)) == pytest.approx(-2500, rel=1e-12)
     union = 2500 * (np.log(1000) - 1)
-    assert float(ft.union_batch(2, 10, delta, 5.0, 0.1)) == pytest.approx(union, rel=1e-12)
-    assert float(ft.least_batch(2, -2500.0)) == 2
-    assert union <= float(ft.least_batch(2, union)) <= 1.002 * union + 1
+    assert float(a_13.union_batch(2, 10, delta, 5.0, 0.1)) == pytest.approx(union, rel=1e-12)
+    assert float(a_13.least_batch(2, -2500.0)) == 2
+    assert union <= float(a_13.least_batch(2, union)) <= 1.002 * union + 1
 
 
 def _exact_growth(lam: int) -> tuple[Fraction, Fraction]:

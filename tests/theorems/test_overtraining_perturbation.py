@@ -8,14 +8,13 @@ import pytest
 
 from theorysim.theorems.overtraining._finetuning import factors, ideal_start, pre_spectrum
 from theorysim.theorems.overtraining._perturbation import (
-    corrected_radius,
     move_in_ball,
     perturbation_space,
     perturbed_loss_rise,
-    printed_radius,
     target,
     variance,
 )
+from theorysim.theorems.overtraining.assumption_a_2 import corrected_radius, printed_radius
 
 EPS = np.finfo(np.float64).eps
 

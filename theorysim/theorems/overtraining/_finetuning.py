@@ -1,4 +1,4 @@
-"""What the statements on fine-tuning share: instances, learning rate, margins, starts, batches.
+"""What the statements on fine-tuning share: instances, learning rate, Assumption A.8, starts.
 
 Section A.3 of Springer et al. (2025). A network W_1 W_2 that was pre-trained on U diag(pre) V^T up
 to its n-th feature is fine-tuned on U diag(ft) V^T with a pull-back of strength lam. Spectra carry
@@ -8,10 +8,8 @@ learning rate is a share of the largest one that Assumption A.8 admits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -27,15 +25,9 @@ from theorysim.claims import (
     Spectrum,
 )
 from theorysim.numerics.products import dot
-from theorysim.systems import batch_covariance, linear_modes, two_layer_linear
+from theorysim.systems import linear_modes
 
 Factors: TypeAlias = tuple[Float[Array, "*steps d d"], Float[Array, "*steps d d"]]
-
-# A value of Lemma A.12's constant C_1, whose existence is all that the paper states; the lemma's
-# own check verifies it.
-BATCH_CONSTANT = 5.0
-
-HIGHEST = jax.lax.Precision.HIGHEST
 
 
 def fine_tuning_space(**parts: Size | Field) -> Space:
@@ -96,29 +88,14 @@ def growth(x: Instance, factor: Any) -> Float[Array, ""]:
 
 
 def small_rate(x: Instance) -> Float[Array, ""]:
-    """Margin of Assumption A.8: 4 eta (lam + 2) Gamma < 1."""
-    return 1 - 4 * learning_rate(x) * (pull_back(x) + 2) * gamma(x)
-
-
-def enough_steps(x: Instance, steps: Any, accuracy: Any) -> Float[Array, ""]:
-    """Margin of Assumption A.10 over the learned modes: K eta min >= log(100 Gamma / epsilon)."""
-    return steps * learning_rate(x) * smallest_learned(x) - jnp.log(100 * gamma(x) / accuracy)
+    """Margin of Assumption A.8: 1 - 4 eta (lam + 2) Gamma, which is 1 - share without rounding."""
+    return 1 - x.rate_share
 
 
 def smallest_learned(x: Instance) -> Float[Array, ""]:
     """The least feature, of pre-training or of fine-tuning, among the first n."""
     smaller = jnp.minimum(pre_spectrum(x), ft_spectrum(x))
     return jnp.min(smaller, where=jnp.arange(x.d) < x.n, initial=jnp.inf)
-
-
-def printed_batch(d: Any, steps: Any, failure: Any, constant: Any, accuracy: Any) -> Any:
-    """The least batch size of Assumption A.13 as printed: C_1^2 (d - log(10 K delta)) / eps^2."""
-    return constant**2 * (d - jnp.log(10 * steps * failure)) / accuracy**2
-
-
-def union_batch(d: Any, steps: Any, failure: Any, constant: Any, accuracy: Any) -> Any:
-    """The least batch size that a union bound over K batches needs in place of A.13's."""
-    return constant**2 * (d + jnp.log(steps / failure)) / accuracy**2
 
 
 def learned(x: Instance, spectrum: Float[Array, " d"]) -> Float[Array, " d"]:
@@ -165,108 +142,3 @@ def op_norm(matrix: Float[Array, "*lead d d"]) -> Float[Array, "*lead"]:
 def furthest(first: Factors, second: Factors) -> Float[Array, "..."]:
     """max over j of |W_j - W_j'|_op; leading axes broadcast."""
     return jnp.maximum(op_norm(first[0] - second[0]), op_norm(first[1] - second[1]))
-
-
-def tuning(x: Instance, anchor: Float[Array, "d d"]) -> two_layer_linear.FineTuning:
-    """The loss of Eq. 9: target, anchor and strength."""
-    return two_layer_linear.FineTuning(assembled(x, ft_spectrum(x)), anchor, pull_back(x))
-
-
-def fine_tuning_loss(x: Instance, anchor: Float[Array, "d d"]) -> Callable[..., Float[Array, ""]]:
-    """|theta - A^ft|_F^2 + lam |theta - anchor|_F^2 of the factors (Eq. 9), not halved.
-
-    A second argument, the covariance S of a batch, turns the first term into the batch's
-    Tr((theta - A^ft)^T (theta - A^ft) S).
-    """
-    settings = tuning(x, anchor)
-
-    def loss(weights: Factors, covariance: Float[Array, "d d"] | None = None) -> Array:
-        weights = two_layer_linear.Factors(*weights)
-        if covariance is None:
-            return two_layer_linear.fine_tuning_loss(weights, settings)
-        return two_layer_linear.batch_loss(weights, settings, covariance)
-
-    return loss
-
-
-def fine_tune(
-    x: Instance,
-    start: Factors,
-    anchor: Float[Array, "d d"],
-    steps: int,
-    covariances: Float[Array, "steps d d"] | None = None,
-) -> Factors:
-    """Both factors along gradient descent; with covariances, step k sees the k-th batch only.
-
-    Each leads with an axis of steps + 1 states.
-    """
-    return two_layer_linear.fine_tune(
-        two_layer_linear.Factors(*start),
-        tuning(x, anchor),
-        learning_rate(x),
-        steps,
-        covariances=None if covariances is None else lambda k: covariances[k],
-    )
-
-
-def fine_tune_on(
-    x: Instance,
-    start: Factors,
-    anchor: Float[Array, "d d"],
-    covariances: Float[Array, "steps d d"],
-) -> Factors:
-    """As `fine_tune`, one step for every batch."""
-    return fine_tune(x, start, anchor, covariances.shape[0], covariances)
-
-
-def printed_step(
-    x: Instance, weights: Factors, anchor: Float[Array, "d d"], covariance: Float[Array, "d d"]
-) -> Factors:
-    """Eqs. 10 and 11 to the letter: Eq. 11 has the covariance on the other side of the error."""
-    first, second = weights
-    rate, lam = 2 * learning_rate(x), pull_back(x)
-    theta = dot(first, second)
-    error, pull = theta - assembled(x, ft_spectrum(x)), lam * (theta - anchor)
-    return (
-        first - rate * dot(dot(error, covariance) + pull, second.T),
-        second - rate * dot(first.T, dot(covariance, error) + pull),
-    )
-
-
-def run_printed(
-    x: Instance,
-    start: Factors,
-    anchor: Float[Array, "d d"],
-    covariances: Float[Array, "steps d d"],
-) -> Factors:
-    """Both factors along Eqs. 10 and 11 to the letter, as `fine_tune_on` returns them."""
-
-    def step(weights: Factors, covariance: Array) -> tuple[Factors, Factors]:
-        weights = printed_step(x, weights, anchor, covariance)
-        return weights, weights
-
-    _, path = jax.lax.scan(step, start, covariances)
-    return jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), start, path)
-
-
-def least_batch(d: int, demanded: Any) -> Float[Array, ""]:
-    """A batch size that meets a demand and makes a covariance regular.
-
-    It exceeds the demand by a thousandth, so that the rounding of neither matters.
-    """
-    return jnp.maximum(jnp.ceil(1.001 * demanded), d)
-
-
-def sample_covariances(
-    key: Array, d: int, batch: Float[Array, ""], steps: int
-) -> Float[Array, "steps d d"]:
-    """Independent covariances of so many batches."""
-    keys = jax.random.split(key, steps)
-    return jax.vmap(lambda k: batch_covariance.wishart(k, d, batch))(keys)
-
-
-def directions(key: Array, d: int, count: int) -> Float[Array, "count d d"]:
-    """Random symmetric matrices of operator norm one: what a batch adds to I is epsilon of one."""
-    gaussian = jax.random.normal(key, (count, d, d))
-    symmetric = gaussian + jnp.swapaxes(gaussian, -1, -2)
-    return symmetric / op_norm(symmetric)[:, None, None]

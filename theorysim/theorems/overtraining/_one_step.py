@@ -15,6 +15,11 @@ from jaxtyping import Array, Float
 from theorysim.claims import Choice, Field, Instance, Orthogonal, Real, Size, Space
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining import _runs as runs
+from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
+
+# What Lemmas A.16 and A.18 assume of the learning rate.
+ASSUMES = (A_8,)
 
 
 def one_step_space(**parts: Size | Field) -> Space:
@@ -95,5 +100,10 @@ def descended(
 ) -> ft.Factors:
     """One step of gradient descent on the loss of an infinite or of the given batch."""
     batches = None if covariance is None else covariance[None]
-    path = ft.fine_tune(x, weights, anchor(x), 1, batches)
+    path = runs.fine_tune(x, weights, anchor(x), 1, batches)
     return jax.tree.map(lambda states: states[-1], path)
+
+
+def to_the_letter(x: Instance, weights: ft.Factors, covariance: Float[Array, "d d"]) -> ft.Factors:
+    """One step of Eqs. 10 and 11 as printed."""
+    return runs.printed_step(x, weights, anchor(x), covariance)

@@ -91,21 +91,3 @@ def move_in_ball(
     unit, own = (m / jnp.linalg.norm(m) for m in (direction, centre))
     way = (1 - jnp.abs(aligned)) * unit + aligned * own
     return radius * way / jnp.linalg.norm(way)
-
-
-def printed_radius(x: Instance) -> Float[Array, ""]:
-    """The largest exp(-C tau) that Assumption A.2 admits."""
-    pre = pre_spectrum(x)
-    mixed = pre[-1] ** 2 / (16 * x.d * pre[0] * (2 * pre[0] + variance(x)))
-    return jnp.minimum(jnp.minimum(pre[0] / 2, mixed), 0.25)
-
-
-def corrected_radius(x: Instance) -> Float[Array, ""]:
-    """The largest exp(-C tau) for which the proof of Lemma A.6, repaired, gives its bound.
-
-    The proof takes pre_1 for the norms of the ideal factors, which are at most sqrt(d pre_1)
-    (Frobenius) and sqrt(pre_1) (operator).
-    """
-    pre = pre_spectrum(x)
-    mixed = 5 * pre[0] + 2 * x.d * variance(x)
-    return pre[-1] ** 2 / (6 * jnp.sqrt(x.d * pre[0]) * mixed)

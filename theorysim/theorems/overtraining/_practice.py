@@ -12,10 +12,10 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from theorysim.claims import Field, Instance, Integer, Real, Size
+from theorysim.claims.hypotheses import Margin
 from theorysim.numerics.products import dot
 from theorysim.systems import batch_covariance
-from theorysim.theorems.overtraining._assumption_a_21 import Margin, ft_spectrum, learning_rate
-from theorysim.theorems.overtraining._finetuning import pre_spectrum
+from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining._stages import (
     Modes,
     Number,
@@ -42,14 +42,14 @@ def factors(x: Instance, lam: Number, key: Array) -> Pair:
     law = partial(batch_covariance.sample, width=x.d, batch=x.batch)
     covariances = batch_covariance.stream(key, law)
 
-    def stage(start: Array) -> Pair:
+    def tune(start: Array) -> Pair:
         begin, anchor = jnp.diag(start), start**2
-        settings = (ft_spectrum(x), lam, learning_rate(x), x.steps, covariances)
+        settings = (stage.ft_spectrum(x), lam, stage.learning_rate(x), x.steps, covariances)
         return tuned_on_batches((begin, begin), anchor, *settings)
 
-    return jax.vmap(stage)(real_modes(pre_spectrum(x), x.tau))
+    return jax.vmap(tune)(real_modes(stage.pre_spectrum(x), x.tau))
 
 
 def run(x: Instance, lam: Number, key: Array) -> tuple[Products, Modes]:
     """theta^n(K) at every stage, and the modes of its real start."""
-    return dot(*factors(x, lam, key)), real_modes(pre_spectrum(x), x.tau)
+    return dot(*factors(x, lam, key)), real_modes(stage.pre_spectrum(x), x.tau)

@@ -1,4 +1,4 @@
-"""What the statements on pre-training share: instances, the loss, the start of the flow.
+"""What the statements on pre-training share: instances, loss, start, stage times, hidden basis.
 
 Sections 4.1 and A.1 of Springer et al. (2025): gradient flow of |W_1 W_2 - A^pre|_F^2 with
 A^pre = U diag(sigma) V^T, from W_1 = W_2 = exp(-tau) I. Time and weights have units in which sigma
@@ -21,6 +21,10 @@ from theorysim.theorems.overtraining._finetuning import Factors
 # Families of singular vectors: U = V = I, U = V, or U and V independent. They are compared with
 # room between them, because rounding is measured on instances that are moved by some ulp.
 IDENTITY, EQUAL, INDEPENDENT = 0.0, 1.0, 2.0
+
+# The asymptotics are in sight if no feature starts with a smaller share of exp(-tau) in a hidden
+# direction of its own.
+VISIBLE_START = 0.3
 
 
 def pretraining_space(**parts: Size | Field) -> Space:
@@ -59,3 +63,47 @@ def pretraining_loss(x: Instance) -> Callable[[Factors], Float[Array, ""]]:
     return lambda weights: two_layer_linear.pretraining_loss(
         two_layer_linear.Factors(*weights), goal
     )
+
+
+def limited(x: Instance) -> Instance:
+    """The instance with its singular values beyond the rank set to zero."""
+    return x.replace(sigma=jnp.where(jnp.arange(x.d) < x.rank, x.sigma, 0))
+
+
+def _following(x: Instance) -> Float[Array, " d"]:
+    """sigma_{n+1}, zero behind the rank."""
+    return jnp.append(limited(x).sigma[1:], 0).astype(x.sigma.dtype)
+
+
+def stage_times(x: Instance) -> Float[Array, " d"]:
+    """t_n = 3 tau / (2 (2 sigma_n + sigma_{n+1})) for n <= R; later entries only continue them."""
+    times = 3 * x.tau / (2 * (2 * x.sigma + _following(x)))
+    stages = jnp.arange(x.d)
+    return jnp.where(stages < x.rank, times, times[x.rank - 1] * (2 + stages - x.rank))
+
+
+def rate(x: Instance) -> Float[Array, ""]:
+    """C at these times: the least 2 (sigma_n - sigma_{n+1}) / (2 sigma_n + sigma_{n+1}), n <= R."""
+    rates = 2 * (x.sigma - _following(x)) / (2 * x.sigma + _following(x))
+    return jnp.min(rates, where=jnp.arange(x.d) < x.rank, initial=1.0)
+
+
+def hidden_basis(x: Instance) -> tuple[Float[Array, "d d"], Float[Array, " d"]]:
+    """Gram-Schmidt of the columns of (U + V) / 2: the basis, and what is left of each column."""
+    left, _, right = decomposition(x)
+    basis, residual = jnp.linalg.qr((left + right) / 2)
+    sizes = jnp.diagonal(residual)
+    return basis * jnp.where(sizes < 0, -1, 1), jnp.abs(sizes)
+
+
+def visible(x: Instance) -> Float[Array, ""]:
+    """Margin: no feature up to the rank nearly depends on faster ones in the start."""
+    sizes = hidden_basis(x)[1]
+    return jnp.min(sizes, where=jnp.arange(x.d) < x.rank, initial=1.0) - VISIBLE_START
+
+
+def out_of_reach(x: Instance) -> Float[Array, ""]:
+    """Margin: A^pre has full rank and a negative determinant."""
+    left, _, right = decomposition(x)
+    negative = -jnp.linalg.det(dot(left.T, right))
+    return jnp.where(x.rank == x.d, negative, -1)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Size, Theorem, equal
+from theorysim.claims import Finding, Instance, Mutant, Reading, Real, Size, Theorem, equal
 from theorysim.systems.ideal_stages import inflection_point, last_descent
 from theorysim.theorems.overtraining._finetuning import (
     factors,
@@ -56,10 +56,12 @@ theorem = Theorem(
     simulate=_simulate_fine_tuning,
     claims=_agree(inflection_point),
     printed="after fine-tuning",
+    source=Finding("whether Definition 4.2 and Theorem A.25 define the same point"),
+    note="after fine-tuning to features in no order the loss may turn several times",
     readings=(
         Reading(
             "under Gaussian noise",
-            Printed("", ""),
+            Finding("the same question where the modification is noise, as in Section 4.2"),
             simulate=_simulate_noise,
             primary=True,
             note="they agree where the loss turns only once, which fine-tuning does not ensure",

@@ -9,10 +9,13 @@ quadratic approximation gamma^2 Tr(Sigma Hessian) / 2 that Appendix D compares i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 
 from theorysim.claims import (
+    Finding,
     Gaussian,
     Instance,
     Mutant,
@@ -26,6 +29,13 @@ from theorysim.claims import (
 from theorysim.numerics.products import dot
 
 DRAWS = 64  # per key
+
+
+class Rise(NamedTuple):
+    """The expected rise of the loss, and the quadratic approximation to it."""
+
+    exact: jax.Array
+    quadratic: jax.Array
 
 
 def _loss(x: Instance):
@@ -48,10 +58,10 @@ def _predict(layer_of: tuple[int, int]):
         spread = jnp.repeat(x.scales**2, x.d**2)
         norms = jnp.sum(x.weights**2, axis=(1, 2))
         linear = x.d * x.gamma**2 * jnp.sum(x.scales[jnp.array(layer_of)] ** 2 * norms)
-        return {
-            "rise": linear + x.d**3 * x.gamma**4 * jnp.prod(x.scales**2),
-            "quadratic": x.gamma**2 * jnp.sum(spread * jnp.diagonal(hessian)) / 2,
-        }
+        return Rise(
+            exact=linear + x.d**3 * x.gamma**4 * jnp.prod(x.scales**2),
+            quadratic=x.gamma**2 * jnp.sum(spread * jnp.diagonal(hessian)) / 2,
+        )
 
     return predict
 
@@ -66,13 +76,15 @@ theorem = Theorem(
     ),
     simulate=simulate,
     predict=_predict((1, 0)),
+    printed="for a two-layer linear network",
+    source=Finding("what the noise of Eq. 1 does to the loss of the networks of Section 4"),
     keys=128,
     claims=(
-        equal("expected rise", lambda r: r.mean(r.sim), lambda r: r.theory["rise"]),
+        equal("expected rise", lambda r: r.mean(r.sim), lambda r: r.theory.exact),
         at_least(
             "above its quadratic approximation",
-            lambda r: r.theory["rise"],
-            lambda r: r.theory["quadratic"],
+            lambda r: r.theory.exact,
+            lambda r: r.theory.quadratic,
         ),
     ),
     mutants=(Mutant("every layer meets its own scale", predict=_predict((0, 1))),),

@@ -11,7 +11,16 @@ from collections.abc import Callable
 import jax
 import optax
 
-from theorysim.claims import Corrected, Gaussian, Instance, Mutant, Reading, Theorem, equal
+from theorysim.claims import (
+    Corrected,
+    Gaussian,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Theorem,
+    equal,
+)
 from theorysim.numerics.descent import descend_to
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._batch import (
@@ -63,6 +72,11 @@ theorem = Theorem(
     space=batch_space(inputs=Gaussian("batch", "d")),
     simulate=simulate,
     predict=_predict(_covariance_first),
+    source=Printed(
+        "Eqs. 10 and 11, Appendix A.1",
+        "W_2(k+1) = W_2(k) - 2 eta W_1(k)^T Sigma_k (theta(k) - A^ft) - 2 eta lam W_1^T (...)",
+    ),
+    note="Eq. 11 multiplies the error by the batch's covariance from the wrong side",
     claims=(
         equal("W_1 (Eq. 10)", lambda r: r.sim[0], lambda r: r.theory[0]),
         equal("W_2 (Eq. 11)", lambda r: r.sim[1], lambda r: r.theory[1]),
@@ -70,7 +84,7 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("Eq. 11 has (theta - A^ft) Sigma_k in place of Sigma_k (theta - A^ft)"),
             predict=_predict(_covariance_last),
             primary=True,
             note="Eq. 11 has the covariance on the wrong side of theta - A^ft",

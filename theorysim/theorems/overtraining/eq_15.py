@@ -7,10 +7,13 @@ Eq. 15 of Springer et al. (2025) and the display after Lemma A.5. With D = diag(
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Real, Theorem, equal
+from theorysim.claims import Instance, Mutant, Printed, Real, Run, Theorem, equal
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import ideal_start, learned, pre_spectrum
 from theorysim.theorems.overtraining._perturbation import (
@@ -22,6 +25,24 @@ from theorysim.theorems.overtraining._perturbation import (
 DRAWS = 128  # per key
 
 
+class Means(NamedTuple):
+    """Means over the draws of the noise, alpha and beta, at D = diag(pre_1, ..., pre_n)^(1/2)."""
+
+    perturbed: Float[Array, ""]
+    alpha_d: Float[Array, ""]
+    d_beta: Float[Array, ""]
+    alpha_beta: Float[Array, ""]
+
+
+class Terms(NamedTuple):
+    """Terms of the two displays, and the share of the noise in the layers."""
+
+    loss: Float[Array, ""]
+    linear: Float[Array, ""]
+    quartic: Float[Array, ""]
+    share: float
+
+
 def _mean_square(matrices: jax.Array):
     return jnp.mean(jnp.sum(matrices**2, axis=(-2, -1)))
 
@@ -30,12 +51,12 @@ def simulate(x: Instance, key):
     normal = jax.random.normal(key, (2, DRAWS, x.d, x.d))
     alpha, beta = jnp.sqrt(variance(x)) * normal
     modes = jnp.sqrt(learned(x, pre_spectrum(x)))
-    return {
-        "perturbed": jnp.mean(sampled_perturbed_loss(x, ideal_start(x), alpha, beta)),
-        "alpha D": _mean_square(alpha * modes),
-        "D beta": _mean_square(modes[:, None] * beta),
-        "alpha beta": _mean_square(dot(alpha, beta)),
-    }
+    return Means(
+        perturbed=jnp.mean(sampled_perturbed_loss(x, ideal_start(x), alpha, beta)),
+        alpha_d=_mean_square(alpha * modes),
+        d_beta=_mean_square(modes[:, None] * beta),
+        alpha_beta=_mean_square(dot(alpha, beta)),
+    )
 
 
 def _predict(share: float):
@@ -43,38 +64,46 @@ def _predict(share: float):
 
     def predict(x: Instance):
         pre = pre_spectrum(x)
-        return {
-            "loss": jnp.sum((learned(x, pre) - pre) ** 2),
-            "linear": share * 2 * x.d * variance(x) * jnp.sum(learned(x, pre)),
-            "quartic": share * x.d**3 * variance(x) ** 2,
-            "share": share,
-        }
+        return Terms(
+            loss=jnp.sum((learned(x, pre) - pre) ** 2),
+            linear=share * 2 * x.d * variance(x) * jnp.sum(learned(x, pre)),
+            quartic=share * x.d**3 * variance(x) ** 2,
+            share=share,
+        )
 
     return predict
 
 
-def _expected(name: str):
-    return lambda r: r.mean(r.sim[name])
+def _perturbed(r: Run):
+    return r.mean(r.sim.perturbed)
 
 
-def _split(r):
-    layers = _expected("alpha D")(r) + _expected("D beta")(r)
-    return r.theory["loss"] + r.theory["share"] * layers + _expected("alpha beta")(r)
+def _quartic(r: Run):
+    return r.mean(r.sim.alpha_beta)
 
 
-def _summed(r):
-    return r.theory["loss"] + r.theory["linear"] + _expected("alpha beta")(r)
+def _split(r: Run):
+    layers = r.mean(r.sim.alpha_d) + r.mean(r.sim.d_beta)
+    return r.theory.loss + r.theory.share * layers + _quartic(r)
+
+
+def _summed(r: Run):
+    return r.theory.loss + r.theory.linear + _quartic(r)
 
 
 theorem = Theorem(
     space=perturbation_space(scale=Real(1e-8, 1e2, log=True)),
     simulate=simulate,
     predict=_predict(1.0),
+    source=Printed(
+        "Eq. 15 and the display after Lemma A.5, Appendix A.2",
+        "L~(ideal^n) = L(ideal^n) + 2 d gamma^2 |(Sigma^{pre,n})^(1/2)|_F^2 + E |alpha beta|_F^2",
+    ),
     keys=256,
     claims=(
-        equal("Eq. 15", _expected("perturbed"), _split),
-        equal("after Lemma A.5", _expected("perturbed"), _summed),
-        equal("E |alpha beta|^2", _expected("alpha beta"), lambda r: r.theory["quartic"]),
+        equal("Eq. 15", _perturbed, _split),
+        equal("after Lemma A.5", _perturbed, _summed),
+        equal("E |alpha beta|^2", _quartic, lambda r: r.theory.quartic),
     ),
     mutants=(Mutant("one of the two layers is disturbed", predict=_predict(0.5)),),
 )

@@ -9,6 +9,9 @@ covariances, from their law.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 
@@ -16,6 +19,7 @@ from theorysim.claims import (
     Gaussian,
     Instance,
     Mutant,
+    Printed,
     Real,
     Run,
     Size,
@@ -26,16 +30,29 @@ from theorysim.claims import (
 from theorysim.numerics.descent import iterate
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import (
-    fine_tune,
-    fine_tune_on,
+    Factors,
     fine_tuning_space,
     ideal_start,
+)
+from theorysim.theorems.overtraining._runs import (
+    fine_tune,
+    fine_tune_on,
     printed_step,
     run_printed,
+)
+from theorysim.theorems.overtraining.assumption_a_13 import (
     sample_covariances,
 )
 
 BATCH_SIZES = (64, 512, 4096, 32768)
+
+
+class Runs(NamedTuple):
+    """Both factors along three runs: the population's, descent on batches, Eqs. 10 and 11."""
+
+    population: Factors
+    batches: Factors
+    printed: Factors
 
 
 def _anchor(x: Instance):
@@ -48,11 +65,11 @@ def _anchor(x: Instance):
 def simulate(x: Instance, key):
     covariances = sample_covariances(key, x.d, x.m, x.steps)
     run = (x, ideal_start(x), _anchor(x))
-    return {
-        "population": fine_tune(*run, x.steps),
-        "batches": fine_tune_on(*run, covariances),
-        "printed": run_printed(*run, covariances),
-    }
+    return Runs(
+        population=fine_tune(*run, x.steps),
+        batches=fine_tune_on(*run, covariances),
+        printed=run_printed(*run, covariances),
+    )
 
 
 def _predict(rate_factor: float):
@@ -68,18 +85,16 @@ def _predict(rate_factor: float):
     return predict
 
 
-def _deviation(run: str):
+def _deviation(run: Factors, r: Run):
     """The distance to the infinite batch, in norm over both factors and all steps."""
-
-    def deviation(r: Run):
-        squares = [(s - t) ** 2 for s, t in zip(r.sim[run], r.theory)]
-        return jnp.sqrt(sum(jnp.sum(square, axis=(-3, -2, -1)) for square in squares))
-
-    return deviation
+    squares = [(s - t) ** 2 for s, t in zip(run, r.theory)]
+    return jnp.sqrt(sum(jnp.sum(square, axis=(-3, -2, -1)) for square in squares))
 
 
-def _approaches(name: str, run: str):
-    return scales_as(name, _deviation(run), over={"m": BATCH_SIZES}, exponent=-0.5)
+def _approaches(name: str, run: Callable):
+    return scales_as(
+        name, lambda r: _deviation(run(r.sim), r), over={"m": BATCH_SIZES}, exponent=-0.5
+    )
 
 
 theorem = Theorem(
@@ -92,20 +107,24 @@ theorem = Theorem(
     ),
     simulate=simulate,
     predict=_predict(1.0),
+    source=Printed(
+        "Eqs. 16 and 17, Appendix A.3",
+        "W_1(k+1) = W_1(k) - 2 eta (theta - A^ft) W_2^T - 2 eta lam (theta - theta^n(0)) W_2^T",
+    ),
     keys=4,
     claims=(
         equal(
             "W_1 (Eq. 16) is descent on the population's loss",
-            lambda r: r.sim["population"][0],
+            lambda r: r.sim.population[0],
             lambda r: r.theory[0],
         ),
         equal(
             "W_2 (Eq. 17) is descent on the population's loss",
-            lambda r: r.sim["population"][1],
+            lambda r: r.sim.population[1],
             lambda r: r.theory[1],
         ),
-        _approaches("descent on batches tends to it", "batches"),
-        _approaches("the printed rule tends to it", "printed"),
+        _approaches("descent on batches tends to it", lambda runs: runs.batches),
+        _approaches("the printed rule tends to it", lambda runs: runs.printed),
     ),
     mutants=(Mutant("half the gradient", predict=_predict(0.5)),),
 )

@@ -8,30 +8,42 @@ The two places print different maps.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import Instance, Mutant, Printed, Reading, Run, Size, Theorem, equal
 from theorysim.numerics.descent import iterate
-from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import (
-    fine_tune,
+    assembled,
     fine_tuning_space,
     ft_spectrum,
     ideal_start,
+    learned,
     learning_rate,
     pre_spectrum,
     pull_back,
 )
+from theorysim.theorems.overtraining._runs import (
+    fine_tune,
+)
+
+
+class Modes(NamedTuple):
+    """The modes of both factors along the run."""
+
+    first: Float[Array, "steps d"]
+    second: Float[Array, "steps d"]
 
 
 def simulate(x: Instance, key):
-    start = ideal_start(x)
-    first, second = fine_tune(x, start, dot(*start), x.steps)
-    return {
-        "W_1": jnp.einsum("ji,kji->ki", x.U, first),
-        "W_2": jnp.einsum("kij,ji->ki", second, x.V),
-    }
+    anchor = assembled(x, learned(x, pre_spectrum(x)))
+    first, second = fine_tune(x, ideal_start(x), anchor, x.steps)
+    return Modes(
+        first=jnp.einsum("ji,kji->ki", x.U, first),
+        second=jnp.einsum("kij,ji->ki", second, x.V),
+    )
 
 
 def _predict(pull_factor: Callable, share: float = 1.0) -> Callable:
@@ -58,17 +70,24 @@ theorem = Theorem(
     simulate=simulate,
     predict=_predict(jnp.ones_like),
     claims=(
-        equal("modes of W_1", lambda r: r.sim["W_1"], lambda r: r.theory, where=_learned),
-        equal("modes of W_2", lambda r: r.sim["W_2"], lambda r: r.theory, where=_learned),
+        equal("modes of W_1", lambda r: r.sim.first, lambda r: r.theory, where=_learned),
+        equal("modes of W_2", lambda r: r.sim.second, lambda r: r.theory, where=_learned),
     ),
     printed="Eq. 18",
+    source=Printed(
+        "Eq. 18, Appendix A.3.1",
+        "f(x) = x + 2 eta x (sigma^2 - x^2) + 2 eta lam (sigma_0^2 - x^2)",
+    ),
+    note="the pull-back term has lost its factor x",
     readings=(
         Reading(
             "Section A.6",
-            Printed("", ""),
+            Printed(
+                "Appendix A.6", "f(x) = x + 2 eta x (sigma^2 - x^2) + 2 eta lam x (sigma_0^2 - x^2)"
+            ),
             predict=_predict(lambda w: w),
             primary=True,
-            note="Eq. 18 lost the factor x of the pull-back term",
+            note="the form that Lemma A.28 recalls; Eq. 18 lost the factor x of its last term",
         ),
     ),
     mutants=(Mutant("half the gradient", predict=_predict(lambda w: w, share=0.5)),),

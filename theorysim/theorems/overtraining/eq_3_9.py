@@ -8,10 +8,13 @@ the main text prints this population form at once.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Theorem, equal
+from theorysim.claims import Instance, Mutant, Printed, Theorem, equal
 from theorysim.theorems.overtraining._batch import (
     anchor,
     batch_loss,
@@ -19,18 +22,33 @@ from theorysim.theorems.overtraining._batch import (
     covariance,
     weights,
 )
-from theorysim.theorems.overtraining._finetuning import fine_tuning_loss
+from theorysim.theorems.overtraining._runs import (
+    fine_tuning_loss,
+)
 
 BATCHES = 16  # per key
 
 
-def simulate(x: Instance, key):
-    inputs = jax.random.normal(key, (BATCHES, x.batch, x.d))
-    trace_form = fine_tuning_loss(x, anchor(x))
-    return {
-        "batch": jax.vmap(lambda batch: batch_loss(x, weights(x), batch))(inputs),
-        "trace": jax.vmap(lambda batch: trace_form(weights(x), covariance(batch)))(inputs),
-    }
+class Losses(NamedTuple):
+    """The loss of every batch, as a mean over its inputs and as a trace."""
+
+    batch: Float[Array, " batches"]
+    trace: Float[Array, " batches"]
+
+
+def _simulate(lost_inputs: int):
+    """The losses; the covariance divides by the number of inputs less `lost_inputs`."""
+
+    def simulate(x: Instance, key) -> Losses:
+        inputs = jax.random.normal(key, (BATCHES, x.batch, x.d))
+        trace_form = fine_tuning_loss(x, anchor(x))
+        share = x.batch / (x.batch - lost_inputs)
+        return Losses(
+            batch=jax.vmap(lambda batch: batch_loss(x, weights(x), batch))(inputs),
+            trace=jax.vmap(lambda batch: trace_form(weights(x), share * covariance(batch)))(inputs),
+        )
+
+    return simulate
 
 
 def predict(x: Instance):
@@ -39,16 +57,23 @@ def predict(x: Instance):
 
 theorem = Theorem(
     space=batch_space(),
-    simulate=simulate,
+    simulate=_simulate(lost_inputs=0),
     predict=predict,
     keys=128,
+    source=Printed(
+        "Eq. 9 and the displays after it, Appendix A.1",
+        "L_ft(theta; B_k) = Tr((theta - A^ft)^T (theta - A^ft) Sigma_k) + lam |theta - theta(0)|^2",
+    ),
     claims=(
-        equal("a batch has the trace form", lambda r: r.sim["batch"], lambda r: r.sim["trace"]),
+        equal("a batch has the trace form", lambda r: r.sim.batch, lambda r: r.sim.trace),
         equal(
             "the average batch has the population's loss",
-            lambda r: r.mean(jnp.mean(r.sim["batch"], axis=1)),
+            lambda r: r.mean(jnp.mean(r.sim.batch, axis=1)),
             lambda r: r.theory,
         ),
     ),
-    mutants=(Mutant("the loss is halved", predict=lambda x: predict(x) / 2),),
+    mutants=(
+        Mutant("the loss is halved", predict=lambda x: predict(x) / 2),
+        Mutant("the covariance divides by m - 1", simulate=_simulate(lost_inputs=1)),
+    ),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Mutant, Size, Space, Theorem, equal
+from theorysim.claims import Gaussian, Instance, Mutant, Printed, Size, Space, Theorem, equal
 from theorysim.numerics.products import dot
 
 DRAWS = 128  # per key
@@ -32,6 +32,9 @@ theorem = Theorem(
         target=Gaussian("d", "d"),
     ),
     simulate=simulate,
+    source=Printed(
+        "Eq. 4, Appendix A.1", "L_pre(theta) = E |theta x - A^pre x|^2 = |theta - A^pre|_F^2"
+    ),
     predict=predict,
     keys=256,
     claims=(equal("expected loss", lambda r: r.mean(r.sim), lambda r: r.theory),),

@@ -8,13 +8,17 @@ flows, whatever the singular vectors: U = V = I, U = V or independent ones.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Gaussian,
     Instance,
     Mutant,
+    Printed,
     Real,
     Run,
     Theorem,
@@ -33,6 +37,22 @@ from theorysim.theorems.overtraining._pretraining import (
 )
 
 TIMES = 25
+
+
+class Flows(NamedTuple):
+    """Minus the gradient anywhere, the flow from there, and the product from the identity."""
+
+    field: tuple[Float[Array, "d d"], Float[Array, "d d"]]
+    anywhere: tuple[Float[Array, "times d d"], Float[Array, "times d d"]]
+    loss: Float[Array, " times"]
+    product: Float[Array, "times d d"]
+
+
+class Theory(NamedTuple):
+    """The printed field, and the exact product of the flow from the identity."""
+
+    field: tuple[Float[Array, "d d"], Float[Array, "d d"]]
+    product: Float[Array, "times d d"]
 
 
 def _horizons(x: Instance):
@@ -58,12 +78,12 @@ def simulate(x: Instance, key):
 
     paths = jax.vmap(flow)(starts, _times(x))
     from_anywhere, from_identity = (jax.tree.map(lambda w, i=i: w[i], paths) for i in (0, 1))
-    return {
-        "field": jax.tree.map(jnp.negative, jax.grad(loss)(anywhere)),
-        "anywhere": from_anywhere,
-        "loss": jax.vmap(loss)(from_anywhere),
-        "product": dot(*from_identity),
-    }
+    return Flows(
+        field=jax.tree.map(jnp.negative, jax.grad(loss)(anywhere)),
+        anywhere=from_anywhere,
+        loss=jax.vmap(loss)(from_anywhere),
+        product=dot(*from_identity),
+    )
 
 
 def _predict(speed: float):
@@ -72,28 +92,33 @@ def _predict(speed: float):
     def predict(x: Instance):
         error = dot(x.first, x.second) - target(x)
         exact = balanced_flow(*identity_start(x), decomposition(x), speed * _times(x)[1])
-        return {
-            "W_1": -2 * speed * dot(error, x.second.T),
-            "W_2": -2 * speed * dot(x.first.T, error),
-            "product": exact.product,
-        }
+        field = -2 * speed * dot(error, x.second.T), -2 * speed * dot(x.first.T, error)
+        return Theory(field, exact.product)
 
     return predict
 
 
-def _grams(r: Run):
-    """W_1^T W_1 and W_2 W_2^T along the flow from anywhere."""
-    first, second = r.sim["anywhere"]
-    return (
-        dot(jnp.swapaxes(first, -1, -2), first),
-        dot(second, jnp.swapaxes(second, -1, -2)),
-    )
+def _transposed(matrices: Float[Array, "times d d"]):
+    return jnp.swapaxes(matrices, -1, -2)
 
 
-def _difference(r: Run):
-    left, right = _grams(r)
-    return left - right
+def _inner_grams(r: Run):
+    """W_1^T W_1 - W_2 W_2^T along the flow from anywhere."""
+    first, second = r.sim.anywhere
+    return dot(_transposed(first), first) - dot(second, _transposed(second))
 
+
+def _outer_grams(r: Run):
+    """W_1 W_1^T - W_2^T W_2, with the transposes misplaced."""
+    first, second = r.sim.anywhere
+    return dot(first, _transposed(first)) - dot(_transposed(second), second)
+
+
+def _conserved(difference):
+    return equal("conservation", difference, lambda r: difference(r)[:1])
+
+
+FALLS = decreasing("the loss falls", lambda r: r.sim.loss)
 
 theorem = Theorem(
     space=pretraining_space(
@@ -104,13 +129,22 @@ theorem = Theorem(
     ),
     simulate=simulate,
     predict=_predict(1.0),
+    source=Printed(
+        "Eqs. 5 and 6, Appendix A.1",
+        "dW_1/dt = -2 (theta - A^pre) W_2^T, dW_2/dt = -2 W_1^T (theta - A^pre)",
+    ),
+    note="conservation, decrease and the exact product are consequences that the paper leaves out",
     integrates=True,
     claims=(
-        equal("W_1 (Eq. 5)", lambda r: r.sim["field"][0], lambda r: r.theory["W_1"]),
-        equal("W_2 (Eq. 6)", lambda r: r.sim["field"][1], lambda r: r.theory["W_2"]),
-        equal("conservation", _difference, lambda r: _difference(r)[:, :1]),
-        decreasing("the loss falls", lambda r: r.sim["loss"]),
-        equal("exact product", lambda r: r.sim["product"], lambda r: r.theory["product"]),
+        equal("W_1 (Eq. 5)", lambda r: r.sim.field[0], lambda r: r.theory.field[0]),
+        equal("W_2 (Eq. 6)", lambda r: r.sim.field[1], lambda r: r.theory.field[1]),
+        _conserved(_inner_grams),
+        FALLS,
+        equal("exact product", lambda r: r.sim.product, lambda r: r.theory.product),
     ),
-    mutants=(Mutant("half the gradient", predict=_predict(0.5)),),
+    mutants=(
+        Mutant("half the gradient", predict=_predict(0.5)),
+        Mutant("transposes misplaced", claims=(_conserved(_outer_grams),)),
+        Mutant("flow up the gradient", claims=(FALLS.reversed(),)),
+    ),
 )

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from theorysim.claims import (
     Instance,
     Mutant,
+    Printed,
     Real,
     Size,
     Space,
@@ -22,7 +23,8 @@ from theorysim.claims import (
     with_probability,
 )
 from theorysim.systems.batch_covariance import wishart
-from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining._finetuning import op_norm
+from theorysim.theorems.overtraining.assumption_a_13 import BATCH_CONSTANT
 
 
 def _demand(x: Instance):
@@ -42,7 +44,7 @@ def predict(x: Instance):
 
 
 def _deviation(r):
-    return ft.op_norm(r.sim - jnp.eye(r.x.d))
+    return op_norm(r.sim - jnp.eye(r.x.d))
 
 
 def _quantile(r):
@@ -58,18 +60,26 @@ theorem = Theorem(
     hypotheses={"m >= d + log(1/delta)": lambda x: _batch(x) - _demand(x)},
     simulate=simulate,
     predict=predict,
+    source=Printed(
+        "Lemma A.12",
+        "|Sigma_k - I|_op <= C_1 sqrt((d + log(1/delta)) / m), m >= d + log(1/delta)",
+    ),
     claims=(
         with_probability(
             "C_1 = 5 is enough",
             _deviation,
-            lambda r: ft.BATCH_CONSTANT * r.theory,
+            lambda r: BATCH_CONSTANT * r.theory,
             at_least=lambda r: 1 - r.x.failure,
         ),
         exists_constant(
             "some C_1 is enough",
             _quantile,
             lambda r: r.theory,
-            over={"batch_ratio": (1, 10, 100, 1000)},
+            over={
+                "batch_ratio": (1, 4, 16, 64, 256),
+                "d": (2, 4, 8),
+                "failure": (0.5, 0.1, 0.02),
+            },
         ),
     ),
     mutants=(Mutant("without the root", predict=lambda x: _demand(x) / _batch(x)),),

@@ -8,64 +8,37 @@ with K and asks for nothing once 10 K delta > e^d, whatever the constant.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 import jax.numpy as jnp
 
 from theorysim.claims import (
     Corrected,
     Mutant,
+    Printed,
     Reading,
-    Real,
-    Size,
     Space,
     Theorem,
     with_probability,
 )
-from theorysim.theorems.overtraining import _finetuning as ft
-
-
-def _demanded(formula: Callable) -> Callable:
-    return lambda x: formula(x.d, x.steps, x.failure, ft.BATCH_CONSTANT, x.accuracy)
-
-
-def _batch(formula: Callable) -> Callable:
-    return lambda x: ft.least_batch(x.d, _demanded(formula)(x))
-
-
-def _margin(formula: Callable) -> Callable:
-    return lambda x: 1 - _demanded(formula)(x) / _batch(formula)(x)
+from theorysim.theorems.overtraining._finetuning import op_norm
+from theorysim.theorems.overtraining.assumption_a_13 import AS_PRINTED, FIELDS, UNION, union_batch
 
 
 def _linear_batch(d, steps, failure, constant, accuracy):
-    return ft.union_batch(d, steps, failure, constant, accuracy) * accuracy
-
-
-PRINTED, UNION = _batch(ft.printed_batch), _batch(ft.union_batch)
-
-
-def _simulate(batch: Callable) -> Callable:
-    return lambda x, key: ft.sample_covariances(key, x.d, batch(x), x.steps)
-
-
-def _deviations(r):
-    return ft.op_norm(r.sim - jnp.eye(r.x.d))
+    return union_batch(d, steps, failure, constant, accuracy) * accuracy
 
 
 theorem = Theorem(
-    space=Space(
-        d=Size(3, high=16),
-        steps=Size(12, high=1000),
-        failure=Real(0.02, 0.5, log=True),
-        accuracy=Real(1e-3, 1, log=True),
-    ),
-    hypotheses={"Assumption A.13": _margin(ft.printed_batch)},
-    requirements={"batch size": PRINTED},
-    simulate=_simulate(PRINTED),
+    space=Space(**FIELDS),
+    assumes=(AS_PRINTED.assumption(),),
+    simulate=lambda x, key: AS_PRINTED.covariances(x, key),
+    source=Printed("Lemma A.14", "for all k <= K, |Sigma_k - I_d|_op <= epsilon"),
+    note="the batches of Assumption A.13 as printed are too small, or as small as one likes",
     claims=(
         with_probability(
             "all covariances within epsilon of I",
-            _deviations,
+            lambda r: op_norm(r.sim - jnp.eye(r.x.d)),
             lambda r: r.x.accuracy,
             at_least=lambda r: 1 - r.x.failure,
         ),
@@ -73,15 +46,19 @@ theorem = Theorem(
     readings=(
         Reading(
             "corrected",
-            Corrected(""),
-            hypotheses={"union bound": _margin(ft.union_batch)},
-            requirements={"batch size": UNION},
-            simulate=_simulate(UNION),
+            Corrected("m >= C_1^2 (d + log(K / delta)) / epsilon^2"),
+            assumes=(UNION.assumption(),),
+            simulate=lambda x, key: UNION.covariances(x, key),
             primary=True,
-            note="m >= C_1^2 (d + log(K / delta)) / epsilon^2, from a union bound over the batches",
+            note="a union bound over the batches of the run",
         ),
     ),
-    mutants=(Mutant("m in proportion to 1/epsilon", simulate=_simulate(_batch(_linear_batch))),),
+    mutants=(
+        Mutant(
+            "m in proportion to 1/epsilon",
+            simulate=lambda x, key: replace(UNION, formula=_linear_batch).covariances(x, key),
+        ),
+    ),
     keys=512,
     instances=32,
     mutant_instances=32,

@@ -2,10 +2,8 @@
 
 Lemma A.17 of Springer et al. (2025): e_k = max_j |W_j(k) - W_j'(k)|_op of the ideal infinite-batch
 and finite-batch runs is at most 2 (1 + 16 eta Gamma)^k epsilon sqrt(Gamma) < sqrt(Gamma) / 2, on
-the event that every |S_k - I|_op <= epsilon < 1 / (4 (1 + 16 eta Gamma)^K). The proof combines
-Lemmas A.15 and A.16; the growth per step of Lemma A.16 fails for lam > 0 at some well-conditioned
-states, but not along these runs. The displays of the proof are tested on the same runs, the last of
-them with epsilon up to 1 / (2 (1 + 16 eta Gamma)^K).
+the event that every |S_k - I|_op <= epsilon < 1 / (4 (1 + 16 eta Gamma)^K). The growth per step of
+Lemma A.16 fails for lam > 0 at some well-conditioned states, but not along these runs.
 """
 
 from __future__ import annotations
@@ -24,75 +22,64 @@ from theorysim.claims import (
     Size,
     Theorem,
     at_most,
+    strict,
 )
-from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining import _runs as runs
+from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 
-def _accuracy(x: Instance, numerator: float = 0.25):
+def accuracy(x: Instance, numerator: float = 0.25):
+    """epsilon, a share of 1 / (4 (1 + 16 eta Gamma)^K)."""
     return x.accuracy_share * numerator / ft.growth(x, 16) ** x.steps
 
 
 def _covariances(x: Instance, key, accuracy):
     """Batches at distance epsilon from I, drawn anew at every step or the same at all."""
-    directions = ft.directions(key, x.d, x.steps)
+    directions = runs.directions(key, x.d, x.steps)
     directions = jnp.where(x.persistent > 0, directions[:1], directions)
     return jnp.eye(x.d) + accuracy * directions
 
 
-def _simulate(run: Callable, numerator: float = 0.25) -> Callable:
-    """e_k, k = 0..K."""
+def simulation(run: Callable, numerator: float = 0.25) -> Callable:
+    """e_k, k = 0..K, for epsilon a share of numerator / (1 + 16 eta Gamma)^K."""
 
     def simulate(x: Instance, key):
-        start = ft.ideal_start(x)
-        anchor = dot(*start)
-        covariances = _covariances(x, key, _accuracy(x, numerator))
-        population = ft.fine_tune(x, start, anchor, x.steps)
+        start, anchor = ft.ideal_start(x), ft.assembled(x, ft.learned(x, ft.pre_spectrum(x)))
+        covariances = _covariances(x, key, accuracy(x, numerator))
+        population = runs.fine_tune(x, start, anchor, x.steps)
         return ft.furthest(population, run(x, start, anchor, covariances))
 
     return simulate
 
 
-def _growth(r):
+def growth(r):
     """(1 + 16 eta Gamma)^k, k = 0..K."""
     return ft.growth(r.x, 16) ** jnp.arange(r.x.steps + 1)
 
 
-def _root(r):
+def root(r):
+    """sqrt(Gamma)."""
     return jnp.sqrt(ft.gamma(r.x))
 
 
-def _bound(power: float) -> Callable:
-    return lambda r: 2 * _growth(r) * _accuracy(r.x) ** power * _root(r)
+def _bound(power: float = 1, numerator: float = 0.25) -> Callable:
+    return lambda r: 2 * growth(r) * accuracy(r.x, numerator) ** power * root(r)
 
 
-def _claims(power: float) -> tuple:
-    return (
-        at_most(
-            "C1: e_k <= 2 (1 + 16 eta Gamma)^k eps sqrt(Gamma)", lambda r: r.sim, _bound(power)
-        ),
-        at_most("C2: and that < sqrt(Gamma) / 2", _bound(1), lambda r: _root(r) / 2, strict=True),
+C1 = at_most("C1: e_k <= 2 (1 + 16 eta Gamma)^k eps sqrt(Gamma)", lambda r: r.sim, _bound())
+
+
+def _below(numerator: float = 0.25):
+    return at_most(
+        "C2: and that < sqrt(Gamma) / 2",
+        _bound(numerator=numerator),
+        lambda r: root(r) / 2,
+        strict=True,
     )
 
 
-def _recursion(r):
-    noise = 32 * ft.learning_rate(r.x) * _accuracy(r.x) * ft.gamma(r.x) ** 1.5
-    return ft.growth(r.x, 16) * r.sim[:, :-1] + noise
-
-
-DISPLAYS = (
-    at_most("P1: recursion of e_k", lambda r: r.sim[:, 1:], _recursion),
-    at_most(
-        "P2: e_k <= ((1 + 16 eta Gamma)^k - 1) 2 eps sqrt(Gamma)",
-        lambda r: r.sim,
-        lambda r: (_growth(r) - 1) * 2 * _accuracy(r.x) * _root(r),
-    ),
-)
-LAST_DISPLAY = (
-    at_most(
-        "P3: e_K < sqrt(Gamma) / 4", lambda r: r.sim[:, -1], lambda r: _root(r) / 4, strict=True
-    ),
-)
+STATEMENTS = ("steps down the gradient", "Eq. 11 as printed")
 
 theorem = Theorem(
     space=ft.fine_tuning_space(
@@ -101,23 +88,29 @@ theorem = Theorem(
         accuracy_share=Real(1e-4, 0.999, log=True),
         persistent=Choice(0.0, 1.0),
     ),
+    assumes=(A_8,),
     hypotheses={
-        "Assumption A.8": ft.small_rate,
-        "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": lambda x: 1 - x.accuracy_share,
+        "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": strict(lambda x: 1 - x.accuracy_share),
     },
-    simulate=_simulate(ft.fine_tune_on),
-    claims=_claims(1),
+    simulate=simulation(runs.fine_tune_on),
+    claims=(C1, _below()),
+    source=Printed(
+        "Lemma A.17", "epsilon_k <= 2 (1 + 16 eta Gamma)^k epsilon Gamma^(1/2) < Gamma^(1/2) / 2"
+    ),
     printed="steps down the gradient",
     readings=(
-        Reading("Eq. 11 as printed", Printed("", ""), simulate=_simulate(ft.run_printed)),
-        Reading("proof displays", Printed("", ""), claims=DISPLAYS),
         Reading(
-            "proof display for epsilon < 1 / (2 (1 + 16 eta Gamma)^K)",
-            Printed("", ""),
-            simulate=_simulate(ft.fine_tune_on, 0.5),
-            claims=LAST_DISPLAY,
-            note="true of the runs, though the displays before it only give e_K < sqrt(Gamma)",
+            "Eq. 11 as printed",
+            Printed("Lemma A.17 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"),
+            simulate=simulation(runs.run_printed),
         ),
     ),
-    mutants=(Mutant("quadratic in epsilon", claims=_claims(2)),),
+    mutants=(
+        Mutant("quadratic in epsilon", of=STATEMENTS, claims=(C1.against(_bound(2)),)),
+        Mutant(
+            "epsilon < 1 / (2 (1 + 16 eta Gamma)^K), as in the proof",
+            of=STATEMENTS,
+            claims=(_below(numerator=0.5),),
+        ),
+    ),
 )

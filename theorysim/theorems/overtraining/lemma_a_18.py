@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from theorysim.claims import (
     Corrected,
+    Finding,
     Instance,
     Integer,
     Mutant,
@@ -20,28 +21,25 @@ from theorysim.claims import (
     Real,
     Theorem,
     at_most,
+    strict,
 )
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
 
 
-def _largest_accuracy(x: Instance):
-    return 1 / (4 * ft.growth(x, 16) ** x.steps)
-
-
 def _accuracy(x: Instance):
-    return x.accuracy_share * _largest_accuracy(x)
+    """epsilon, a share of 1 / (4 (1 + 16 eta Gamma)^K)."""
+    return x.accuracy_share / (4 * ft.growth(x, 16) ** x.steps)
 
 
-def simulate(x: Instance, key):
-    covariance = one.near_identity(x, _accuracy(x))
-    return ft.furthest(*(one.descended(x, w, covariance) for w in one.two_states(x)))
+def _simulate(step: Callable) -> Callable:
+    """The distance of the two states after a step on the same batch."""
 
+    def simulate(x: Instance, key):
+        covariance = one.near_identity(x, _accuracy(x))
+        return ft.furthest(*(step(x, state, covariance) for state in one.two_states(x)))
 
-def simulate_printed(x: Instance, key):
-    """Eqs. 10 and 11 to the letter."""
-    covariance, anchor = one.near_identity(x, _accuracy(x)), one.anchor(x)
-    return ft.furthest(*(ft.printed_step(x, w, anchor, covariance) for w in one.two_states(x)))
+    return simulate
 
 
 def _grows_by(constant: Callable) -> tuple:
@@ -57,34 +55,49 @@ def _with_pull_back(x: Instance):
 
 HYPOTHESES = {
     "well conditioned": one.both_well_conditioned,
-    "Assumption A.8": ft.small_rate,
-    "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": lambda x: 1 - _accuracy(x) / _largest_accuracy(x),
+    "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": strict(lambda x: 1 - x.accuracy_share),
 }
-WITHOUT_PULL_BACK = {**HYPOTHESES, "lam = 0": lambda x: -ft.pull_back(x)}
 
 theorem = Theorem(
     space=one.two_state_space(steps=Integer(1, 50), accuracy_share=Real(0, 1)),
+    assumes=one.ASSUMES,
     hypotheses=HYPOTHESES,
-    simulate=simulate,
+    simulate=_simulate(one.descended),
     claims=_grows_by(lambda x: 32.0),
+    source=Printed("Lemma A.18", "epsilon_{k+1} <= (1 + 32 eta Gamma) epsilon_k"),
     printed="steps down the gradient",
+    note="the pull-back's factor 1 + lam is lost, as in Lemma A.16",
     readings=(
-        Reading("Eq. 11 as printed", Printed("", ""), simulate=simulate_printed),
+        Reading(
+            "Eq. 11 as printed",
+            Printed("Lemma A.18 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"),
+            simulate=_simulate(one.to_the_letter),
+            note="the pull-back's factor 1 + lam is lost, whichever way Eq. 11 is read",
+        ),
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k"),
             claims=_grows_by(_with_pull_back),
             primary=True,
-            note="1 + 32 (1 + lam) eta Gamma: the factor 1 + lam of the pull-back is lost in print",
+            note="with the factor 1 + lam there is room for the batch",
         ),
         Reading(
             "corrected, Eq. 11 as printed",
-            Corrected(""),
-            simulate=simulate_printed,
+            Corrected("epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k"),
+            simulate=_simulate(one.to_the_letter),
             claims=_grows_by(_with_pull_back),
+            note="the corrected factor serves Eq. 11 to the letter, too",
         ),
-        Reading("as printed, without pull-back", Printed("", ""), hypotheses=WITHOUT_PULL_BACK),
+        Reading(
+            "as printed, without pull-back",
+            Finding("Lemma A.18 restricted to lam = 0, where it holds"),
+            hypotheses={**HYPOTHESES, "lam = 0": lambda x: -ft.pull_back(x)},
+            note="without a pull-back nothing is lost",
+        ),
     ),
-    mutants=(Mutant("no growth", claims=_grows_by(lambda x: 0.0)),),
+    mutants=(
+        Mutant("a factor 4 is lost", claims=_grows_by(lambda x: _with_pull_back(x) / 4)),
+        Mutant("no growth", claims=_grows_by(lambda x: 0.0)),
+    ),
     instances=512,
 )

@@ -10,77 +10,59 @@ batch is infinite, which item 4 admits.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import jax.numpy as jnp
 
-from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Run, Theorem, at_most
-from theorysim.theorems.overtraining import _assumption_a_21 as a_21
-from theorysim.theorems.overtraining._finetuning import gamma, pre_spectrum
-
-AS_PRINTED = a_21.Assumption(a_21.steps_as_printed)
-AS_LABELLED = a_21.Assumption(a_21.steps_as_labelled)
-CORRECTED = a_21.Assumption(a_21.steps_free_of_scale)
+from theorysim.claims import Instance, Mutant, Printed, Run, Theorem, at_most
+from theorysim.theorems.overtraining import _stage_space as stage
+from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
 
-def _simulate(assumption: a_21.Assumption) -> Callable:
-    return lambda x, key: assumption.run(x, a_21.pull_back(x), key)[0]
+@cache
+def _simulate(sizes: a_21.Sizes) -> Callable:
+    """theta^n(K) for n = 0, ..., d."""
+    return lambda x, key: sizes.run(x, stage.pull_back(x), key)[0]
 
 
-def _limit(swapped: bool = False) -> Callable:
-    """(ft_:n + lam pre_:n) / (1 + lam) for n = 0, ..., d, as diagonal matrices."""
+def _limit(target: Callable, anchor: Callable) -> Callable:
+    """(target_:n + lam anchor_:n) / (1 + lam) for n = 0, ..., d, as diagonal matrices."""
 
     def predict(x: Instance):
-        target, anchor = a_21.ft_spectrum(x), pre_spectrum(x)
-        if swapped:
-            target, anchor = anchor, target
-        lam = a_21.pull_back(x)
-        learned = jnp.tril(jnp.ones((x.d + 1, x.d)), -1)
-        return (learned * (target + lam * anchor) / (1 + lam))[..., None] * jnp.eye(x.d)
+        lam = stage.pull_back(x)
+        mean = (target(x) + lam * anchor(x)) / (1 + lam)
+        return stage.learned_up_to(x, mean)[..., None] * jnp.eye(x.d)
 
     return predict
 
 
 def _distance(r: Run):
-    return jnp.linalg.norm((r.sim - r.theory)[..., 1:, :, :], axis=(-2, -1))
+    return jnp.linalg.norm((r.sim - r.theory)[1:], axis=(-2, -1))
 
 
 def _bound(r: Run):
-    return a_21.smallest_gaps(r.x) / (500 * (r.x.lam_0 + 1) ** 2 * gamma(r.x))
+    return stage.smallest_gaps(r.x) / (500 * (r.x.lam_0 + 1) ** 2 * stage.gamma(r.x))
 
-
-SIZES = CORRECTED.hypotheses()
 
 theorem = Theorem(
-    space=a_21.assumption_space(),
-    hypotheses=AS_PRINTED.hypotheses(),
-    requirements=AS_PRINTED.requirements(),
-    simulate=_simulate(AS_PRINTED),
-    predict=_limit(),
+    space=stage.stage_space(),
+    assumes=(a_21.AS_PRINTED.assumption(),),
+    simulate=_simulate(a_21.AS_PRINTED),
+    predict=_limit(stage.ft_spectrum, stage.pre_spectrum),
+    source=Printed(
+        "Lemma A.23 under Assumption A.21 as printed",
+        "|U^T theta^n(K) V - (ft + lam pre) / (1 + lam)|_F <= min |pre - ft|^2 / (500 ...)",
+    ),
+    note=a_21.NO_RATE,
     claims=(at_most("distance to the limit", _distance, _bound),),
     readings=(
-        Reading(
-            "item 3 as A.10",
-            Printed("", ""),
-            simulate=_simulate(AS_LABELLED),
-            hypotheses=AS_LABELLED.hypotheses(),
-            requirements=AS_LABELLED.requirements(),
-            note="log(100 Gamma / epsilon) <= 0 asks for no step where the features are small",
-        ),
-        Reading(
-            "corrected",
-            Corrected(""),
-            simulate=(corrected_run := _simulate(CORRECTED)),
-            hypotheses=SIZES,
-            requirements=CORRECTED.requirements(),
-            primary=True,
-            note="K >= log(100 / epsilon) / (eta min): item 3 lacks eta and depends on the scale",
-        ),
+        a_21.AS_LABELLED.reading("item 3 as A.10", _simulate, note=a_21.NO_UNIT),
+        a_21.CORRECTED.reading("corrected", _simulate, note=a_21.FREE_OF_SCALE, primary=True),
     ),
     mutants=(
         Mutant(
             "the features swapped, as in Lemma A.11",
-            simulate=corrected_run,
-            predict=_limit(swapped=True),
+            predict=_limit(stage.pre_spectrum, stage.ft_spectrum),
         ),
     ),
 )

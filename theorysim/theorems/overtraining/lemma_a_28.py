@@ -3,20 +3,24 @@
 Lemma A.28 of Springer et al. (2025). One mode of regularised fine-tuning is gradient descent of
 (w_1 w_2 - sigma^2)^2 + lam (w_1 w_2 - sigma_0^2)^2 from w_1 = w_2 = sigma_0. The map f is printed
 twice: in Section A.6 with the factor x in its last term, in Eq. 18 without it. The fixed point is
-printed as sqrt((sigma_0^2 + lam sigma^2) / (1 + lam)); the map's own one has the two swapped.
+printed as sqrt((sigma_0^2 + lam sigma^2) / (1 + lam)); the map's own one has the two swapped. The
+displays of the proof are a statement of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Choice,
     Corrected,
+    Finding,
     Instance,
     Mutant,
     Printed,
@@ -29,43 +33,63 @@ from theorysim.claims import (
     at_least,
     at_most,
     equal,
+    strict,
 )
 from theorysim.numerics.descent import descend, iterate
 from theorysim.systems.linear_modes import Tuning, limit, printed_limit, printed_step, step
 
-# Points of the range at which the displays of the proof are compared.
-DISPLAY_POINTS = 9
+
+class Iterates(NamedTuple):
+    """f^(k)(sigma_0) for k = 0, ..., the fixed point sigma*, and the printed decay."""
+
+    path: Float[Array, " steps"]
+    star: Float[Array, ""]
+    decay: Float[Array, " steps"]
 
 
-def _largest(x: Instance) -> jax.Array:
+def scalar_space() -> Space:
+    """sigma and sigma_0 over three decades, and a share of the largest learning rate."""
+    return Space(
+        steps=Size(200, high=20_000),
+        sigma=Real(0.03, 30, log=True),
+        sigma_0=Real(0.03, 30, log=True),
+        lam=Choice(0.0, 0.1, 1.0, 3.0, 10.0, 30.0),
+        step_share=Real(0, 1),
+    )
+
+
+def largest(x: Instance) -> jax.Array:
+    """max{sigma^2, sigma_0^2}."""
     return jnp.maximum(x.sigma, x.sigma_0) ** 2
 
 
-def _smallest(x: Instance) -> jax.Array:
+def smallest(x: Instance) -> jax.Array:
+    """min{sigma^2, sigma_0^2}."""
     return jnp.minimum(x.sigma, x.sigma_0) ** 2
 
 
-def _printed_load(x: Instance) -> jax.Array:
+def printed_load(x: Instance) -> jax.Array:
     """What eta is multiplied with in the lemma's step condition, (...) eta < 1."""
-    return (x.lam + 2) * (2 * _largest(x) + x.lam + x.lam * x.sigma_0 / x.sigma)
+    return (x.lam + 2) * (2 * largest(x) + x.lam + x.lam * x.sigma_0 / x.sigma)
 
 
-def _scale_free_load(x: Instance) -> jax.Array:
+def scale_free_load(x: Instance) -> jax.Array:
     """The same without the two terms that do not scale like sigma^2."""
-    return (x.lam + 2) * 2 * _largest(x)
+    return (x.lam + 2) * 2 * largest(x)
 
 
-def _tuning(x: Instance, load: Callable, share: float = 1.0) -> Tuning:
+def tuning_of(x: Instance, load: Callable, share: float = 1.0) -> Tuning:
+    """eta is a share of 1 / load."""
     return Tuning(x.sigma**2, x.sigma_0**2, x.lam, share * x.step_share / load(x))
 
 
-def _margin(load: Callable) -> dict[str, Callable]:
-    return {"step condition": lambda x: 1 - _tuning(x, load).learning_rate * load(x)}
+# load eta = step_share < 1.
+STEP_CONDITION = {"step condition": strict(lambda x: 1 - x.step_share)}
 
 
 def _simulate(load: Callable) -> Callable:
     def simulate(x: Instance, key):
-        feature, anchor, lam, rate = _tuning(x, load)
+        feature, anchor, lam, rate = tuning_of(x, load)
 
         def loss(weights):
             product = weights[0] * weights[1]
@@ -78,175 +102,85 @@ def _simulate(load: Callable) -> Callable:
 
 
 def _predict(
-    end: Callable = printed_limit, load: Callable = _printed_load, f=step, share: float = 1.0
+    end: Callable = limit, load: Callable = printed_load, f=step, share: float = 1.0
 ) -> Callable:
-    """The iterates of f with the lemma's fixed point and rate, and f on a grid over the range."""
+    """The iterates of f with the lemma's fixed point and rate."""
 
-    def predict(x: Instance):
-        tuning = _tuning(x, load, share)
-        grid = jnp.linspace(0.0, 1.0, DISPLAY_POINTS, dtype=x.sigma.dtype)
-        grid = x.sigma * (1 - grid) + x.sigma_0 * grid
-        contraction = 1 - 2 * tuning.learning_rate * _smallest(x)
-        return {
-            "path": iterate(lambda w: f(w, tuning), x.sigma_0, x.steps),
-            "star": jnp.sqrt(end(tuning)),
-            "contraction": contraction,
-            "decay": contraction ** jnp.arange(x.steps + 1),
-            "rate": 2 * tuning.learning_rate,
-            "grid": grid,
-            "image": f(grid, tuning),
-        }
+    def predict(x: Instance) -> Iterates:
+        tuning = tuning_of(x, load, share)
+        contraction = 1 - 2 * tuning.learning_rate * smallest(x)
+        return Iterates(
+            path=iterate(lambda w: f(w, tuning), x.sigma_0, x.steps),
+            star=jnp.sqrt(end(tuning)),
+            decay=contraction ** jnp.arange(x.steps + 1),
+        )
 
     return predict
 
 
 def _distance(r: Run):
-    return jnp.abs(r.theory["path"] - r.theory["star"])
+    return jnp.abs(r.theory.path - r.theory.star)
 
 
-STATEMENT = (
-    equal("f is the descent step", lambda r: r.sim, lambda r: r.theory["path"]),
-    at_least("range, lower", lambda r: r.theory["path"], lambda r: jnp.sqrt(_smallest(r.x))),
-    at_most("range, upper", lambda r: r.theory["path"], lambda r: jnp.sqrt(_largest(r.x))),
-    at_most(
+def _rate(power: int = 1):
+    return at_most(
         "rate",
         _distance,
-        lambda r: r.theory["decay"] * _distance(r)[..., :1],
+        lambda r: r.theory.decay**power * _distance(r)[:1],
         statement="|f^(k)(sigma_0) - sigma*| <= (1 - 2 eta min)^k |sigma_0 - sigma*|",
-    ),
-)
-
-
-def _step_away(r: Run):
-    """f(x) - sigma* on the grid."""
-    return r.theory["image"] - r.theory["star"]
-
-
-def _away(r: Run):
-    return r.theory["grid"] - r.theory["star"]
-
-
-def _gradient(r: Run, anchor):
-    """x (x^2 - sigma^2) + lam x (x^2 - anchor) on the grid."""
-    x = r.theory["grid"]
-    return x * (x**2 - r.x.sigma**2) + r.x.lam * x * (x**2 - anchor)
-
-
-def _printed_slope(r: Run):
-    """x (x + (lam + 1) sigma*), by which P3 multiplies x - sigma*."""
-    return r.theory["grid"] * (r.theory["grid"] + (r.x.lam + 1) * r.theory["star"])
-
-
-def _true_slope(r: Run):
-    return (1 + r.x.lam) * r.theory["grid"] * (r.theory["grid"] + r.theory["star"])
-
-
-def _displays(anchor: Callable, slope: Callable, factor: Callable) -> tuple:
-    """P1 to P5 and P7: what g subtracts in its last term, g / (x - sigma*), the bound of P5."""
-    return (
-        equal(
-            "P1: g(sigma*) = 0",
-            lambda r: (1 + r.x.lam) * r.theory["star"] ** 3,
-            lambda r: r.theory["star"] * (r.x.sigma**2 + r.x.lam * anchor(r.x)),
-        ),
-        equal(
-            "P2: f = x - 2 eta g",
-            lambda r: r.theory["image"],
-            lambda r: r.theory["grid"] - r.theory["rate"] * _gradient(r, anchor(r.x)),
-        ),
-        equal(
-            "P3: g factors",
-            lambda r: _gradient(r, r.x.sigma_0**2),
-            lambda r: _away(r) * slope(r),
-        ),
-        equal(
-            "P4: f - sigma* factors",
-            _step_away,
-            lambda r: _away(r) * (1 - r.theory["rate"] * slope(r)),
-        ),
-        at_least("P5, lower", slope, lambda r: _smallest(r.x)),
-        at_most("P5, upper", slope, lambda r: factor(r.x.lam) * _largest(r.x)),
-        at_most(
-            "P7: one step contracts",
-            lambda r: jnp.abs(_step_away(r)),
-            lambda r: jnp.abs(_away(r)) * r.theory["contraction"],
-        ),
     )
 
 
-def _signs(slope: Callable) -> tuple:
-    return (
-        at_least(
-            "P6: no overshoot",
-            lambda r: 1 - r.theory["rate"] * slope(r),
-            lambda r: 0.0,
-            strict=True,
-        ),
-        at_least("P8: f stays on its side", lambda r: _step_away(r) * _away(r), lambda r: 0.0),
-    )
-
-
-scale_free_run, scale_free_theory = _simulate(_scale_free_load), _predict(limit, _scale_free_load)
+LOWER = at_least("range, lower", lambda r: r.theory.path, lambda r: jnp.sqrt(smallest(r.x)))
+UPPER = at_most("range, upper", lambda r: r.theory.path, lambda r: jnp.sqrt(largest(r.x)))
 
 theorem = Theorem(
-    space=Space(
-        steps=Size(200, high=20_000),
-        sigma=Real(0.03, 30, log=True),
-        sigma_0=Real(0.03, 30, log=True),
-        lam=Choice(0.0, 0.1, 1.0, 3.0, 10.0, 30.0),
-        step_share=Real(0, 1),
+    space=scalar_space(),
+    hypotheses=STEP_CONDITION,
+    simulate=_simulate(printed_load),
+    predict=_predict(printed_limit),
+    claims=(
+        equal("f is the descent step", lambda r: r.sim, lambda r: r.theory.path),
+        LOWER,
+        UPPER,
+        _rate(),
     ),
-    hypotheses=_margin(_printed_load),
-    simulate=_simulate(_printed_load),
-    predict=_predict(),
-    claims=STATEMENT,
+    source=Printed(
+        "Lemma A.28, f of Appendix A.6",
+        "|f^(k)(sigma_0) - sigma*| <= (1 - 2 eta min{sigma^2, sigma_0^2})^k |sigma_0 - sigma*|",
+    ),
     printed="Section A.6",
+    note="sigma* is printed with sigma and sigma_0 swapped: f has another fixed point",
     readings=(
         Reading(
             "Eq. 18",
-            Printed("", ""),
-            predict=_predict(f=printed_step),
+            Printed(
+                "Lemma A.28, f of Eq. 18", "f(x) = x + 2 eta x (sigma^2 - x^2) + 2 eta lam (...)"
+            ),
+            predict=_predict(printed_limit, f=printed_step),
             note="the map as Eq. 18 prints it, without the factor x in the pull-back",
         ),
         Reading(
             "corrected",
-            Corrected(""),
-            predict=_predict(limit),
+            Corrected("sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam))"),
+            predict=_predict(),
             primary=True,
-            note="the fixed point is sqrt((sigma^2 + lam sigma_0^2) / (1 + lam)): swapped in print",
+            note="the fixed point of f weighs sigma_0^2, not sigma^2, with lam",
         ),
         Reading(
             "corrected, step condition free of scale",
-            Corrected(""),
-            predict=scale_free_theory,
-            simulate=scale_free_run,
-            hypotheses=_margin(_scale_free_load),
-            note="2 (lam + 2) eta max(sigma^2, sigma_0^2) < 1 is enough at every scale",
-        ),
-        Reading(
-            "proof displays",
-            Printed("", ""),
-            claims=(
-                *_displays(lambda x: x.sigma_0, _printed_slope, lambda lam: lam + 2),
-                *_signs(_printed_slope),
-            ),
-        ),
-        Reading(
-            "proof displays, corrected",
-            Corrected(""),
-            predict=_predict(limit),
-            claims=_displays(lambda x: x.sigma_0**2, _true_slope, lambda lam: 2 * (1 + lam)),
-            note="g = (1 + lam) x (x - sigma*) (x + sigma*); g pulls to sigma_0^2, not to sigma_0",
-        ),
-        Reading(
-            "proof displays, signs, step condition free of scale",
-            Printed("", ""),
-            predict=scale_free_theory,
-            simulate=scale_free_run,
-            hypotheses=_margin(_scale_free_load),
-            claims=_signs(_true_slope),
-            note="with lam > 1 a step may overshoot sigma*: P6 and P8 fail, P7 and the rate do not",
+            Finding("a weaker step condition: 2 (lam + 2) eta max{sigma^2, sigma_0^2} < 1"),
+            predict=_predict(load=scale_free_load),
+            simulate=_simulate(scale_free_load),
+            note="two terms of the printed condition depend on the unit; it holds without them",
         ),
     ),
-    mutants=(Mutant("half the gradient", predict=_predict(limit, share=0.5)),),
+    mutants=(
+        Mutant("half the gradient", predict=_predict(share=0.5)),
+        Mutant("sigma and sigma_0 swapped in sigma*", predict=_predict(printed_limit)),
+        Mutant(
+            "the range's ends swapped, the rate twice as fast",
+            claims=(LOWER.against(UPPER.rhs), UPPER.against(LOWER.rhs), _rate(power=2)),
+        ),
+    ),
 )

@@ -10,9 +10,11 @@ one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from theorysim.claims import (
     Corrected,
@@ -27,16 +29,30 @@ from theorysim.claims import (
     equal,
 )
 from theorysim.numerics.descent import iterate
-from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining import _runs as runs
+
+
+class Theory(NamedTuple):
+    """S(k), and both factors that it makes."""
+
+    modes: Float[Array, "steps d"]
+    first: Float[Array, "steps d d"]
+    second: Float[Array, "steps d d"]
 
 
 def _simulate(anchored_at: Callable) -> Callable:
+    """Both factors along the run, pulled back to where the modes are `anchored_at(x)`."""
+
     def simulate(x: Instance, key):
-        anchor = dot(*anchored_at(x))
-        return ft.fine_tune(x, ft.ideal_start(x), anchor, x.steps)
+        anchor = ft.assembled(x, anchored_at(x) ** 2)
+        return runs.fine_tune(x, ft.ideal_start(x), anchor, x.steps)
 
     return simulate
+
+
+def _ideal_modes(x: Instance):
+    return jnp.sqrt(ft.learned(x, ft.pre_spectrum(x)))
 
 
 def _predict(pull: Callable, right: Callable, share: float = 1.0) -> Callable:
@@ -50,17 +66,13 @@ def _predict(pull: Callable, right: Callable, share: float = 1.0) -> Callable:
             return w + 2 * rate * w * (target - w**2) + 2 * rate * lam * pull(w) * (pre - w**2)
 
         modes = jax.vmap(lambda w: ft.learned(x, w))(iterate(f, jnp.sqrt(pre), x.steps))
-        return {
-            "modes": modes,
-            "first": x.U * modes[:, None, :],
-            "second": modes[:, :, None] * right(x),
-        }
+        return Theory(modes, x.U * modes[:, None, :], modes[:, :, None] * right(x))
 
     return predict
 
 
 def _rotated_diagonal(r: Run):
-    return jnp.einsum("ji,ktji->kti", r.x.U, r.sim[0], precision=ft.HIGHEST)
+    return jnp.einsum("ji,tji->ti", r.x.U, r.sim[0], precision=jax.lax.Precision.HIGHEST)
 
 
 def _printed_pull(w):
@@ -81,27 +93,36 @@ def _transposed(x: Instance):
 
 theorem = Theorem(
     space=ft.fine_tuning_space(steps=Size(50, high=5000), depth=Real(3, 15)),
-    simulate=_simulate(ft.ideal_start),
+    simulate=_simulate(_ideal_modes),
     predict=_predict(_printed_pull, _untransposed),
     claims=(
-        equal("C1: W_1(k) = U S(k)", lambda r: r.sim[0], lambda r: r.theory["first"]),
-        equal("C2: W_2(k) = S(k) V", lambda r: r.sim[1], lambda r: r.theory["second"]),
-        equal("C3: S_ii(k) = f^(k)", _rotated_diagonal, lambda r: r.theory["modes"]),
+        equal("C1: W_1(k) = U S(k)", lambda r: r.sim[0], lambda r: r.theory.first),
+        equal("C2: W_2(k) = S(k) V", lambda r: r.sim[1], lambda r: r.theory.second),
+        equal("C3: S_ii(k) = f^(k)", _rotated_diagonal, lambda r: r.theory.modes),
     ),
     printed="Eq. 18",
+    source=Printed(
+        "Lemma A.7 with f of Eq. 18", "W_1(k) = U S(k), W_2(k) = S(k) V, S_ii = 1(i <= n) f^(k)"
+    ),
+    note="f has lost a factor x of its pull-back, and W_2 has V in place of its transpose",
     readings=(
-        Reading("Section A.6", Printed("", ""), predict=_predict(_pull, _untransposed)),
+        Reading(
+            "Section A.6",
+            Printed("Lemma A.7 with f of Appendix A.6", "W_2(k) = S(k) V"),
+            predict=_predict(_pull, _untransposed),
+            note="V is printed without its transpose",
+        ),
         Reading(
             "corrected",
-            Corrected(""),
+            Corrected("W_2(k) = S(k) V^T, with f of Appendix A.6"),
             predict=_predict(_pull, _transposed),
             primary=True,
             note="f of Section A.6; W_2 = S V^T, where V is printed without its transpose",
         ),
         Reading(
             "anchored at the real start",
-            Printed("", ""),
-            simulate=_simulate(ft.real_start),
+            Printed("Eqs. 16 and 17 in Lemma A.7", "... - 2 eta lam (theta(k) - theta^n(0)) W_2^T"),
+            simulate=_simulate(ft.real_modes),
             predict=_predict(_pull, _transposed),
             note="Eqs. 16 and 17 pull to theta^n(0); the map f pulls to the ideal start",
         ),

@@ -11,14 +11,15 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Instance, Mutant, Printed, Reading, Size, Theorem, at_least, at_most
-from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining import _runs as runs
+from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION
 
 
 def simulate(x: Instance, key):
     straight = ft.rotated(x)
-    start = ft.ideal_start(straight)
-    first, second = ft.fine_tune(straight, start, dot(*start), x.steps)
+    anchor = jnp.diag(ft.learned(x, ft.pre_spectrum(x)))
+    first, second = runs.fine_tune(straight, ft.ideal_start(straight), anchor, x.steps)
     return ft.op_norm(first), ft.op_norm(second)
 
 
@@ -44,14 +45,15 @@ def _largest_of_learned(x: Instance):
 
 theorem = Theorem(
     space=ft.fine_tuning_space(steps=Size(100, high=20_000)),
-    hypotheses={"Assumption A.8": ft.small_rate},
+    assumes=(ASSUMPTION,),
+    source=Printed("Lemma A.9", "|W_1(k)|_op <= sqrt(Gamma), |W_2(k)|_op <= sqrt(Gamma)"),
     requirements={"left side of Lemma A.28's step condition (< 1)": _largest_of_learned},
     simulate=simulate,
     claims=_bounded_by(ft.gamma),
     readings=(
         Reading(
             "by way of Lemma A.28",
-            Printed("", ""),
+            Printed("proof of Lemma A.9", "a direct consequence of Lemmas A.7 and A.28"),
             claims=(
                 at_least(
                     "Assumption A.8 implies its step condition",

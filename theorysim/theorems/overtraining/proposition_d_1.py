@@ -1,84 +1,45 @@
 """The sensitivity of a quadratic loss to Gaussian noise is half the trace of its Hessian.
 
 Proposition D.1 of Springer et al. (2025): for L(theta) = theta^T H theta / 2 + g^T theta + c with
-symmetric H, E[L(theta + lam eps) - L(theta)] = lam^2 Tr(H) / 2. The displays of its proof
-(Eqs. 19 and 20) are a reading of their own.
+symmetric H, E[L(theta + lam eps) - L(theta)] = lam^2 Tr(H) / 2.
 """
 
 from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Size,
-    Space,
-    Theorem,
-    equal,
-)
+from theorysim.claims import Gaussian, Instance, Mutant, Printed, Real, Size, Space, Theorem, equal
 from theorysim.numerics.products import dot
 
 DRAWS = 128  # per key
 
 
-def _hessian(x: Instance):
+def hessian(x: Instance) -> Float[Array, "d d"]:
+    """H."""
     return (x.square + x.square.T) / 2
 
 
-def simulate(x: Instance, key):
-    hessian = _hessian(x)
+def loss(x: Instance, theta: Float[Array, " d"], share: float = 0.5) -> Float[Array, ""]:
+    """L(theta), with a `share` of the quadratic form."""
+    return share * theta @ dot(hessian(x), theta) + x.g @ theta + x.c
 
-    def loss(theta, half=0.5):
-        return half * theta @ dot(hessian, theta) + x.g @ theta + x.c
 
-    def without_halves(theta):
-        return loss(theta, half=1.0)
-
-    # Each draw comes with its negative: the same law, without the noise of the odd terms.
+def noise(x: Instance, key: Array) -> Float[Array, "draws d"]:
+    """eps; each draw comes with its negative: the same law, without the noise of the odd terms."""
     half = jax.random.normal(key, (DRAWS // 2, x.d))
-    noise = jnp.concatenate([half, -half])
-    moved = x.theta + x.lam * noise
-    printed = jax.vmap(lambda theta: (without_halves(theta) - without_halves(x.theta)) / 2)
-    return {
-        "rise": jnp.mean(jax.vmap(loss)(moved) - loss(x.theta)),
-        "printed rise": jnp.mean(printed(moved)),
-        "quadratic form": jnp.mean(jnp.sum(noise * dot(noise, hessian), axis=1)),
-    }
+    return jnp.concatenate([half, -half])
+
+
+def simulate(x: Instance, key):
+    moved = x.theta + x.lam * noise(x, key)
+    return jnp.mean(jax.vmap(lambda theta: loss(x, theta))(moved) - loss(x, x.theta))
 
 
 def predict(x: Instance):
-    return x.lam**2 * jnp.trace(_hessian(x)) / 2
+    return x.lam**2 * jnp.trace(hessian(x)) / 2
 
-
-def _rise(r: Run):
-    return r.mean(r.sim["rise"])
-
-
-def _printed_rise(r: Run):
-    return r.mean(r.sim["printed rise"])
-
-
-def _expected_form(r: Run):
-    return r.x.lam**2 * r.mean(r.sim["quadratic form"]) / 2
-
-
-def _displays(left):
-    return (
-        equal("Eq. 19", left, _printed_rise),
-        equal("Eq. 20, the odd terms vanish", _printed_rise, _expected_form),
-        equal("Eq. 20, the trace", _expected_form, lambda r: r.theory),
-    )
-
-
-STATEMENT = (equal("sensitivity", _rise, lambda r: r.theory),)
 
 theorem = Theorem(
     space=Space(
@@ -92,21 +53,7 @@ theorem = Theorem(
     simulate=simulate,
     predict=predict,
     keys=256,
-    claims=STATEMENT,
-    readings=(
-        Reading("proof displays", Printed("", ""), claims=_displays(lambda r: -_rise(r))),
-        Reading(
-            "proof displays, corrected",
-            Corrected(""),
-            claims=_displays(_rise),
-            note="Eq. 19 subtracts the moved loss from the other: the sign is reversed",
-        ),
-    ),
-    mutants=(
-        Mutant(
-            "the whole trace",
-            predict=lambda x: 2 * predict(x),
-            claims=(*STATEMENT, *_displays(_rise)),
-        ),
-    ),
+    source=Printed("Proposition D.1", "Delta(theta, lam) = lam^2 Tr(H) / 2"),
+    claims=(equal("sensitivity", lambda r: r.mean(r.sim), lambda r: r.theory),),
+    mutants=(Mutant("the whole trace", predict=lambda x: 2 * predict(x)),),
 )

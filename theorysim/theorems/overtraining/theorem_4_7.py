@@ -7,19 +7,18 @@ pull-back the inflection point r(lam) increases (main text) or r(lam_1) <= r(lam
 lam_1 > lam_2 (appendix), and the unregularised fine-tuning loss increases. The inflection point is
 defined twice: Definition 4.2 takes the first rise of L_pre, Theorem A.25 the end of the last fall;
 stages count from 1, or from 0 where nothing is learned. The main text leaves the sizes open: they
-are those of the corrected reading. The batch is infinite, which item 4 of A.21 admits; batches of
-the size it asks for have the identity as covariance to hundreds of digits.
+are those of the corrected reading. The batch is infinite, which item 4 of A.21 admits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import jax.numpy as jnp
 
 from theorysim.claims import (
     Claim,
-    Corrected,
     Finding,
     Mutant,
     Printed,
@@ -29,62 +28,59 @@ from theorysim.claims import (
     at_least,
     at_most,
     decreasing,
-    equal,
     increasing,
+    strict,
 )
 from theorysim.systems.ideal_stages import inflection_point, last_descent
-from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _practice as practice
+from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _strengths as strengths
-from theorysim.theorems.overtraining._finetuning import pre_spectrum
+from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
-AS_PRINTED = a_21.Assumption(a_21.steps_as_printed, strengths.both_bounds)
-AS_LABELLED = a_21.Assumption(a_21.steps_as_labelled, strengths.both_bounds)
-CORRECTED = a_21.Assumption(a_21.steps_free_of_scale, strengths.both_bounds)
+AS_PRINTED = replace(a_21.AS_PRINTED, bound=strengths.both_bounds)
+AS_LABELLED = replace(a_21.AS_LABELLED, bound=strengths.both_bounds)
+CORRECTED = replace(a_21.CORRECTED, bound=strengths.both_bounds)
 
 
-def _unregularised(r: Run):
+def _increments(r: Run):
     """Increments of L_pre at lam = 0."""
-    return strengths.increments(r)[..., 0, :]
+    return strengths.increments(r)[0]
 
 
-def _after(r: Run):
-    """Margin of n > r with the least r for which the spectra are (4, r)-misaligned."""
-    return strengths.misaligned_from(r)
+def _after(alpha: float = 4.0) -> Callable:
+    """Nonnegative at n > r with the least r for which the spectra are (alpha, r)-misaligned."""
+
+    def margin(r: Run):
+        room = stage.ft_spectrum(r.x) - alpha * stage.pre_spectrum(r.x)
+        return jnp.where(jnp.minimum.accumulate(room[::-1])[::-1] > 0, 1, -1)
+
+    return margin
 
 
-def _from(r: Run):
-    """Margin of n >= r with that r."""
-    return jnp.append(_after(r)[1:], 1.0)
-
-
-def _until(r: Run):
-    """Margin of n <= r with that r."""
-    return -_after(r)
-
-
-def _rises(name: str, given: Callable, first: int = 1) -> Claim:
-    """L_pre(n) > L_pre(n-1) at lam = 0, at the n >= first where `given` says so."""
+def _rises(name: str, where: Callable, first: int = 1) -> Claim:
+    """L_pre(n) > L_pre(n-1) at lam = 0, at the n >= first where `where` says so."""
     return at_least(
         name,
-        lambda r: _unregularised(r)[..., first - 1 :],
+        lambda r: _increments(r)[first - 1 :],
         lambda r: 0.0,
         strict=True,
-        where=lambda r: given(r)[first - 1 :],
+        where=lambda r: where(r)[first - 1 :],
         statement="L_pre(theta^n(K)) - L_pre(theta^(n-1)(K)) > 0",
     )
 
 
-RISES = (
-    _rises("1: rises at n > r >= 0", _after),
-    _rises("1: rises at n > r >= 1", _after, first=2),
-)
+def _rising(alpha: float = 4.0) -> tuple[Claim, ...]:
+    return (
+        _rises("1: rises at n > r >= 0", _after(alpha)),
+        _rises("1: rises at n > r >= 1", _after(alpha), first=2),
+    )
+
 
 WITNESS = at_most(
     "1: alpha_0 = 4 is enough",
-    lambda r: strengths.ratios(r) + 0 * _unregularised(r),
+    lambda r: stage.ft_spectrum(r.x) / stage.pre_spectrum(r.x),
     lambda r: 4.0,
-    where=lambda r: -_unregularised(r),
+    where=lambda r: -_increments(r),
     statement="where L_pre falls from n - 1 to n, ft_n / pre_n <= 4",
 )
 
@@ -101,119 +97,101 @@ INFLECTION_POINTS = {
 
 DELAYED = tuple(increasing(name, point) for name, point in INFLECTION_POINTS.items())
 
-# The appendix speaks of lam_1 > lam_2 > 0 only, the last two of the three strengths.
+# The appendix speaks of its own r_lam, and of lam_1 > lam_2 > 0 only: the last two strengths.
 BROUGHT_FORWARD = tuple(
-    decreasing(name, lambda r, point=point: point(r)[..., 1:])
+    decreasing(name, lambda r, point=point: point(r)[1:])
     for name, point in INFLECTION_POINTS.items()
+    if "A.25" in name
 )
 
 
 def _ft_loss(r: Run):
     """|theta^n(K) - A^ft|_F^2 from n = 1, strengths last."""
-    return jnp.moveaxis(r.sim["ft"][..., 1:], -2, -1)
+    return r.sim.ft[:, 1:].T
 
 
 COSTS = increasing("2: ft loss grows in lam", _ft_loss, strict=True)
-COSTS_MORE = increasing(COSTS.name, lambda r: _ft_loss(r)[..., 1:], strict=True)
+COSTS_MORE = increasing(COSTS.name, lambda r: _ft_loss(r)[:, 1:], strict=True)
 
-SKETCH = (
-    equal(
-        "pre-training alone: increments",
-        lambda r: jnp.diff(r.sim["before"]),
-        lambda r: -(pre_spectrum(r.x) ** 2),
-        statement="L_pre(theta^n(0)) - L_pre(theta^(n-1)(0)) = -pre_n^2",
-    ),
-    equal(
-        "r(lam) of the limit",
-        lambda r: inflection_point(strengths.increments(r)),
-        lambda r: inflection_point(r.theory["increments"]),
-    ),
-)
-
-APPENDIX_CLAIMS = (_rises("1: rises at n <= r", _until), *BROUGHT_FORWARD, COSTS_MORE)
-CORRECTED_CLAIMS = (*RISES, *DELAYED, COSTS)
-
-printed_run = strengths.simulation(AS_PRINTED.run)
-labelled_run = strengths.simulation(AS_LABELLED.run)
-
-SIZES = CORRECTED.hypotheses()
-PRINTED_SIZES, LABELLED_SIZES = AS_PRINTED.hypotheses(), AS_LABELLED.hypotheses()
+APPENDIX = (_rises("1: rises at n <= r", lambda r: -_after()(r)), *BROUGHT_FORWARD, COSTS_MORE)
+AMENDED = (*_rising(), *DELAYED, COSTS)
 
 theorem = Theorem(
-    space=a_21.assumption_space(**strengths.FIELDS, **practice.FIELDS),
-    hypotheses={**SIZES, "fine-tuning features in order": a_21.in_order},
-    requirements=CORRECTED.requirements(),
-    simulate=strengths.simulation(CORRECTED.run),
+    space=stage.stage_space(**strengths.FIELDS, **practice.FIELDS),
+    assumes=(CORRECTED.assumption(),),
+    hypotheses={"fine-tuning features in order": strict(stage.in_order)},
+    simulate=strengths.simulation(CORRECTED),
     predict=strengths.limits(),
-    claims=(WITNESS, *RISES, *DELAYED, COSTS),
+    claims=(WITNESS, *AMENDED),
+    source=Printed(
+        "Theorem 4.7",
+        "L_pre increases for n >= r where alpha > alpha_0; r(lam) and the fine-tuning loss "
+        "increase with lam",
+    ),
     printed="main text",
+    note="the main text leaves the sizes open: here they are those of the corrected reading",
     aliases=("theorem-a.25",),
     readings=(
-        Reading(
+        AS_PRINTED.reading(
             "appendix",
-            Printed("", ""),
-            simulate=printed_run,
-            hypotheses=PRINTED_SIZES,
-            requirements=AS_PRINTED.requirements(),
-            claims=APPENDIX_CLAIMS,
+            strengths.simulation,
+            claims=APPENDIX,
             note="both inequalities are reversed, and item 3 of A.21 lacks the learning rate",
         ),
-        Reading(
+        AS_LABELLED.reading(
             "appendix, item 3 as A.10",
-            Printed("", ""),
-            simulate=labelled_run,
-            hypotheses=LABELLED_SIZES,
-            requirements=AS_LABELLED.requirements(),
-            claims=APPENDIX_CLAIMS,
+            strengths.simulation,
+            claims=APPENDIX,
             note="both inequalities are reversed",
         ),
         Reading(
             "main text, every increment with n >= r",
-            Printed("", ""),
-            claims=(_rises("1: rises at n >= r", _from),),
+            Printed("Theorem 4.7, part 1", "L_pre increases monotonically for n >= r"),
+            claims=(_rises("1: rises at n >= r", lambda r: jnp.append(_after()(r)[1:], 1)),),
             note="the increment from r - 1 to r belongs to a feature that need not be misaligned",
         ),
-        Reading(
+        CORRECTED.reading(
             "corrected",
-            Corrected(""),
-            hypotheses=SIZES,
-            claims=CORRECTED_CLAIMS,
+            strengths.simulation,
+            claims=AMENDED,
             primary=True,
             note="n > r and r(lam_1) >= r(lam_2); K >= log(100 / epsilon) / (eta min) in A.21",
         ),
-        Reading("proof sketch", Printed("", ""), hypotheses=SIZES, claims=SKETCH),
-        Reading(
+        AS_PRINTED.reading(
             "corrected, but item 3 as printed",
-            Corrected(""),
-            simulate=printed_run,
-            hypotheses=PRINTED_SIZES,
-            requirements=AS_PRINTED.requirements(),
-            claims=CORRECTED_CLAIMS,
-            note="K does not grow as eta shrinks: the features need not move",
+            strengths.simulation,
+            source=Finding("the corrected statement with the printed number of steps"),
+            claims=AMENDED,
+            note=a_21.NO_RATE,
         ),
-        Reading(
+        AS_LABELLED.reading(
             "corrected, but item 3 as A.10",
-            Corrected(""),
-            simulate=labelled_run,
-            hypotheses=LABELLED_SIZES,
-            requirements=AS_LABELLED.requirements(),
-            claims=CORRECTED_CLAIMS,
-            note="log(100 Gamma / epsilon) <= 0 asks for no step where the features are small",
+            strengths.simulation,
+            source=Finding("the corrected statement with the number of steps of Assumption A.10"),
+            claims=AMENDED,
+            note=a_21.NO_UNIT,
         ),
         Reading(
             "practical sizes",
-            Finding(""),
-            simulate=strengths.simulation(practice.run),
+            Finding("Theorem 4.7 with batches, steps and starts from practice"),
+            simulate=strengths.simulation_of(practice.run),
+            assumes=(),
             hypotheses=practice.HYPOTHESES,
-            requirements=AS_LABELLED.requirements(),
+            requirements=AS_LABELLED.assumption().requirements,
             note=practice.NOTE,
         ),
     ),
     mutants=(
         Mutant(
-            "the pull-back brings the inflection point forward",
-            predict=strengths.limits(swapped=True),
-            claims=(*SKETCH, *BROUGHT_FORWARD, decreasing(COSTS.name, _ft_loss)),
+            "every feature that fine-tuning enlarges",
+            of=("main text", "corrected"),
+            claims=_rising(alpha=1.0),
+        ),
+        Mutant("alpha_0 = 1 is enough", of=("main text",), claims=(WITNESS.scaled(0.25),)),
+        Mutant(
+            "a stronger pull-back brings the inflection point forward and costs nothing",
+            of=("main text", "corrected"),
+            claims=(*(claim.reversed() for claim in DELAYED), COSTS.reversed()),
         ),
     ),
 )

@@ -1,0 +1,80 @@
+"""A run can be as long as Assumption A.10 asks.
+
+Assumption A.10 of Springer et al. (2025): K >= log(100 Gamma / epsilon) / (eta min{pre_i, ft_i})
+for a constant epsilon > 0; the minimum is taken over the learned features, i <= n. Instances make
+as many steps as they need, and some more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import Assumption, Field, Instance, Integer, Printed, Real, Size, Theorem
+from theorysim.theorems.overtraining._finetuning import (
+    fine_tuning_space,
+    gamma,
+    learning_rate,
+    smallest_learned,
+)
+
+FIELDS: dict[str, Size | Field] = {
+    "strength": Real(0.01, 10, log=True),
+    "rate_share": Real(0.2, 1),
+    "accuracy": Real(1e-3, 10, log=True),
+    "more_steps": Integer(0, 50),
+}
+
+
+def accuracy(x: Instance) -> Float[Array, ""]:
+    """epsilon."""
+    return x.accuracy * gamma(x)
+
+
+def logarithm(x: Instance) -> Float[Array, ""]:
+    """log(100 Gamma / epsilon)."""
+    return jnp.log(100 * gamma(x) / accuracy(x))
+
+
+def steps_for(logarithm: Callable[[Instance], Any], rate: float) -> Callable:
+    """The least number of steps K >= logarithm / (rate eta min), and some more."""
+
+    def steps(x: Instance):
+        slowest = rate * learning_rate(x) * smallest_learned(x)
+        least = jnp.ceil(jnp.max(logarithm(x)) / slowest)
+        return jnp.maximum(least, 0).astype(int) + x.more_steps
+
+    return steps
+
+
+STEPS = steps_for(logarithm, 1.0)
+
+
+def _enough(x: Instance):
+    """Margin: K eta min >= log(100 Gamma / epsilon)."""
+    return STEPS(x) * learning_rate(x) * smallest_learned(x) - logarithm(x)
+
+
+ASSUMPTION = Assumption(
+    "Assumption A.10",
+    Printed(
+        "Assumption A.10, Appendix A.3.1", "K >= log(100 Gamma / epsilon) / (eta min{pre_i, ft_i})"
+    ),
+    {"Assumption A.10": _enough},
+    requirements={"steps": STEPS},
+)
+
+theorem = Theorem(
+    space=fine_tuning_space(**FIELDS),
+    simulate=lambda x, key: (),
+    source=ASSUMPTION.source,
+    note="the logarithm compares a feature with a number: its unit matters where epsilon has none",
+    claims=ASSUMPTION.can_be_met(),
+    survivors={
+        claim.name: "a witness either exists or not: draws cannot refute existence"
+        for claim in ASSUMPTION.can_be_met()
+    },
+)

@@ -1,0 +1,114 @@
+"""The difference of two states moves by the difference of two gradients.
+
+The proof of Lemma A.16 of Springer et al. (2025) writes the gradient of the regularised loss with
+the target A = (lam A^pre + A^ft) / (1 + lam), which takes a factor 1 + lam and the anchor in place
+of A^pre.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import (
+    Corrected,
+    Instance,
+    Mutant,
+    Printed,
+    Reading,
+    Theorem,
+    at_most,
+    equal,
+)
+from theorysim.numerics.products import dot
+from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining import _one_step as one
+from theorysim.theorems.overtraining.lemma_a_16 import simulate
+
+
+class Displays(NamedTuple):
+    """W_1 - W_1' after the step, |theta - theta'|_op and |[...]|_op before it."""
+
+    difference: Float[Array, "d d"]
+    products: Float[Array, ""]
+    bracket: Float[Array, ""]
+
+
+def _before(r):
+    """The distance of the two states before the step."""
+    return ft.furthest(*one.two_states(r.x))
+
+
+def _predict(pre: Callable, factor: Callable) -> Callable:
+    """Displays of the proof with a `factor` on the gradient, A^pre or what stands for it."""
+
+    def predict(x: Instance):
+        lam = ft.pull_back(x)
+        target = (lam * pre(x) + ft.assembled(x, ft.ft_spectrum(x))) / (1 + lam)
+        here, there = one.two_states(x)
+        theta, other = dot(*here), dot(*there)
+        bracket = dot(theta - target, here[1].T) - dot(other - target, there[1].T)
+        step = 2 * factor(x) * ft.learning_rate(x) * bracket
+        return Displays(
+            difference=here[0] - there[0] - step,
+            products=ft.op_norm(theta - other),
+            bracket=ft.op_norm(bracket),
+        )
+
+    return predict
+
+
+def _whole(x: Instance):
+    return ft.assembled(x, ft.pre_spectrum(x))
+
+
+DIFFERENCE = equal(
+    "P1: the difference of W_1",
+    lambda r: r.sim[0][0],
+    lambda r: r.sim[1][0] + r.theory.difference,
+)
+PRODUCTS = at_most(
+    "P2: |theta - theta'|_op <= 4 sqrt(Gamma) e",
+    lambda r: r.theory.products,
+    lambda r: 4 * jnp.sqrt(ft.gamma(r.x)) * _before(r),
+)
+BRACKET = at_most(
+    "P3: |[...]|_op <= 16 Gamma e",
+    lambda r: r.theory.bracket,
+    lambda r: 16 * ft.gamma(r.x) * _before(r),
+)
+
+theorem = Theorem(
+    space=one.two_state_space(),
+    assumes=one.ASSUMES,
+    hypotheses={"well conditioned": one.both_well_conditioned},
+    simulate=simulate,
+    predict=_predict(_whole, lambda x: 1.0),
+    claims=(DIFFERENCE, PRODUCTS, BRACKET),
+    source=Printed(
+        "proof of Lemma A.16",
+        "W_1(k+1) - W_1'(k+1) = W_1(k) - W_1'(k) - 2 eta [(theta - A^target) W_2^T - ..]",
+    ),
+    printed="proof displays",
+    note="the step with A^target lacks the factor 1 + lam, and pulls to A^pre",
+    readings=(
+        Reading(
+            "proof displays, corrected",
+            Corrected("2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre"),
+            predict=_predict(one.anchor, lambda x: 1 + ft.pull_back(x)),
+            primary=True,
+            note="with the factor 1 + lam and the anchor the displays are those of the step",
+        ),
+    ),
+    mutants=(
+        Mutant("without the factor 1 + lam", predict=_predict(one.anchor, lambda x: 1.0)),
+        Mutant(
+            "factors as small as the ideal ones",
+            claims=(PRODUCTS.scaled(0.5), BRACKET.scaled(0.25)),
+        ),
+    ),
+    instances=256,
+)

@@ -1,0 +1,45 @@
+"""The distance of the real to the ideal run grows by a factor per step, in the Frobenius norm.
+
+The displays of the proof of Lemma A.19 of Springer et al. (2025) state in the Frobenius norm what
+the lemma states in the operator norm.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from theorysim.claims import Mutant, Printed, Theorem, at_most
+from theorysim.theorems.overtraining import lemma_a_19 as statement
+from theorysim.theorems.overtraining._finetuning import growth
+
+
+def _frobenius(r):
+    return jnp.maximum(*(jnp.linalg.norm(difference, axis=(-2, -1)) for difference in r.sim))
+
+
+def _displays(factor: float) -> tuple:
+    return (
+        at_most(
+            "P1: growth per step, in the Frobenius norm",
+            lambda r: _frobenius(r)[1:],
+            lambda r: growth(r.x, factor) * _frobenius(r)[:-1],
+        ),
+        at_most(
+            "P2: growth from the start, in the Frobenius norm",
+            lambda r: _frobenius(r)[1:],
+            lambda r: (statement.powers(r, factor) * r.theory)[1:],
+        ),
+    )
+
+
+theorem = Theorem(
+    space=statement.theorem.space,
+    assumes=statement.theorem.assumes,
+    hypotheses=statement.theorem.hypotheses,
+    simulate=statement.theorem.simulate,
+    predict=statement.predict,
+    claims=_displays(32),
+    source=Printed("proof of Lemma A.19", "the same bounds with |.|_F for |.|_op"),
+    printed="proof displays",
+    mutants=(Mutant("no growth", claims=_displays(0)),),
+)

@@ -1,0 +1,200 @@
+"""Both factors learn the singular directions one after the other, in a basis of their own.
+
+Theorem A.1 of Springer et al. (2025), the formal version of Theorem 4.1, after Gidel et al. (2019):
+from W_1 = W_2 = exp(-tau) I, for a map of rank R, there are times and a C > 0 with
+|W_1(t_n) - U Sigma_{:n}^(1/2)|_F <= exp(-C tau), n <= R, and likewise for W_2; signs of the
+singular vectors are chosen in the theorem's favour. Flows are integrated; the product is the exact
+one (statement eq-5-6), because rounding would let an integrated flow leave a saddle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim.claims import (
+    Corrected,
+    Finding,
+    Instance,
+    Integer,
+    Mutant,
+    Printed,
+    Reading,
+    Real,
+    Run,
+    Theorem,
+    at_most,
+    exists_constant,
+)
+from theorysim.numerics.flow import gradient_flow, statement_options
+from theorysim.numerics.products import dot
+from theorysim.systems.balanced_flow import balanced_flow
+from theorysim.theorems.overtraining import _pretraining as pretraining
+
+TAUS = (12.0, 18.0, 27.0)
+TIMES = 96
+
+# Weights start at exp(-27), and distances of that order are compared with it: at a relative
+# tolerance of 1e-10 their error was half of the constants.
+TOLERANCES = {"rtol": 1e-12, "atol": 1e-17}
+
+
+class Factors(NamedTuple):
+    """U^T W_1(t_n) and (W_2(t_n) V)^T at the stage times."""
+
+    first: Float[Array, "stages d d"]
+    second: Float[Array, "stages d d"]
+
+
+class Ideal(NamedTuple):
+    """Sigma_{:n}^(1/2), the basis of the hidden space, the rate C, the exact product."""
+
+    factors: Float[Array, "stages d d"]
+    basis: Float[Array, "d d"]
+    rate: Float[Array, ""]
+    product: Float[Array, "stages d d"]
+
+
+def simulate(x: Instance, key) -> Factors:
+    """The flow passes the stage times at the end of its path."""
+    stages = pretraining.stage_times(x)
+    share = jnp.linspace(0, 1, TIMES - x.d + 1, dtype=x.tau.dtype)
+    times = jnp.append(stages[0] * share, stages[1:])
+    options = {**TOLERANCES, **statement_options(x.tolerance_scale)}
+    first, second = gradient_flow(
+        pretraining.pretraining_loss(pretraining.limited(x)),
+        pretraining.identity_start(x),
+        times,
+        **options,
+    )
+    left, _, right = pretraining.decomposition(x)
+    return Factors(
+        first=dot(left.T, first[-x.d :]),
+        second=dot(right.T, jnp.swapaxes(second[-x.d :], -1, -2)),
+    )
+
+
+def _predict(basis: Callable, speed: float = 1.0) -> Callable:
+    """In singular coordinates; `speed` times the rate."""
+
+    def predict(x: Instance) -> Ideal:
+        target = pretraining.decomposition(pretraining.limited(x))
+        left, sigma, right = target
+        exact = balanced_flow(*pretraining.identity_start(x), target, pretraining.stage_times(x))
+        learned = jnp.tril(jnp.ones((x.d, x.d), sigma.dtype)) * jnp.sqrt(sigma)
+        return Ideal(
+            factors=jax.vmap(jnp.diag)(learned),
+            basis=basis(x),
+            rate=speed * pretraining.rate(x),
+            product=dot(left.T, exact.product, right),
+        )
+
+    return predict
+
+
+def _own_basis(x: Instance):
+    return pretraining.hidden_basis(x)[0]
+
+
+def _distance(layer: int) -> Callable:
+    """|W_j(t_n) - ideal|_F in the basis of the hidden space, with the best signs, per stage."""
+
+    def distance(r: Run):
+        weights = dot(r.sim[layer], r.theory.basis)
+        signs = jnp.sign(jnp.diagonal(weights, axis1=-2, axis2=-1))
+        return jnp.linalg.norm(signs[..., None] * weights - r.theory.factors, axis=(-2, -1))
+
+    return distance
+
+
+def _product_distance(r: Run):
+    """|theta(t_n) - U Sigma_{:n} V^T|_F of the exact product, per stage."""
+    return jnp.linalg.norm(r.theory.product - r.theory.factors**2, axis=(-2, -1))
+
+
+def _within_rank(r: Run):
+    return r.x.rank - 1 - jnp.arange(r.x.d)
+
+
+def _some_rate(name: str, distance: Callable):
+    """There is a C with distance <= exp(-C tau): 1 / C bounds tau / (-log distance)."""
+
+    def inverse_rate(r: Run):
+        size = distance(r)
+        below = size < 1
+        return jnp.where(below, r.x.tau / -jnp.log(jnp.where(below, size, 0.5)), jnp.inf)
+
+    return exists_constant(
+        name, inverse_rate, lambda r: 1.0, over={"tau": TAUS}, where=_within_rank
+    )
+
+
+def _this_rate(name: str, distance: Callable):
+    """distance <= constant exp(-C tau) with the C of the prediction."""
+
+    def decay(r: Run):
+        return jnp.exp(-r.theory.rate * r.x.tau)
+
+    return exists_constant(name, distance, decay, over={"tau": TAUS}, where=_within_rank)
+
+
+FACTORS = (_some_rate("W_1", _distance(0)), _some_rate("W_2", _distance(1)))
+
+theorem = Theorem(
+    space=pretraining.pretraining_space(rank=Integer(1, "d"), tau=Real(10, 27)),
+    simulate=simulate,
+    predict=_predict(lambda x: jnp.eye(x.d, dtype=x.sigma.dtype)),
+    claims=FACTORS,
+    source=Printed(
+        "Theorem A.1", "|W_1(t_i) - U (Sigma^{pre,i})^(1/2)|_F <= exp(-C tau), and likewise W_2"
+    ),
+    printed="appendix",
+    note="the hidden basis is free, and U + V may be singular: only U = V = I is as printed",
+    integrates=True,
+    instances=24,
+    mutant_instances=16,
+    readings=(
+        Reading(
+            "appendix, U = V = I",
+            Finding("Theorem A.1 where A^pre is diagonal"),
+            hypotheses={"A^pre is diagonal": lambda x: pretraining.EQUAL - 0.5 - x.family},
+            note="for diagonal maps the theorem holds as printed",
+        ),
+        Reading(
+            "appendix, the product where det A^pre < 0",
+            Finding("whether theta(t_d) comes near A^pre where det A^pre < 0"),
+            hypotheses={"det A^pre < 0": pretraining.out_of_reach},
+            claims=(
+                at_most(
+                    "theta(t_d)", lambda r: _product_distance(r)[-1], lambda r: r.x.sigma[-1] / 2
+                ),
+            ),
+            note="det theta(t) never changes its sign: the last feature stays away for ever",
+        ),
+        Reading(
+            "corrected",
+            Corrected("W_1 -> U Sigma^(1/2) Q^T, W_2 -> Q Sigma^(1/2) V^T, U + V not singular"),
+            predict=_predict(_own_basis),
+            hypotheses={"U + V is not nearly singular": pretraining.visible},
+            claims=(
+                *FACTORS,
+                _this_rate("W_1, at this rate", _distance(0)),
+                _this_rate("W_2, at this rate", _distance(1)),
+                _this_rate("product, at this rate", _product_distance),
+            ),
+            primary=True,
+            note="Q is from Gram-Schmidt on the columns of U + V, which must be independent",
+        ),
+    ),
+    mutants=(
+        Mutant(
+            "the slowest feature comes first",
+            predict=_predict(lambda x: _own_basis(x)[:, ::-1]),
+        ),
+        Mutant("twice the rate", predict=_predict(_own_basis, speed=2.0)),
+    ),
+)
