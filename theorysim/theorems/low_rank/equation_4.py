@@ -53,7 +53,7 @@ def _simulate(project: bool = True):
         path, _ = rank_one.train(
             given, sigma, u, start, rate, STEPS, key, every=EVERY, project=project
         )
-        small = chain.reduced(given)
+        small = chain.reduce_features(given)
         first = chain.begin(small, x.start)
 
         def overlaps(dimension):
