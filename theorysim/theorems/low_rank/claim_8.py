@@ -37,7 +37,7 @@ def _printed(x: Instance):
 
 
 def _markov(x: Instance):
-    return 18 * x.epsilon / jnp.log(x.dimension)
+    return jnp.minimum(18 * x.epsilon / jnp.log(x.dimension), 1)
 
 
 theorem = Theorem(
