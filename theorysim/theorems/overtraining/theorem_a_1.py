@@ -35,7 +35,7 @@ from theorysim.numerics.products import dot
 from theorysim.systems.balanced_flow import balanced_flow
 from theorysim.theorems.overtraining import _pretraining as pretraining
 
-TAUS = (12.0, 18.0, 27.0)
+TAUS = (12.0, 15.0, 18.0, 22.0, 27.0)
 TIMES = 96
 
 # Weights start at exp(-27), and distances of that order are compared with it: at a relative
