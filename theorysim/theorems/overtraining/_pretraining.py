@@ -22,6 +22,10 @@ from theorysim.theorems.overtraining._finetuning import Factors
 # room between them, because rounding is measured on instances that are moved by some ulp.
 IDENTITY, EQUAL, INDEPENDENT = 0.0, 1.0, 2.0
 
+# Weights start at exp(-27), and distances of that order are compared with it: at a relative
+# tolerance of 1e-10 their error was half of the constants.
+TOLERANCES = {"rtol": 1e-12, "atol": 1e-17}
+
 # The asymptotics are in sight if no feature starts with a smaller share of exp(-tau) in a hidden
 # direction of its own.
 VISIBLE_START = 0.3

@@ -76,9 +76,9 @@ theorem = Theorem(
             _quantile,
             lambda r: r.theory,
             over={
-                "batch_ratio": (1, 4, 16, 64, 256),
-                "d": (2, 4, 8),
-                "failure": (0.5, 0.1, 0.02),
+                "batch_ratio": (1, 3, 10, 30, 100, 300, 1000),
+                "d": (2, 4, 8, 16),
+                "failure": (0.5, 0.2, 0.1, 0.05, 0.02),
             },
         ),
     ),

@@ -17,6 +17,7 @@ from theorysim.claims import Gaussian, Instance, Mutant, Printed, Real, Run, The
 from theorysim.numerics.flow import gradient_flow, statement_options
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._pretraining import (
+    TOLERANCES,
     decomposition,
     pretraining_loss,
     pretraining_space,
@@ -24,10 +25,6 @@ from theorysim.theorems.overtraining._pretraining import (
 
 TAUS = (12.0, 18.0, 27.0)
 TIMES = 96
-
-# Weights start at exp(-27), and distances of that order are compared with it: at a relative
-# tolerance of 1e-10 their error was half of it.
-TOLERANCES = {"rtol": 1e-12, "atol": 1e-17}
 
 
 def simulate(x: Instance, key) -> Float[Array, "times d d"]:
