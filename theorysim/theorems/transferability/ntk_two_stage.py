@@ -143,6 +143,6 @@ theorem = Theorem(
         Mutant("1 / m", claims=tuple(rate.with_exponent(-1.0) for rate in QUARTER)),
     ),
     keys=32,
-    instances=8,
-    mutant_instances=8,
+    instances=48,
+    mutant_instances=24,
 )
