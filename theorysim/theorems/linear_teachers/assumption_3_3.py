@@ -108,9 +108,9 @@ theorem = Theorem(
     mutants=(
         Mutant("the first layer frozen", simulate=lambda x, key: least_frozen_share(x)),
         Mutant(
-            "twice the stability limit of the learning rate",
+            "at the stability limit of the learning rate",
             of=("linear regression",),
-            simulate=_left_by_descent(lambda x: 1 + x.rate_share),
+            simulate=_left_by_descent(lambda x: 1.0),
         ),
     ),
     survivors={

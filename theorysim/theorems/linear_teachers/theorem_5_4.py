@@ -117,7 +117,7 @@ def _likely(name: str, sides: Callable, constant: float):
     )
 
 
-COUNTS = (2, 30, 500, 7e3, 1e5)
+COUNTS = (2, 12, 70, 500, 3e3, 2e4, 1e5)
 
 
 def _deep_constant(**rungs: tuple[float, ...]):

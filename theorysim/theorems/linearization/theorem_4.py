@@ -118,4 +118,5 @@ theorem = Theorem(
         Mutant("R(theta_0) for its root", claims=_gaps(2)),
     ),
     instances=256,
+    mutant_instances=1024,
 )

@@ -191,4 +191,5 @@ theorem = Theorem(
             claims=(dataclasses.replace(SQUARES, lhs=lambda r: 1 - r.theory.eta),),
         ),
     ),
+    mutant_instances=512,
 )
