@@ -12,6 +12,7 @@ from pathlib import Path
 
 from theorysim.engine import registry
 from validation.catalogue import catalogue
+from validation.errata import refutations
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- papers: generated -->", "<!-- end -->"
@@ -23,12 +24,13 @@ def papers() -> str:
         "| paper | statements | printed readings refuted | primary readings that hold |",
         "| --- | ---: | ---: | ---: |",
     ]
+    refuted_ids = {id for id, _ in refutations()}
     known = [entry for entry in registry.catalogue() if entry.id in catalogue()]
     for slug in dict.fromkeys(entry.paper for entry in known):
         rows = [entry for entry in known if entry.paper == slug]
         citation = registry.citation(rows[0])
         assert citation is not None
-        refuted = sum("violated" in catalogue()[row.id].values() for row in rows)
+        refuted = sum(row.id in refuted_ids for row in rows)
         primary = Counter(
             catalogue()[row.id][reading.name]
             for row in rows

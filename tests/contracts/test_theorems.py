@@ -84,7 +84,7 @@ def over(ids, default: int):
     return pytest.mark.parametrize("id", [param(id) for id in ids])
 
 
-each, verified, compiled_again = over(ENTRIES, 12), over(ENTRIES, 5), over(ENTRIES, 1)
+each, verified, compiled_again = over(ENTRIES, 12), over(ENTRIES, 3), over(ENTRIES, 1)
 
 
 def test_there_are_theorems():
