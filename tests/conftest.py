@@ -10,10 +10,9 @@ import jax
 import pytest
 from jaxtyping import install_import_hook
 
-# Shapes and dtypes that the kernels and the language announce are checked whenever a test calls (or traces) them.
-install_import_hook(
-    ["theorysim.numerics", "theorysim.systems", "theorysim.claims"], "shape_checks.checked"
-)
+# Shapes and dtypes that the kernels and the language announce are checked in every test.
+CHECKED = ["theorysim.numerics", "theorysim.systems", "theorysim.claims"]
+install_import_hook(CHECKED, "shape_checks.checked")
 
 STRICT = ("numerics", "systems")
 

@@ -21,10 +21,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
-import numpy as np
 from hypothesis import strategies as st
 
 from theorysim.claims.fields import Sizes
+from theorysim.claims.hypotheses import is_met, least
 from theorysim.claims.space import Space
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
@@ -63,11 +63,11 @@ def instances(
     if reading is not None and reading not in readings:
         raise UsageError(f"{theorem.id} has no reading {reading!r}; it has {list(readings)}")
     margins = (readings[reading] if reading else theorem.primary()).hypotheses.values()
-    met = jax.jit(lambda x: [margin(x) for margin in margins])
+    met = jax.jit(lambda x: [is_met(margin, least(margin, x)) for margin in margins])
 
     def satisfying(data: Data) -> bool:
         with jax.enable_x64(True):
-            return all(np.min(margin) >= 0 for margin in met(theorem.space.from_json(data)))
+            return all(map(bool, met(theorem.space.from_json(data))))
 
     drawn = space_instances(theorem.space, sizes)
     return drawn.filter(satisfying) if margins else drawn

@@ -103,13 +103,17 @@ class Mutant:
         return self.predict is not None or self.simulate is not None or claim.name in names
 
 
+# Between the name of a reading and that of its mutant.
+SEPARATOR = " | "
+
+
 @lru_cache(maxsize=1024)
 def mutated(reading: ResolvedReading, mutant: Mutant) -> ResolvedReading:
     """The reading with what the mutant changes; the same object for the same pair."""
     changed = {claim.name: claim for claim in mutant.claims or ()}
     return dataclasses.replace(
         reading,
-        name=f"{reading.name} | {mutant.name}",
+        name=f"{reading.name}{SEPARATOR}{mutant.name}",
         predict=mutant.predict or reading.predict,
         simulate=mutant.simulate or reading.simulate,
         claims=tuple(changed.get(claim.name, claim) for claim in reading.claims),

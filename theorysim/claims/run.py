@@ -9,10 +9,10 @@ moved. The change of the claim's slack is the numerical error, however nonlinear
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Shaped
 
@@ -30,21 +30,23 @@ NOISE_ULPS = 256.0
 # rounding decided whether it covered it.
 LIMIT_SAFETY = 2.0
 
-# Patterns of signs with which the ends of paths are moved, each up and down. With one sign for all
-# entries there are instances, and a search finds them, where a formula of several entries hardly
-# changes: the end of Theorem 5.2's flow (linear-teachers) lay at 1.01 of such an error.
-LIMIT_PATTERNS = 16
-LIMIT_LANES = 2 * LIMIT_PATTERNS
+
+class Path(NamedTuple):
+    """A path whose limit a formula took: all of it, and how far its end may be from the limit."""
+
+    points: Array
+    distance: Array
 
 
 @dataclass(frozen=True)
 class Disturbance:
     """The error source that an evaluation disturbs: none, the limits, one batch of keys.
 
-    `moved` is the lane in which the limits are moved, `left_out` the batch that averages leave out.
+    `moves` are what the ends of paths move by, in the order in which a formula takes their limits,
+    `left_out` is the batch that averages leave out.
     """
 
-    moved: Array | None = None
+    moves: Sequence[Array] | None = None
     left_out: Array | None = None
 
 
@@ -61,10 +63,13 @@ class Run:
     keys: int = 1
     disturbance: Disturbance = Disturbance()
     sources: set[str] = field(default_factory=set, compare=False)
+    paths: list[Path] = field(default_factory=list, compare=False)
 
     def disturbed(self, **disturbance: Any) -> Run:
-        """The same run with an error source disturbed."""
-        return dataclasses.replace(self, disturbance=Disturbance(**disturbance))
+        """The same run with an error source disturbed; it takes notes of its own."""
+        return dataclasses.replace(
+            self, disturbance=Disturbance(**disturbance), sources=set(), paths=[]
+        )
 
     def mean(self, samples: Shaped[Array, "keys *rest"]) -> Shaped[Array, "*rest"]:
         """Average over the leading axis of keys; declares the Monte-Carlo error.
@@ -90,49 +95,40 @@ class Run:
     def limit(self, path: Shaped[Array, "*lead times"]) -> Shaped[Array, "*lead"]:
         """End of a path (time is the last axis) that converges; declares the distance to the limit.
 
-        The distance is estimated as LIMIT_SAFETY * last step * contraction / (1 - contraction),
-        where the contraction is the largest ratio of consecutive steps above the level of rounding,
-        of the later half where it has some, plus one ulp of the largest value. A path whose steps
-        do not shrink has no such estimate: the error is NaN, which never passes. Every entry may be
-        off by its distance either way: they move with random signs, which depend on the entry's
-        place and value: equal paths move alike, however often a formula takes their limit.
+        The engine moves every entry by its distance, up and down, with the signs that change the
+        claim most. Entries of paths that are equal move alike, however often a formula takes their
+        limit.
+
+        Raises:
+            UsageError: for a path that is not of real numbers.
         """
+        path = jnp.asarray(path)
+        if not jnp.issubdtype(path.dtype, jnp.floating):
+            raise UsageError(
+                f"r.limit takes a path of real numbers, but one of {path.dtype} arrived: convert "
+                "integers, take real and imaginary parts apart"
+            )
         self.sources.add("limit")
-        if self.disturbance.moved is None:
-            return path[..., -1]
-        step = jnp.abs(jnp.diff(path, axis=-1))
-        noise = NOISE_ULPS * jnp.finfo(path.dtype).eps * jnp.max(jnp.abs(path), -1, keepdims=True)
-        resolved = step[..., :-1] > noise
-        ratio = jnp.where(resolved, step[..., 1:] / jnp.where(resolved, step[..., :-1], 1), 0)
-        half = ratio.shape[-1] // 2
-        late = jnp.max(ratio[..., half:], axis=-1)
-        contraction = jnp.where(jnp.any(resolved[..., half:], -1), late, jnp.max(ratio, axis=-1))
-        distance = LIMIT_SAFETY * step[..., -1] * contraction / (1 - contraction)
-        distance = distance + jnp.squeeze(noise, -1) / NOISE_ULPS
-        distance = jnp.where(contraction < 1, distance, jnp.nan)
-        return path[..., -1] + _signs(path[..., -1], self.disturbance.moved) * distance
+        self.paths.append(Path(path, _distance(path)))
+        moves = self.disturbance.moves
+        return path[..., -1] + (0 if moves is None else moves[len(self.paths) - 1])
 
 
-def _signs(ends: Shaped[Array, "*lead"], lane: Array) -> Shaped[Array, "*lead"]:
-    """The signs with which the ends of a path are moved in a lane.
+def _distance(path: Shaped[Array, "*lead times"]) -> Shaped[Array, "*lead"]:
+    """How far the end of a path may be from its limit.
 
-    The second half of the lanes has the opposite signs of the first. They are bits of a hash of
-    the entry's place, its value, and the pattern: no two formulas of the same path disagree.
+    LIMIT_SAFETY * last step * contraction / (1 - contraction), where the contraction is the largest
+    ratio of consecutive steps above the level of rounding, of the later half where it has some,
+    plus one ulp of the largest value. A path whose steps do not shrink has no such estimate: NaN,
+    which never passes.
     """
-    word = jnp.uint64 if ends.dtype.itemsize == 8 else jnp.uint32
-    bits = jax.lax.bitcast_convert_type(ends, word).astype(jnp.uint32)
-    if ends.dtype.itemsize == 8:
-        upper = jax.lax.bitcast_convert_type(ends, word) >> jnp.asarray(32, word)
-        bits = bits ^ upper.astype(jnp.uint32)
-    place = jnp.arange(ends.size, dtype=jnp.uint32).reshape(ends.shape)
-    pattern = (lane % LIMIT_PATTERNS).astype(jnp.uint32)
-    mixed = _mixed(_mixed(bits + place) + pattern)
-    sign = jnp.where(mixed & jnp.uint32(1), 1, -1)
-    return jnp.where(lane < LIMIT_PATTERNS, sign, -sign).astype(ends.dtype)
-
-
-def _mixed(word: Shaped[Array, "*lead"]) -> Shaped[Array, "*lead"]:
-    """A bijection of 32-bit words that spreads every bit (the finaliser of MurmurHash3)."""
-    word = (word ^ (word >> jnp.uint32(16))) * jnp.uint32(0x85EBCA6B)
-    word = (word ^ (word >> jnp.uint32(13))) * jnp.uint32(0xC2B2AE35)
-    return word ^ (word >> jnp.uint32(16))
+    step = jnp.abs(jnp.diff(path, axis=-1))
+    noise = NOISE_ULPS * jnp.finfo(path.dtype).eps * jnp.max(jnp.abs(path), -1, keepdims=True)
+    resolved = step[..., :-1] > noise
+    ratio = jnp.where(resolved, step[..., 1:] / jnp.where(resolved, step[..., :-1], 1), 0)
+    half = ratio.shape[-1] // 2
+    late = jnp.max(ratio[..., half:], axis=-1)
+    contraction = jnp.where(jnp.any(resolved[..., half:], -1), late, jnp.max(ratio, axis=-1))
+    distance = LIMIT_SAFETY * step[..., -1] * contraction / (1 - contraction)
+    distance = distance + jnp.squeeze(noise, -1) / NOISE_ULPS
+    return jnp.where(contraction < 1, distance, jnp.nan)

@@ -47,6 +47,11 @@ class Space:
         other = set(parts) - set(self.sizes) - set(self.fields)
         if other:
             raise TypeError(f"neither a size nor a field: {sorted(other)}")
+        for name, field in self.fields.items():
+            try:
+                field.shape(self.default_sizes())
+            except ValueError as error:
+                raise ValueError(f"field {name!r}: {error}") from None
 
     def default_sizes(self, /, **chosen: Any) -> dict[str, int]:
         """All sizes, the defaults replaced by the checked choices.

@@ -10,6 +10,7 @@ from functools import cached_property
 from theorysim.claims.hypotheses import Assumption, Margin
 from theorysim.claims.kinds.base import Claim
 from theorysim.claims.reading import (
+    SEPARATOR,
     Mutant,
     Predict,
     Reading,
@@ -81,6 +82,12 @@ class Theorem:
     title: str = ""
 
     def __post_init__(self):
+        for reading in (self, *self.readings):
+            if not hasattr(reading.source, "kind"):
+                raise ValueError(
+                    f"source {reading.source!r}: expected Printed(place, words), Corrected(change) "
+                    "or Finding(about)"
+                )
         for name in ("keys", "instances", "mutant_instances"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} = {getattr(self, name)}: expected at least 1")
@@ -114,8 +121,14 @@ class Theorem:
                 raise ValueError(f"{claim.name}: a probability over one key; set keys=512, say")
 
     def _check_mutants(self, readings: tuple[ResolvedReading, ...]) -> None:
-        _refuse_repeated([mutant.name for mutant in self.mutants], "mutants")
+        names = [*(reading.name for reading in readings), *(mutant.name for mutant in self.mutants)]
+        _refuse_repeated(names, "readings and mutants")
+        for name in names:
+            if SEPARATOR in name:
+                raise ValueError(f"{name!r}: {SEPARATOR!r} stands between readings and mutants")
         for mutant in self.mutants:
+            _refuse_repeated([claim.name for claim in mutant.claims or ()], mutant.name)
+            _refuse_repeated(list(mutant.of), f"readings of {mutant.name}")
             unknown = set(mutant.of) - {reading.name for reading in readings}
             if unknown:
                 raise ValueError(f"mutant {mutant.name!r} of {min(unknown)!r}, which is no reading")
@@ -126,6 +139,9 @@ class Theorem:
                     f"mutant {mutant.name!r} changes {min(lost)!r}, which is no claim of the "
                     f"readings that it varies; they have {sorted(claims)}"
                 )
+            for reading in self.mutates(mutant):
+                self._check_ladders(mutated(reading, mutant))
+                self._check_keys(mutated(reading, mutant))
         every = {claim.name for reading in readings for claim in reading.claims}
         if set(self.survivors) - every:
             raise ValueError(f"survivors: {min(set(self.survivors) - every)!r} is no claim")
@@ -142,8 +158,7 @@ class Theorem:
         values = {name: getattr(reading, name) for name in names}
         filled = {name: getattr(self, name) if v is None else v for name, v in values.items()}
         for part in ("hypotheses", "requirements"):
-            shared = {k: v for a in filled["assumes"] for k, v in getattr(a, part).items()}
-            filled[part] = {**shared, **filled[part]}
+            filled[part] = _joined([*(getattr(a, part) for a in filled["assumes"]), filled[part]])
         return ResolvedReading(**filled)
 
     def all_readings(self) -> tuple[ResolvedReading, ...]:
@@ -189,6 +204,15 @@ class Theorem:
     def named(self, id: str, title: str) -> Theorem:
         """The theorem with its id and title."""
         return dataclasses.replace(self, id=id, title=title)
+
+
+def _joined(parts: list[Mapping[str, Margin]]) -> dict[str, Margin]:
+    """Margins of several assumptions; one name for two different ones would hide the first."""
+    found: dict[str, Margin] = {}
+    for name, margin in (item for part in parts for item in part.items()):
+        if found.setdefault(name, margin) is not margin:
+            raise ValueError(f"two different margins are called {name!r}: rename one of them")
+    return found
 
 
 def _refuse_repeated(names: list[str], what: str) -> None:

@@ -42,7 +42,13 @@ COARSE_GRIDS = (1, 2, 4, 10)
 
 
 def extent(of: Extent, sizes: Sizes) -> int:
-    """The number that an integer or the name of a size stands for."""
+    """The number that an integer or the name of a size stands for.
+
+    Raises:
+        ValueError: for a name that is no size, with those there are.
+    """
+    if isinstance(of, str) and of not in sizes:
+        raise ValueError(f"{of!r} is no size; there are {list(sizes)}")
     return sizes[of] if isinstance(of, str) else of
 
 

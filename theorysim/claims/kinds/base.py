@@ -115,6 +115,11 @@ class Claim(abc.ABC):
                 f"claim {self.name!r}: its sides are {what}; expected arrays of shapes that go "
                 "together (with keys > 1, arrays of r.sim lead with the axis of keys)"
             ) from None
+        if self.averages_keys and shape[:1] != (run.keys,):
+            raise UsageError(
+                f"claim {self.name!r}: its sides have shape {shape}; expected them to lead with "
+                f"the axis of the {run.keys} keys"
+            )
         return jnp.broadcast_to(lhs, shape), jnp.broadcast_to(rhs, shape)
 
     def applies(self, run: Run, shape: tuple[int, ...]) -> Bool[Array, "*points"]:

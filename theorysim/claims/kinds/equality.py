@@ -84,7 +84,8 @@ def _changes(points: Points, mutant: Points) -> np.ndarray:
     scale = EQUALITY_RESOLUTION * np.maximum(points.scale, mutant.scale)
     with np.errstate(invalid="ignore"):
         moved = np.abs(mutant.lhs - points.lhs) + np.abs(mutant.rhs - points.rhs)
-        return np.any((moved > scale) & points.applies, axis=1)
+        undefined = np.isnan(moved) & ~np.isnan(points.lhs + points.rhs)
+        return np.any(((moved > scale) | undefined) & points.applies, axis=1)
 
 
 def equal(

@@ -5,7 +5,7 @@ Four sources of error are measured, each by running the formula again with that 
 - rounding: lanes whose inputs are jittered by a few ulps and whose outputs by one; the largest
   spread of both sides over lanes and along the whole path, times a safety factor;
 - integrator: a lane with tolerances 32 times coarser, its largest difference along the path;
-- limit: the formula with the ends of paths moved, entries by random signs; the largest change;
+- limit: the formula with the ends of paths moved, by the signs that change it most;
 - sampling: the formula with each batch of keys left out (jackknife).
 """
 
@@ -25,7 +25,8 @@ from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, field_values
 from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
-from theorysim.claims.run import BATCHES, LIMIT_LANES, Run
+from theorysim.claims.run import BATCHES, Run
+from theorysim.engine.measure.limit_error import limit_error
 from theorysim.errors import UsageError
 
 # Measured over 30 to 200 seeds on diverse statements: one or two lanes refuted true equalities.
@@ -197,7 +198,7 @@ def sides_with_errors(claim: Claim, run: Run) -> tuple[Array, Array, tuple[Array
 
     An error is zero where no side declares its source.
     """
-    run = dataclasses.replace(run, sources=set())
+    run = run.disturbed()
     lhs, rhs = claim.sides(run)
 
     def slack(**disturbance: Any) -> Array:
@@ -206,8 +207,7 @@ def sides_with_errors(claim: Claim, run: Run) -> tuple[Array, Array, tuple[Array
 
     limit = sampling = skewness = jnp.zeros(lhs.shape)
     if "limit" in run.sources:
-        moved = jax.vmap(lambda lane: slack(moved=lane))(jnp.arange(LIMIT_LANES))
-        limit = jnp.max(jnp.abs(moved - (rhs - lhs)), axis=0)
+        limit = limit_error(lambda moves: slack(moves=moves), run.paths)
     if "sampling" in run.sources:
         sampling, skewness = _jackknife(claim, run, slack)
     return lhs, rhs, (limit, sampling, skewness)

@@ -75,12 +75,13 @@ def _contrasts(setup: Setup, reading: ResolvedReading) -> list[ResolvedReading]:
     """
     if not any(claim.has_contrasts for claim in reading.claims):
         return []
+    kinds = {claim.name: type(claim) for claim in reading.claims if claim.has_contrasts}
     found = []
     for mutant, variant in setup.theorem.mutants_of(reading).items():
         names = {
             claim.name
-            for claim in reading.claims
-            if claim.has_contrasts and mutant.touches(reading, claim)
+            for claim in variant.claims
+            if type(claim) is kinds.get(claim.name) and mutant.touches(reading, claim)
         }
         if names and variant.simulate is reading.simulate:
             found.append(variant.only(names))

@@ -12,7 +12,7 @@ from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
 from theorysim.engine.measure.sample import draw_sample
-from theorysim.engine.measure.setup import Setup, parse_settings
+from theorysim.engine.measure.setup import Setup, check_seed, parse_settings
 from theorysim.engine.verify.judge import judge_readings
 from theorysim.errors import UsageError
 from theorysim.tabular import Tabular
@@ -33,6 +33,10 @@ class Mutation(Tabular):
         """The mutants that a claim refutes."""
         found = self.verdicts[claim]
         return tuple(mutant for mutant, verdict in found.items() if verdict is Verdict.VIOLATED)
+
+    def tried(self, claim: str) -> bool:
+        """Whether some instance met the hypotheses of some mutant that touches a claim."""
+        return any(verdict is not Verdict.VACUOUS for verdict in self.verdicts[claim].values())
 
     @property
     def survivors(self) -> tuple[str, ...]:
@@ -80,6 +84,9 @@ def mutation(
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
+    check_seed(seed)
+    if instances is not None and instances < 1:
+        raise UsageError(f"{instances} instances: expected at least 1")
     names = {r.name for r in theorem.all_readings()}
     if reading is not None and reading not in names:
         raise UsageError(f"{theorem.id} has no reading {reading!r}; it has {sorted(names)}")
@@ -129,9 +136,11 @@ def warnings_about(setup: Setup) -> tuple[str, ...]:
         found.append(f"no mutant changes {_listed(untouched)}: nothing shows that it can fail")
     if theorem.id.startswith(f"{registry.LOCAL}/"):
         outcome = _mutation(setup, primary, theorem.mutant_instances)
-        survived = [c for c in outcome.survivors if c not in (*untouched, *theorem.survivors)]
+        explained = (*untouched, *theorem.survivors)
+        survived = [c for c in outcome.survivors if c not in explained and outcome.tried(c)]
         if survived:
-            found.append(f"{_listed(survived)} refutes none of its mutants")
+            refute = "refutes" if len(survived) == 1 else "refute"
+            found.append(f"{_listed(survived)} {refute} no mutant")
     return tuple(found)
 
 

@@ -83,8 +83,7 @@ def _simulate(last: int = -1, **construction):
 
 def _example(coefficient):
     """The rows of the example, c_i = coefficient^i for i = 1..4, over its last number."""
-    c = coefficient(jnp.arange(1, 5))
-    return lambda x, key: _outcome(jnp.asarray(EXAMPLE) / 2, c)
+    return lambda x, key: _outcome(jnp.asarray(EXAMPLE) / 2, coefficient(jnp.arange(1, 5)))
 
 
 theorem = Theorem(
