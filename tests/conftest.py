@@ -10,7 +10,8 @@ import jax
 import pytest
 from jaxtyping import install_import_hook
 
-# Shapes and dtypes that the kernels and the language announce are checked whenever a test calls (or traces) them.
+# Shapes and dtypes that the kernels and the language announce are checked whenever a test calls
+# (or traces) them.
 install_import_hook(
     ["theorysim.numerics", "theorysim.systems", "theorysim.claims"], "shape_checks.checked"
 )

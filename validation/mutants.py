@@ -43,7 +43,7 @@ SURVIVORS = """
 """
 
 
-def tried(theorem: Theorem) -> list[ResolvedReading]:
+def readings_to_try(theorem: Theorem) -> list[ResolvedReading]:
     """The readings whose claims must refute a mutant."""
     recorded = catalogue()[theorem.id]
     return [
@@ -57,7 +57,7 @@ def tried(theorem: Theorem) -> list[ResolvedReading]:
 def measure(theorem: Theorem, seed: int) -> dict[str, Any]:
     """Per reading, the mutants that each claim refutes; and the reasons of survivors."""
     found = {}
-    for reading in tried(theorem):
+    for reading in readings_to_try(theorem):
         outcome = mutation(theorem, reading=reading.name, seed=seed)
         found[reading.name] = {
             "mutants": [m.name for m in theorem.mutants_of(reading)],

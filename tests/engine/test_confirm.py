@@ -119,4 +119,4 @@ def test_an_average_must_miss_with_fresh_keys():
         reading = statement.primary()
         suspect = Scored(np.array([[0.5]]), np.ones(1), np.zeros(1))
         confirmation = Confirmation(Setup(statement, (reading,), Settings({}, {}), seed))
-        assert not confirmation.confirmed({reading.claims[0]: suspect})
+        assert not confirmation.confirm({reading.claims[0]: suspect})

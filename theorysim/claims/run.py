@@ -34,14 +34,14 @@ LIMIT_SAFETY = 2.0
 # entries there are instances, and a search finds them, where a formula of several entries hardly
 # changes: the end of Theorem 5.2's flow (linear-teachers) lay at 1.01 of such an error.
 LIMIT_PATTERNS = 16
-LIMIT_LANES = 2 * LIMIT_PATTERNS
+LIMIT_PERTURBATIONS = 2 * LIMIT_PATTERNS
 
 
 @dataclass(frozen=True)
 class Disturbance:
     """The error source that an evaluation disturbs: none, the limits, one batch of keys.
 
-    `moved` is the lane in which the limits are moved, `left_out` the batch that averages leave out.
+    `moved` numbers the perturbation of the limits, `left_out` the batch that averages leave out.
     """
 
     moved: Array | None = None
@@ -62,7 +62,7 @@ class Run:
     disturbance: Disturbance = Disturbance()
     sources: set[str] = field(default_factory=set, compare=False)
 
-    def disturbed(self, **disturbance: Any) -> Run:
+    def disturb(self, **disturbance: Any) -> Run:
         """The same run with an error source disturbed."""
         return dataclasses.replace(self, disturbance=Disturbance(**disturbance))
 
@@ -94,8 +94,8 @@ class Run:
         where the contraction is the largest ratio of consecutive steps above the level of rounding,
         of the later half where it has some, plus one ulp of the largest value. A path whose steps
         do not shrink has no such estimate: the error is NaN, which never passes. Every entry may be
-        off by its distance either way: they move with random signs, which depend on the entry's
-        place and value: equal paths move alike, however often a formula takes their limit.
+        off by its distance either way, so entries move with random signs. These depend on the
+        entry's place and value: equal paths move alike, however often a formula takes their limit.
         """
         self.sources.add("limit")
         if self.disturbance.moved is None:
@@ -113,11 +113,11 @@ class Run:
         return path[..., -1] + _signs(path[..., -1], self.disturbance.moved) * distance
 
 
-def _signs(ends: Shaped[Array, "*lead"], lane: Array) -> Shaped[Array, "*lead"]:
-    """The signs with which the ends of a path are moved in a lane.
+def _signs(ends: Shaped[Array, "*lead"], number: Array) -> Shaped[Array, "*lead"]:
+    """The signs with which a perturbation moves the ends of a path.
 
-    The second half of the lanes has the opposite signs of the first. They are bits of a hash of
-    the entry's place, its value, and the pattern: no two formulas of the same path disagree.
+    The second half of the perturbations has the opposite signs of the first. They are bits of a
+    hash of the entry's place, its value, and the pattern: no two formulas of a path disagree.
     """
     word = jnp.uint64 if ends.dtype.itemsize == 8 else jnp.uint32
     bits = jax.lax.bitcast_convert_type(ends, word).astype(jnp.uint32)
@@ -125,10 +125,10 @@ def _signs(ends: Shaped[Array, "*lead"], lane: Array) -> Shaped[Array, "*lead"]:
         upper = jax.lax.bitcast_convert_type(ends, word) >> jnp.asarray(32, word)
         bits = bits ^ upper.astype(jnp.uint32)
     place = jnp.arange(ends.size, dtype=jnp.uint32).reshape(ends.shape)
-    pattern = (lane % LIMIT_PATTERNS).astype(jnp.uint32)
+    pattern = (number % LIMIT_PATTERNS).astype(jnp.uint32)
     mixed = _mixed(_mixed(bits + place) + pattern)
     sign = jnp.where(mixed & jnp.uint32(1), 1, -1)
-    return jnp.where(lane < LIMIT_PATTERNS, sign, -sign).astype(ends.dtype)
+    return jnp.where(number < LIMIT_PATTERNS, sign, -sign).astype(ends.dtype)
 
 
 def _mixed(word: Shaped[Array, "*lead"]) -> Shaped[Array, "*lead"]:

@@ -15,7 +15,7 @@ from theorysim.claims.reading import (
     Reading,
     ResolvedReading,
     Simulate,
-    mutated,
+    mutate,
     nothing,
 )
 from theorysim.claims.source import Printed, Source
@@ -48,7 +48,7 @@ class Theorem:
         keys: how many independent simulations each instance gets. With one, `r.sim` is what
             `simulate` returns; with more, its arrays lead with the axis of keys, and claims with
             `r.mean` need a multiple of 64.
-        instances: how many instances `verify` checks unless told otherwise.
+        instances: how many instances `verify` checks by default.
         mutant_instances: how many instances a mutant is tried on.
         integrates: predict or simulate integrate an ODE with `tolerance_scale=x.tolerance_scale`,
             whose error a second, coarser run measures.
@@ -171,7 +171,7 @@ class Theorem:
         """
         found = {}
         for mutant in self.mutants:
-            varied = [mutated(reading, mutant) for reading in self.mutates(mutant)]
+            varied = [mutate(reading, mutant) for reading in self.mutates(mutant)]
             found |= {reading.name: reading for reading in varied}
             if len(varied) == 1:
                 found[mutant.name] = varied[0]
@@ -182,11 +182,11 @@ class Theorem:
         own = self._resolved.get(reading.name)
         if own is None:
             return {}
-        found = {m: mutated(own, m) for m in self.mutants if own in self.mutates(m)}
+        found = {m: mutate(own, m) for m in self.mutants if own in self.mutates(m)}
         names = {claim.name for claim in reading.claims}
         return {mutant: variant.only(names) for mutant, variant in found.items()}
 
-    def named(self, id: str, title: str) -> Theorem:
+    def with_id(self, id: str, title: str) -> Theorem:
         """The theorem with its id and title."""
         return dataclasses.replace(self, id=id, title=title)
 

@@ -14,7 +14,7 @@ from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.options import AsJson, Files, Id, Settings, progress_bar
 from theorysim.cli.settings import parse_settings
-from theorysim.cli.show import description, wrapped
+from theorysim.cli.show import description, wrap
 from theorysim.cli.sweep import sweep as sweep_command
 from theorysim.environment import collect_rarely, prepare
 from theorysim.errors import UsageError
@@ -111,10 +111,10 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
 
 def _print_paper(slug: str, citation: Citation | None, rows: Catalogue) -> None:
     source = f": {citation.title} ({citation.year})" if citation else ""
-    typer.echo(wrapped(slug + source))
+    typer.echo(wrap(slug + source))
     width = 2 + max(len(entry.id) for entry in rows)
     for entry in rows:
-        typer.echo(wrapped(entry.headline, f"  {entry.id:<{width}}", " " * (width + 2)))
+        typer.echo(wrap(entry.headline, f"  {entry.id:<{width}}", " " * (width + 2)))
 
 
 @app.command()
@@ -129,7 +129,7 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     typer.echo(f"{entry.id}\n")
     for paragraph in docstring(entry.path).split("\n\n"):
         as_it_stands = re.search(r"^[\s*-]", paragraph, re.MULTILINE)
-        typer.echo(f"{paragraph if as_it_stands else wrapped(paragraph, rest='')}\n")
+        typer.echo(f"{paragraph if as_it_stands else wrap(paragraph, rest='')}\n")
     for line in description(entry, registry.citation(entry), theorem):
         typer.echo(line)
 

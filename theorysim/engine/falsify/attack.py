@@ -131,7 +131,7 @@ def _search_at(
         suspects = {
             one.claim: elite for one, elite in elites.items() if isinstance(one.claim, Pointwise)
         }
-        hits = {claim.name: hit for claim, hit in confirmation.confirmed(suspects).items()}
+        hits = {claim.name: hit for claim, hit in confirmation.confirm(suspects).items()}
         for one, elite in elites.items():
             one.follow(elite, confirmation)
             if one.claim.name in hits:

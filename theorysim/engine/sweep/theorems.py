@@ -54,7 +54,7 @@ def claim_sides(
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
     chosen = theorem.primary() if reading is None else select_readings(theorem, reading)[0]
-    claims = _named(theorem, chosen, claim)
+    claims = _select_claims(theorem, chosen, claim)
     fixed = parse_settings(theorem, settings or {})
 
     def claim_values(key: Array, **given: Any) -> dict[str, Array]:
@@ -75,7 +75,9 @@ def claim_sides(
     return claim_values
 
 
-def _named(theorem: Theorem, reading: ResolvedReading, claim: str | None) -> tuple[Claim, ...]:
+def _select_claims(
+    theorem: Theorem, reading: ResolvedReading, claim: str | None
+) -> tuple[Claim, ...]:
     claims = {c.name: c for c in reading.claims}
     if claim is not None and claim not in claims:
         raise UsageError(

@@ -126,12 +126,12 @@ def warnings_about(setup: Setup) -> tuple[str, ...]:
         and not any(mutant.touches(primary, claim) for mutant in theorem.mutants_of(primary))
     ]
     if untouched:
-        found.append(f"no mutant changes {_listed(untouched)}: nothing shows that it can fail")
+        found.append(f"no mutant changes {_quote(untouched)}: nothing shows that it can fail")
     if theorem.id.startswith(f"{registry.LOCAL}/"):
         outcome = _mutation(setup, primary, theorem.mutant_instances)
         survived = [c for c in outcome.survivors if c not in (*untouched, *theorem.survivors)]
         if survived:
-            found.append(f"{_listed(survived)} refutes none of its mutants")
+            found.append(f"{_quote(survived)} refutes none of its mutants")
     return tuple(found)
 
 
@@ -142,5 +142,5 @@ def _same_code(one: object, other: object) -> bool:
     return codes[0] is not None and codes[0] is codes[1]
 
 
-def _listed(names: list[str]) -> str:
+def _quote(names: list[str]) -> str:
     return ", ".join(repr(name) for name in names)

@@ -30,7 +30,7 @@ from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.reporting import make_report
 from theorysim.errors import UsageError
 
-# Instances are doubled at most this often while too few of them can tell true from false.
+# Instances are doubled at most this often while too few of them are resolved.
 DOUBLINGS = 2
 
 
