@@ -29,16 +29,16 @@ from theorysim.claims.space import Space
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
+from theorysim.engine.measure.setup import find_reading
 from theorysim.engine.verify.mutation import Mutation, mutation
 from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.verify import verify
-from theorysim.errors import UsageError
 
 Data = dict[str, Any]
 
 
 def _theorem(theorem: Theorem | str) -> Theorem:
-    return registry.load(registry.find(theorem)) if isinstance(theorem, str) else theorem
+    return registry.theorem(theorem) if isinstance(theorem, str) else theorem
 
 
 def space_instances(space: Space, sizes: Sizes | None = None) -> st.SearchStrategy[Data]:
@@ -59,10 +59,7 @@ def instances(
     small and round.
     """
     theorem = _theorem(theorem)
-    readings = {r.name: r for r in theorem.all_readings()}
-    if reading is not None and reading not in readings:
-        raise UsageError(f"{theorem.id} has no reading {reading!r}; it has {list(readings)}")
-    margins = (readings[reading] if reading else theorem.primary()).hypotheses.values()
+    margins = find_reading(theorem, reading).hypotheses.values()
     met = jax.jit(lambda x: [margin(x) for margin in margins])
 
     def satisfying(data: Data) -> bool:

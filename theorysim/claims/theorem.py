@@ -104,8 +104,8 @@ class Theorem:
             unknown = set(claim.over) - known
             if unknown:
                 raise ValueError(
-                    f"{claim.name}: a ladder over {min(unknown)!r}, which is no size or field of "
-                    f"the space; it has {sorted(known)}"
+                    f"{claim.name}: a ladder over {min(unknown)!r}, which is not a size or field "
+                    f"of the space; it has {sorted(known)}"
                 )
 
     def _check_keys(self, reading: ResolvedReading) -> None:
@@ -118,17 +118,19 @@ class Theorem:
         for mutant in self.mutants:
             unknown = set(mutant.of) - {reading.name for reading in readings}
             if unknown:
-                raise ValueError(f"mutant {mutant.name!r} of {min(unknown)!r}, which is no reading")
+                raise ValueError(
+                    f"mutant {mutant.name!r} of {min(unknown)!r}, which is not a reading"
+                )
             claims = {c.name for reading in self.mutates(mutant) for c in reading.claims}
             lost = {claim.name for claim in mutant.claims or ()} - claims
             if lost:
                 raise ValueError(
-                    f"mutant {mutant.name!r} changes {min(lost)!r}, which is no claim of the "
+                    f"mutant {mutant.name!r} changes {min(lost)!r}, which is not a claim of the "
                     f"readings that it varies; they have {sorted(claims)}"
                 )
         every = {claim.name for reading in readings for claim in reading.claims}
         if set(self.survivors) - every:
-            raise ValueError(f"survivors: {min(set(self.survivors) - every)!r} is no claim")
+            raise ValueError(f"survivors: {min(set(self.survivors) - every)!r} is not a claim")
 
     @cached_property
     def _resolved(self) -> dict[str, ResolvedReading]:

@@ -60,7 +60,7 @@ class Climb(NamedTuple):
 
     @property
     def undefined(self) -> np.ndarray:
-        """Per instance, whether the quantity or its error is no finite number where it applies."""
+        """Per instance, whether the quantity or its error is not finite where it applies."""
         known = np.isfinite(self.quantity) & np.isfinite(self.error)
         return np.any(self.applies & ~known, axis=1)
 

@@ -105,11 +105,7 @@ def certify(
     if max_boxes < 1:
         raise UsageError(f"max_boxes {max_boxes}: expected at least 1")
     with jax.enable_x64(True):
-        chosen = select_readings(theorem, reading)
-        targets = [(r, c) for r in chosen for c in r.claims if claim in (None, c.name)]
-        if not targets:
-            names = sorted({c.name for r in chosen for c in r.claims})
-            raise UsageError(f"{theorem.id} has no claim {claim!r}; it has {names}")
+        targets = [(r, c) for r in select_readings(theorem, reading, claim) for c in r.claims]
         parts = [] if instance is not None else pieces(theorem.space, box or {})
         if instance is not None:
             job: Any = _AtInstance(theorem, _read(theorem, instance), precision, max_precision)

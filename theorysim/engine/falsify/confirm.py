@@ -13,14 +13,14 @@ import jax
 import numpy as np
 
 from theorysim.claims.evidence import Measurement, tabulate
-from theorysim.claims.instance import Instance, field_values
+from theorysim.claims.instance import Instance, SizeItems, field_values
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.falsify.objective import Points, Scored
 from theorysim.engine.falsify.shrink import Values, shrink
 from theorysim.engine.measure.batch import chunk_that_fits, measure_all
 from theorysim.engine.measure.draw import feasible
-from theorysim.engine.measure.setup import Settings, Setup, SizeItems
+from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.errors import InstanceError
 
 # How many of the best points are measured, in one batch.

@@ -17,6 +17,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
+from theorysim.claims.instance import SizeItems
 from theorysim.claims.kinds import Attack, Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
@@ -28,7 +29,7 @@ from theorysim.engine.measure.errors import (
     sides_with_errors,
     simulation_keys,
 )
-from theorysim.engine.measure.setup import Setup, SizeItems
+from theorysim.engine.measure.setup import Setup
 from theorysim.jaxprs.structure import contains
 from theorysim.memory import chunk_length
 

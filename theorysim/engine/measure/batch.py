@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from theorysim.claims.instance import Instance
+from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.errors import (
@@ -21,7 +21,7 @@ from theorysim.engine.measure.errors import (
     measure,
     replace_tolerance_scale,
 )
-from theorysim.engine.measure.setup import Setup, SizeItems
+from theorysim.engine.measure.setup import Setup
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.memory import chunk_length, tree_bytes
 

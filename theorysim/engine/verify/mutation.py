@@ -12,9 +12,8 @@ from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
 from theorysim.engine.measure.sample import draw_sample
-from theorysim.engine.measure.setup import Setup, parse_settings
+from theorysim.engine.measure.setup import Setup, find_reading, parse_settings
 from theorysim.engine.verify.judge import judge_readings
-from theorysim.errors import UsageError
 from theorysim.tabular import Tabular
 
 
@@ -80,11 +79,8 @@ def mutation(
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
-    names = {r.name for r in theorem.all_readings()}
-    if reading is not None and reading not in names:
-        raise UsageError(f"{theorem.id} has no reading {reading!r}; it has {sorted(names)}")
     with jax.enable_x64(True):
-        chosen = theorem.primary() if reading is None else theorem.reading(reading)
+        chosen = find_reading(theorem, reading)
         setup = Setup(theorem, (chosen,), parse_settings(theorem, settings or {}), seed)
         return _mutation(setup, chosen, instances or theorem.mutant_instances)
 

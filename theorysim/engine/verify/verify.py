@@ -61,7 +61,7 @@ def verify(
         UsageError: for an unknown id, name or value, with the remedy.
     """
     if isinstance(theorem, str):
-        theorem = registry.load(registry.find(theorem))
+        theorem = registry.theorem(theorem)
     check_seed(seed)
     with jax.enable_x64(True):
         readings = select_readings(theorem, reading, claims)

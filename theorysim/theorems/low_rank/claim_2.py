@@ -83,7 +83,7 @@ def _simulate(last: int = -1, **construction):
 
 def _example(coefficient):
     """The rows of the example, c_i = coefficient^i for i = 1..4, over its last number."""
-    c = coefficient(jnp.arange(1, 5))
+    c = coefficient(np.arange(1, 5))  # NumPy: importing a statement starts no device
     return lambda x, key: _outcome(jnp.asarray(EXAMPLE) / 2, c)
 
 
