@@ -68,7 +68,7 @@ def _docstring(member: Any) -> str:
 
 
 def _member(name: str, member: Any) -> Iterator[str]:
-    place = Path(inspect.getfile(member)).relative_to(ROOT)
+    place = Path(inspect.getfile(inspect.unwrap(member))).relative_to(ROOT)
     yield f"### {name}\n"
     yield f"```python\n{_declaration(member)}\n```\n"
     yield f"{_as_markdown(_docstring(member))}\n"
