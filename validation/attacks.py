@@ -28,7 +28,7 @@ from theorysim.engine.falsify.report import Attack
 from theorysim.engine.measure.errors import replace_tolerance_scale
 from theorysim.engine.measure.setup import parse_settings, select_readings
 from theorysim.jaxprs.structure import contains
-from validation import write_whole
+from validation import read_record, write_whole
 
 RECORD = Path(__file__).with_suffix(".json")
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "attacks.md"
@@ -178,15 +178,10 @@ def record(ids: Collection[str], seconds: float) -> None:
     for id in ids:
         jax.clear_caches()  # a process has room for some hundreds of compiled programs
         line = measure(registry.theorem(id), seconds)
-        lines = dict(sorted({**known(), id: line}.items()))
+        lines = dict(sorted({**read_record(RECORD), id: line}.items()))
         write_whole(RECORD, json.dumps(lines, indent=1, allow_nan=False) + "\n")
         write_whole(TABLE, table(lines))
         print(id, line, flush=True)
-
-
-def known() -> dict[str, dict[str, Any]]:
-    """What is recorded, by id."""
-    return json.loads(RECORD.read_text()) if RECORD.exists() else {}
 
 
 if __name__ == "__main__":
@@ -195,6 +190,6 @@ if __name__ == "__main__":
     parser.add_argument("--only", default="", help="only ids that contain this text")
     parser.add_argument("--short", action="store_true", help="only what is short of its runs")
     options = parser.parse_args()
-    done = {id for id, line in known().items() if options.short and not is_short(line)}
+    done = {id for id, line in read_record(RECORD).items() if options.short and not is_short(line)}
     wanted = [e.id for e in registry.catalogue() if options.only in e.id and e.id not in done]
     record(wanted, options.seconds)

@@ -78,7 +78,7 @@ def test_a_wide_interval_below_the_printed_power_holds():
         (lambda n: 1 / (20 + jnp.log(n)), Verdict.HOLDS),
     ],
 )
-def test_a_limit_over_a_ladder_is_told_from_a_floor(distance, expected):
+def test_a_limit_over_a_ladder_is_distinguished_from_a_floor(distance, expected):
     statement = theorem(
         tends_to(
             "limit",
