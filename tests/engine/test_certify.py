@@ -245,8 +245,8 @@ def test_claims_that_no_enclosure_decides_say_so():
     assert set(outcomes.values()) == {Outcome.UNSUPPORTED}
     assert report.exit_code == 4
     for name, message in {
-        "sampled": "known up to sampling",
-        "limit": "known up to limit",
+        "sampled": "has an error of sampling",
+        "limit": "has an error of limit",
         "power": "scales_as",
         "unknown": "'eigh' in claim 'unknown'",
     }.items():

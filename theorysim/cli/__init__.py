@@ -27,7 +27,8 @@ BAD_USAGE = 2
 
 app = typer.Typer(
     help="Verify theorems about learning dynamics by running them.",
-    epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, 1 our fault.",
+    epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, "
+    "1 internal error.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -42,7 +43,7 @@ def main() -> None:
         app(prog_name="theorysim")
     except UsageError as error:
         message = str(error)
-    except Exception as error:  # a user's own file may raise anything; our faults pass on
+    except Exception as error:  # a user's own file may raise anything; internal errors pass on
         from theorysim.engine.registry.index import fault_in_a_file
 
         fault = fault_in_a_file(error)

@@ -52,7 +52,7 @@ def description(entry: Entry, citation: Citation | None, theorem: Theorem) -> It
         of = f" (of {', '.join(mutant.of)})" if mutant.of else ""
         yield wrap(f"{mutant.name}{of}", "  ", "  ")
     for claim, reason in theorem.survivors.items():
-        yield wrap(f"{claim}: no mutant, {reason}", "  ", "    ")
+        yield wrap(f"{claim} refutes no mutant: {reason}", "  ", "    ")
 
 
 def _assumption(assumption: Assumption) -> Iterator[str]:

@@ -78,7 +78,10 @@ class Probable(Claim):
             verdict = Verdict.VIOLATED
             note = f"{bad.sum()} of {judged.sum()} instances fail too often"
         elif blank.any():
-            verdict, note = Verdict.INCONCLUSIVE, f"{blank.sum()} instances gave no number"
+            verdict, note = (
+                Verdict.INCONCLUSIVE,
+                f"{blank.sum()} of {judged.sum()} instances gave no number",
+            )
         elif good.sum() >= RESOLVED_SHARE * judged.sum():
             verdict, note = Verdict.HOLDS, f"{keys} keys per instance"
         else:

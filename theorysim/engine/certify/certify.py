@@ -153,7 +153,7 @@ def _formula(
     relation = claim.relation, claim.strict, subject
     formula = _trace(theorem, reading, sides, sizes, *relation)
     if sources:
-        raise UsageError(f"{subject} is known up to {' and '.join(sorted(sources))}: verify it")
+        raise UsageError(f"{subject} has an error of {' and '.join(sorted(sources))}: verify it")
     if formula.needs[-2]:
         raise UsageError(f"{subject} integrates an ODE, whose error no enclosure bounds: verify it")
     return formula

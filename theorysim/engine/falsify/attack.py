@@ -82,7 +82,7 @@ class ClaimSearch:
     def _note(self) -> str:
         if not self.unconfirmed:
             return ""
-        where = "a little beside, in Monte Carlo arithmetic or with fresh keys"
+        where = "nearby, in Monte Carlo arithmetic or with fresh keys"
         return f"dropped {self.unconfirmed} violations that vanish {where}"
 
     def _attack(self, searched: int, **outcome: Any) -> Attack:

@@ -21,7 +21,7 @@ from theorysim.tabular import Tabular
 class Mutation(Tabular):
     """How the claims of one reading fared against its mutants.
 
-    `verdicts` holds, by claim and by mutant that touches it, what the claim said of the mutant.
+    `verdicts` holds, by claim and mutant that touches it, the verdict of the claim on the mutant.
     """
 
     theorem: str
@@ -127,7 +127,7 @@ def warnings_about(setup: Setup) -> tuple[str, ...]:
         outcome = _mutation(setup, primary, theorem.mutant_instances)
         survived = [c for c in outcome.survivors if c not in (*untouched, *theorem.survivors)]
         if survived:
-            found.append(f"{_quote(survived)} refutes none of its mutants")
+            found.append(f"no mutant is refuted by {_quote(survived)}")
     return tuple(found)
 
 
