@@ -106,9 +106,9 @@ sweep_plot.figure(stages)
 # ## Bring your own theorem
 #
 # One file: a space of instances, the real thing (`simulate`), the theory (`predict`), the claims
-# that relate them, and a false version that the check must reject. Here is what is often said of
-# heavy-ball momentum: on a quadratic it contracts by $(\sqrt\kappa - 1) / (\sqrt\kappa + 1)$ per
-# step.
+# that relate them, and mutants, small false variants that they must refute. Here is what is often
+# said of heavy-ball momentum: on a quadratic it contracts by
+# $(\sqrt\kappa - 1) / (\sqrt\kappa + 1)$ per step.
 
 # %%
 mine = Path(mkdtemp()) / "momentum.py"
@@ -117,7 +117,18 @@ mine.write_text('''"""Heavy-ball momentum contracts by the root of the condition
 import jax.numpy as jnp
 import optax
 
-from theorysim.claims import Reading, Size, Space, Spectrum, Theorem, UnitVector, at_most
+from theorysim.claims import (
+    Corrected,
+    Mutant,
+    Printed,
+    Reading,
+    Size,
+    Space,
+    Spectrum,
+    Theorem,
+    UnitVector,
+    at_most,
+)
 from theorysim.numerics.descent import descend
 
 
@@ -141,20 +152,23 @@ theorem = Theorem(
     predict=predict,
     claims=(at_most("rate", lambda r: jnp.linalg.norm(r.sim, axis=-1), lambda r: r.theory),),
     printed="as often said",
+    source=Printed("many a lecture", "((sqrt(kappa) - 1) / (sqrt(kappa) + 1))^k"),
     readings=(
         Reading(
             "with a factor 1 + k",
+            Corrected("times 1 + k"),
             predict=lambda x: (1 + jnp.arange(x.steps + 1)) * predict(x),
             note="both roots of the slowest mode coincide, and it decays like k rho^k",
         ),
         Reading(
             "with a factor 1 + 2k",
+            Corrected("times 1 + 2k"),
             predict=lambda x: (1 + 2 * jnp.arange(x.steps + 1)) * predict(x),
             primary=True,
             note="so do those of the fastest mode, which oscillates",
         ),
     ),
-    wrong=Reading("the square of the rate", predict=lambda x: predict(x) ** 2),
+    mutants=(Mutant("the square of the rate", predict=lambda x: predict(x) ** 2),),
 )
 ''')
 momentum = theorysim.theorem("momentum", [mine])

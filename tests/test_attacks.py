@@ -5,7 +5,7 @@ import pytest
 
 from tests.engine.statements import decay, theorem
 from theorysim.claims import Mutant, at_most, equal, with_probability
-from validation import attacks
+from validation import attacks, read_record
 
 
 def bounded_by(bound, **more):
@@ -17,7 +17,7 @@ def bounded_by(bound, **more):
 
 
 def test_a_true_statement_withstands_and_its_planted_error_is_found():
-    line = attacks.measured(bounded_by(4.0), seconds=0)
+    line = attacks.measure(bounded_by(4.0), seconds=0)
     assert line["refuted"] == []
     assert line["evaluations"] == line["runs"] == attacks.FIRST
     assert line["ratio"] == pytest.approx(1)
@@ -25,15 +25,15 @@ def test_a_true_statement_withstands_and_its_planted_error_is_found():
 
 
 def test_a_false_statement_falls_and_the_table_says_so():
-    line = attacks.measured(bounded_by(3.9), seconds=0)
+    line = attacks.measure(bounded_by(3.9), seconds=0)
     assert line["refuted"] == ["product"]
     assert "| tests/statement | " in attacks.table({"tests/statement": line})
     assert "| REFUTED: product |" in attacks.table({"tests/statement": line})
 
 
 def test_a_planted_error_that_is_none_is_not_found():
-    harmless = Mutant("wrong", predict=lambda x: {"a": x.a})
-    line = attacks.measured(bounded_by(4.0, wrong=harmless), seconds=0)
+    harmless = Mutant("false", predict=lambda x: {"a": x.a})
+    line = attacks.measure(bounded_by(4.0, mutant=harmless), seconds=0)
     assert line["planted"] is None
     assert "| not found |" in attacks.table({"tests/statement": line})
 
@@ -49,7 +49,7 @@ def test_budgets_grow_until_the_runs_suffice(monkeypatch):
 
 def test_claims_that_are_drawn_anew_have_a_budget_of_their_own():
     often = with_probability("often", lambda r: r.sim["a"], lambda r: 1.5, at_least=lambda r: 0.0)
-    both = theorem(often, *bounded_by(4.0).claims)
+    both = theorem(often, *bounded_by(4.0).claims, keys=64)
     assert attacks.parts(both.primary()) == [("often",), ("product", "a")]
 
 
@@ -72,4 +72,4 @@ def test_what_is_short_or_missing_is_listed():
 
 
 def test_the_published_table_is_that_of_the_record():
-    assert attacks.TABLE.read_text() == attacks.table(attacks.known())
+    assert attacks.TABLE.read_text() == attacks.table(read_record(attacks.RECORD))

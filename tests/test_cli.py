@@ -327,7 +327,7 @@ def test_certify_refuses_what_it_cannot_read(run, options, message):
     ("box", "message"),
     [
         ("a=0:1", "expected real in [1, 2], but [0.0, 1.0] arrived"),
-        ("b=1:2", "'b' is no size or field"),
+        ("b=1:2", "'b' is not a size or field"),
         ("a=one:2", "expected (low, high) or a number"),
     ],
 )

@@ -17,7 +17,8 @@ STATEMENT = '''
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Reading, Real, Size, Space, Theorem, at_least, at_most
+from theorysim.claims import Finding, Gaussian, Mutant, Reading, Real, Size, Space, Theorem
+from theorysim.claims import at_least, at_most
 
 theorem = Theorem(
     space=Space(n=Size(3, 1, 8), factor=Real(0.5, 4, log=True), shift=Real(-1, 1), v=Gaussian("n")),
@@ -25,11 +26,13 @@ theorem = Theorem(
     simulate=lambda x, key: x.factor * (x.v + x.shift),
     predict=lambda x: x.factor**2 * jnp.max((x.v + x.shift) ** 2),
     claims=(
-        at_most("mean: below max / all", lambda r: jnp.mean(r.sim[0] ** 2), lambda r: r.theory),
-        at_least("entries", lambda r: r.sim[0], lambda r: 0.0, given=lambda r: r.x.v - 1),
+        at_most("mean: below max / all", lambda r: jnp.mean(r.sim**2), lambda r: r.theory),
+        at_least("entries", lambda r: r.sim, lambda r: 0.0, where=lambda r: r.x.v - 1),
     ),
-    readings=(Reading("half", predict=lambda x: x.factor**2 * jnp.max(x.v**2) / 2),),
-    wrong=Reading("none", predict=lambda x: -x.factor),
+    readings=(
+        Reading("half", Finding("half of it"), predict=lambda x: x.factor**2 * jnp.max(x.v**2) / 2),
+    ),
+    mutants=(Mutant("the other sign", predict=lambda x: -x.factor),),
 )
 '''.lstrip()
 
@@ -82,7 +85,7 @@ def test_a_grid_of_fields_and_sizes_goes_to_a_store_and_a_picture(command, tmp_p
     assert open_store(out).load().identical(found)
 
 
-def test_bad_usage_is_told_in_one_message(command, tmp_path):
+def test_bad_usage_is_reported_in_one_message(command, tmp_path):
     sweep, plain = command
     for arguments, message in (
         (("--grid", "gamma=0:1:3"), "factor, shift"),

@@ -60,7 +60,7 @@ def test_an_instance_outside_of_the_hypotheses_is_no_empty_pass():
 def test_a_check_that_cannot_fail_is_no_check():
     assert_mutants_are_refuted("lemma-a.28")
     claim = at_most("a", lambda r: r.sim["a"], lambda r: r.theory["a"] + 1)
-    harmless = theorem(claim, wrong=Mutant("true as well", predict=lambda x: {"a": x.a}))
+    harmless = theorem(claim, mutant=Mutant("true as well", predict=lambda x: {"a": x.a}))
     with pytest.raises(AssertionError, match="a: true as well holds"):
         assert_mutants_are_refuted(harmless)
 

@@ -29,16 +29,16 @@ from theorysim.claims.space import Space
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
+from theorysim.engine.measure.setup import find_reading
 from theorysim.engine.verify.mutation import Mutation, mutation
 from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.verify import verify
-from theorysim.errors import UsageError
 
 Data = dict[str, Any]
 
 
 def _theorem(theorem: Theorem | str) -> Theorem:
-    return registry.load(registry.find(theorem)) if isinstance(theorem, str) else theorem
+    return registry.theorem(theorem) if isinstance(theorem, str) else theorem
 
 
 def space_instances(space: Space, sizes: Sizes | None = None) -> st.SearchStrategy[Data]:
@@ -47,7 +47,7 @@ def space_instances(space: Space, sizes: Sizes | None = None) -> st.SearchStrate
     fields = {
         name: field.strategy(chosen).map(field.to_json) for name, field in space.fields.items()
     }
-    return st.fixed_dictionaries(fields).map(lambda given: {"sizes": chosen, "values": given})
+    return st.fixed_dictionaries(fields).map(lambda values: {"sizes": chosen, "values": values})
 
 
 def instances(
@@ -59,10 +59,7 @@ def instances(
     small and round.
     """
     theorem = _theorem(theorem)
-    readings = {r.name: r for r in theorem.all_readings()}
-    if reading is not None and reading not in readings:
-        raise UsageError(f"{theorem.id} has no reading {reading!r}; it has {list(readings)}")
-    margins = (readings[reading] if reading else theorem.primary()).hypotheses.values()
+    margins = find_reading(theorem, reading).hypotheses.values()
     met = jax.jit(lambda x: [is_met(margin, least(margin, x)) for margin in margins])
 
     def satisfying(data: Data) -> bool:
@@ -94,10 +91,10 @@ def assert_holds(
             f"{c.name}: lhs {c.lhs!r}, rhs {c.rhs!r}, slack {c.slack!r}, error {c.error!r}"
             for c in violated
         ]
-        raise AssertionError(f"{_called(theorem)}, {name}, is violated\n" + "\n".join(lines))
+        raise AssertionError(f"{_label(theorem)}, {name}, is violated\n" + "\n".join(lines))
     if not found.satisfying:
         raise AssertionError(
-            f"the instance does not satisfy the hypotheses of {_called(theorem)}, {name}"
+            f"the instance does not satisfy the hypotheses of {_label(theorem)}, {name}"
         )
     return report
 
@@ -105,31 +102,31 @@ def assert_holds(
 def assert_mutants_are_refuted(
     theorem: Theorem | str, *, reading: str | None = None, seed: int = 0
 ) -> Mutation:
-    """Assert that every claim of a reading (the primary one) refutes a mutant: it can fail, then.
+    """Assert that every claim of a reading (the primary one) refutes a mutant, so that it can fail.
 
     Claims whose survival the theorem explains (`survivors`) must refute none.
 
     Raises:
-        AssertionError: naming the claims, and what they said of each mutant.
+        AssertionError: naming the claims, and their verdict on each mutant.
     """
     theorem = _theorem(theorem)
     found = mutation(theorem, reading=reading, seed=seed)
     explained = [claim for claim in theorem.survivors if claim in found.verdicts]
     unexplained = [claim for claim in found.survivors if claim not in explained]
     if unexplained:
-        told = "\n".join(
+        lines = "\n".join(
             f"{claim}: {', '.join(f'{m} {v}' for m, v in found.verdicts[claim].items()) or 'none'}"
             for claim in unexplained
         )
-        raise AssertionError(f"{_called(theorem)}: claims that refute no mutant\n{told}")
+        raise AssertionError(f"{_label(theorem)}: claims that refute no mutant\n{lines}")
     killing = [claim for claim in explained if found.killed_by(claim)]
     if killing:
         raise AssertionError(
-            f"{_called(theorem)}: {', '.join(killing)} stand among the survivors, but refute "
+            f"{_label(theorem)}: {', '.join(killing)} stand among the survivors, but refute "
             f"{', '.join(found.killed_by(killing[0]))}"
         )
     return found
 
 
-def _called(theorem: Theorem) -> str:
+def _label(theorem: Theorem) -> str:
     return theorem.id or "the theorem"

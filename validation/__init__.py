@@ -3,12 +3,19 @@
 Importing it prepares the environment, because every module here starts JAX.
 """
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 from theorysim.environment import prepare
 
 prepare()
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """What a record holds, by id; nothing where there is none yet."""
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -28,7 +28,7 @@ from theorysim.engine.falsify.report import Attack
 from theorysim.engine.measure.errors import replace_tolerance_scale
 from theorysim.engine.measure.setup import parse_settings, select_readings
 from theorysim.jaxprs.structure import contains
-from validation import write_whole
+from validation import read_record, write_whole
 
 RECORD = Path(__file__).with_suffix(".json")
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "attacks.md"
@@ -109,7 +109,7 @@ def growing(
         budget = int(budget * growth)
 
 
-def planted(theorem: Theorem, seconds: float) -> int | None:
+def attack_first_mutant(theorem: Theorem, seconds: float) -> int | None:
     """Evaluations until a claim refuted the first mutant; None where none did or there is none."""
     primary = theorem.primary()
     variant = next(iter(theorem.mutants_of(primary).values()), None)
@@ -122,7 +122,7 @@ def planted(theorem: Theorem, seconds: float) -> int | None:
     return None
 
 
-def survived(theorem: Theorem, seconds: float) -> tuple[Attack, ...]:
+def attack_primary(theorem: Theorem, seconds: float) -> tuple[Attack, ...]:
     """The longest attack on each claim of the primary reading, or the first that refuted some."""
     reading = theorem.primary()
     longest: tuple[Attack, ...] = ()
@@ -135,12 +135,12 @@ def survived(theorem: Theorem, seconds: float) -> tuple[Attack, ...]:
     return longest
 
 
-def measured(theorem: Theorem, seconds: float) -> dict[str, Any]:
+def measure(theorem: Theorem, seconds: float) -> dict[str, Any]:
     """One line of the record."""
-    attacks = survived(theorem, seconds)
+    attacks = attack_primary(theorem, seconds)
     ratios = [a.ratio for a in attacks if a.ratio_limit == 1 and math.isfinite(a.ratio)]
     return {
-        "planted": planted(theorem, seconds),
+        "planted": attack_first_mutant(theorem, seconds),
         "evaluations": min(attack.evaluations for attack in attacks),
         "runs": min(attack.runs for attack in attacks),
         "target": target(theorem),
@@ -177,16 +177,11 @@ def record(ids: Collection[str], seconds: float) -> None:
     """Attack these theorems and write both files after each."""
     for id in ids:
         jax.clear_caches()  # a process has room for some hundreds of compiled programs
-        line = measured(registry.load(registry.find(id)), seconds)
-        lines = dict(sorted({**known(), id: line}.items()))
+        line = measure(registry.theorem(id), seconds)
+        lines = dict(sorted({**read_record(RECORD), id: line}.items()))
         write_whole(RECORD, json.dumps(lines, indent=1, allow_nan=False) + "\n")
         write_whole(TABLE, table(lines))
         print(id, line, flush=True)
-
-
-def known() -> dict[str, dict[str, Any]]:
-    """What is recorded, by id."""
-    return json.loads(RECORD.read_text()) if RECORD.exists() else {}
 
 
 if __name__ == "__main__":
@@ -195,6 +190,6 @@ if __name__ == "__main__":
     parser.add_argument("--only", default="", help="only ids that contain this text")
     parser.add_argument("--short", action="store_true", help="only what is short of its runs")
     options = parser.parse_args()
-    done = {id for id, line in known().items() if options.short and not is_short(line)}
+    done = {id for id, line in read_record(RECORD).items() if options.short and not is_short(line)}
     wanted = [e.id for e in registry.catalogue() if options.only in e.id and e.id not in done]
     record(wanted, options.seconds)

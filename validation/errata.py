@@ -117,7 +117,7 @@ def record(budget: int, only: str = "", missing: bool = False) -> None:
             continue
         jax.clear_caches()  # a process has room for some hundreds of compiled programs
         start = time.perf_counter()
-        theorem = registry.load(registry.find(id))
+        theorem = registry.theorem(id)
         hits = found_by_attack(theorem, reading, budget)
         replace((id, reading), refutations(), [entry(theorem, attack) for attack in hits])
         found = ", ".join(attack.claim for attack in hits) or "NOT FOUND AGAIN"

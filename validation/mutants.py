@@ -18,7 +18,7 @@ import jax
 from theorysim.claims import ResolvedReading, Theorem
 from theorysim.engine import registry
 from theorysim.engine.verify.mutation import mutation
-from validation import write_whole
+from validation import read_record, write_whole
 from validation.catalogue import catalogue
 
 RECORD = Path(__file__).with_suffix(".json")
@@ -43,9 +43,9 @@ SURVIVORS = """
 """
 
 
-def tried(theorem: Theorem) -> list[ResolvedReading]:
+def readings_to_try(theorem: Theorem) -> list[ResolvedReading]:
     """The readings whose claims must refute a mutant."""
-    recorded = catalogue()[theorem.id]
+    recorded = catalogue().get(theorem.id, {})
     return [
         reading
         for reading in theorem.all_readings()
@@ -57,7 +57,7 @@ def tried(theorem: Theorem) -> list[ResolvedReading]:
 def measure(theorem: Theorem, seed: int) -> dict[str, Any]:
     """Per reading, the mutants that each claim refutes; and the reasons of survivors."""
     found = {}
-    for reading in tried(theorem):
+    for reading in readings_to_try(theorem):
         outcome = mutation(theorem, reading=reading.name, seed=seed)
         found[reading.name] = {
             "mutants": [m.name for m in theorem.mutants_of(reading)],
@@ -87,11 +87,6 @@ def _row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
-def known() -> dict[str, Any]:
-    """What is recorded, by id."""
-    return json.loads(RECORD.read_text()) if RECORD.exists() else {}
-
-
 def record(only: str, seed: int) -> None:
     """Try the mutants of what is asked for; statements that are gone leave the record."""
     entries = registry.catalogue()
@@ -99,7 +94,9 @@ def record(only: str, seed: int) -> None:
     for entry in (e for e in entries if only in e.id):
         jax.clear_caches()  # a process has room for some hundreds of compiled programs
         line = measure(registry.load(entry), seed)
-        lines = {k: v for k, v in sorted({**known(), entry.id: line}.items()) if k in ids}
+        lines = {
+            k: v for k, v in sorted({**read_record(RECORD), entry.id: line}.items()) if k in ids
+        }
         write_whole(RECORD, json.dumps(lines, indent=1, allow_nan=False) + "\n")
         write_whole(TABLE, table(lines))
         print(entry.id, flush=True)

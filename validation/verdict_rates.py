@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import jax
@@ -41,7 +42,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 def statement(
-    *claims: Claim, simulate: Callable, predict: Callable, wrong: Callable, **more
+    *claims: Claim, simulate: Callable, predict: Callable, mutant: Callable, **more
 ) -> Theorem:
     """A statement about a number `a` with a planted error."""
     space = Space(n=Size(8, high=4096), a=Real(0.5, 2), b=Real(1, 64), planted=Real(0, 10))
@@ -50,7 +51,7 @@ def statement(
         simulate=simulate,
         predict=predict,
         claims=claims,
-        mutants=(Mutant("wrong", predict=wrong),),
+        mutants=(Mutant("false", predict=mutant),),
         **more,
     )
 
@@ -65,7 +66,7 @@ def contraction() -> Theorem:
         return lambda x: x.a * (1 + factor * 0.99 ** jnp.arange(1001, dtype=x.a.dtype))
 
     claim = equal("path", lambda r: r.sim, lambda r: r.theory)
-    return statement(claim, simulate=simulate, predict=closed(2.0), wrong=closed(4.0))
+    return statement(claim, simulate=simulate, predict=closed(2.0), mutant=closed(4.0))
 
 
 def attained() -> Theorem:
@@ -81,7 +82,7 @@ def attained() -> Theorem:
         at_most("sum", lambda r: r.sim, lambda r: r.theory),
         simulate=lambda x, key: total(terms(x)) * (1 + x.planted),
         predict=lambda x: total(terms(x)[::-1]),
-        wrong=lambda x: total(terms(x)[::-1]) / 2,
+        mutant=lambda x: total(terms(x)[::-1]) / 2,
     )
 
 
@@ -99,7 +100,7 @@ def integrated() -> Theorem:
 
     claim = equal("path", lambda r: r.sim, lambda r: r.theory)
     more = {"integrates": True}
-    return statement(claim, simulate=simulate, predict=logistic(4), wrong=logistic(8), **more)
+    return statement(claim, simulate=simulate, predict=logistic(4), mutant=logistic(8), **more)
 
 
 def limit() -> Theorem:
@@ -108,7 +109,7 @@ def limit() -> Theorem:
         equal("limit", lambda r: r.limit(r.sim), lambda r: r.theory),
         simulate=lambda x, key: x.a * (1 + x.planted) * (1 - 0.5 ** jnp.arange(30.0)),
         predict=lambda x: x.a,
-        wrong=lambda x: 2 * x.a,
+        mutant=lambda x: 2 * x.a,
     )
 
 
@@ -120,7 +121,7 @@ def mean() -> Theorem:
         equal("variance", lambda r: r.mean(r.sim**2), lambda r: r.theory),
         simulate=lambda x, key: x.a * jax.random.normal(key) * (1 + x.planted * deviation) ** 0.5,
         predict=lambda x: x.a**2,
-        wrong=lambda x: 4 * x.a**2,
+        mutant=lambda x: 4 * x.a**2,
         keys=256,
         instances=16,
     )
@@ -133,7 +134,7 @@ def probability() -> Theorem:
         claim,
         simulate=lambda x, key: jax.random.uniform(key) - 0.9 + x.planted,
         predict=lambda x: 0.8,
-        wrong=lambda x: 0.99,
+        mutant=lambda x: 0.99,
         keys=512,
         instances=16,
     )
@@ -149,7 +150,7 @@ def exponent() -> Theorem:
     claim = scales_as("power", quantity, over={"b": rungs}, exponent=2.0)
     noise = lambda x, key: jax.random.normal(key)  # noqa: E731
     nothing = lambda x: x.a  # noqa: E731
-    return statement(claim, simulate=noise, predict=nothing, wrong=nothing, keys=64, instances=16)
+    return statement(claim, simulate=noise, predict=nothing, mutant=nothing, keys=64, instances=16)
 
 
 def vanishing() -> Theorem:
@@ -164,7 +165,7 @@ def vanishing() -> Theorem:
         ),
         simulate=lambda x, key: x.a * (1 + x.planted + 1 / x.b),
         predict=lambda x: x.a,
-        wrong=lambda x: 2 * x.a,
+        mutant=lambda x: 2 * x.a,
     )
 
 
@@ -176,7 +177,7 @@ def constant() -> Theorem:
         claim,
         simulate=lambda x, key: x.a * x.b**x.planted,
         predict=lambda x: x.a,
-        wrong=lambda x: x.a / x.b,
+        mutant=lambda x: x.a / x.b,
     )
 
 
@@ -195,16 +196,17 @@ CASES = (
 
 def rates(make: Callable[[], Theorem], planted: float, seeds: int) -> Counter:
     """Verdicts over seeds."""
-    theorem = made(make)
+    theorem = case(make)
     return Counter(
         str(verify(theorem, seed=seed, settings={"planted": planted}).verdict)
         for seed in range(seeds)
     )
 
 
-def made(make: Callable[[], Theorem], known: dict = {}) -> Theorem:  # noqa: B006
+@cache
+def case(make: Callable[[], Theorem]) -> Theorem:
     """One theorem per case, so that it compiles once."""
-    return known.setdefault(make, make())
+    return make()
 
 
 def table(seeds: int) -> str:

@@ -34,7 +34,7 @@ def _double():
         yield
 
 
-def drawn(name, count=30):
+def draw(name, count=30):
     """Values at random points and at corners of the cube."""
     field = FIELDS[name]
     inner = np.random.default_rng(3).uniform(size=(count, field.count(SIZES)))
@@ -78,7 +78,7 @@ def test_both_ends_of_a_field_are_drawn(name):
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_simpler_values_have_the_shape_and_are_finite(name):
-    for value in drawn(name, 5):
+    for value in draw(name, 5):
         for simpler in FIELDS[name].simpler(value, SIZES):
             assert simpler.shape == value.shape
             assert np.all(np.isfinite(simpler))
@@ -86,7 +86,7 @@ def test_simpler_values_have_the_shape_and_are_finite(name):
 
 @pytest.mark.parametrize("name", STRUCTURED)
 def test_simpler_values_of_structured_fields_belong_and_have_zeros_and_ones_only(name):
-    for value in drawn(name, 5):
+    for value in draw(name, 5):
         candidates = list(FIELDS[name].simpler(value, SIZES))
         assert len(candidates) >= 3
         for simpler in candidates:
@@ -115,7 +115,7 @@ def test_the_interval_of_a_box_is_what_the_entries_reach(name):
     field = FIELDS[name]
     box = field.box(SIZES)
     assert isinstance(box, Interval)
-    entries = np.concatenate([value.ravel() for value in drawn(name)])
+    entries = np.concatenate([value.ravel() for value in draw(name)])
     assert np.all((box.low <= entries) & (entries <= box.high))
     ends = [field.decode(jnp.full(field.count(SIZES), u), SIZES) for u in (0.0, 1.0)]
     assert np.min(ends[0]) == box.low
@@ -143,7 +143,7 @@ def test_fields_without_a_box_say_so(name):
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_values_that_belong_meet_their_order(name):
-    for value in drawn(name):
+    for value in draw(name):
         assert np.all(np.asarray(FIELDS[name].order(jnp.asarray(value))) >= -ROUND_TRIP)
 
 

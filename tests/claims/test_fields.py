@@ -101,7 +101,7 @@ def test_spectrum_keeps_its_gap_at_the_edges_of_the_cube():
     ("name", "value", "words"),
     [
         ("real", 4.0, "real in [-2, 3]"),
-        ("real", "three", "no array of numbers"),
+        ("real", "three", "not an array of numbers"),
         ("real", float("nan"), "nan"),
         ("log", np.ones((5, 3)), "shape (5, 2)"),
         ("integer", 6, "integer in 1..d"),
@@ -151,7 +151,7 @@ def test_sizes_are_checked():
     space = Space(d=Size(2, low=1, high=8), a=Real(0, 2))
     with pytest.raises(UsageError, match=r"1\.\.8"):
         space.default_sizes(d=9)
-    with pytest.raises(UsageError, match="no size"):
+    with pytest.raises(UsageError, match="not a size"):
         space.default_sizes(e=1)
 
 

@@ -47,10 +47,10 @@ def test_names_that_no_instance_can_have_are_refused_where_they_are_declared(nam
         Space(**{name: part})
 
 
-def test_the_reserved_names_are_all_that_an_instance_has():
+def test_the_reserved_names_are_all_that_an_instance_has_and_the_key_of_a_sweep():
     own = {name for name in dir(Instance) if not name.startswith("_")}
     own |= {f.name for f in dataclasses.fields(Instance) if not f.name.startswith("_")}
-    assert own == set(RESERVED)
+    assert {*own, "key"} == set(RESERVED)
 
 
 def test_an_unknown_name_is_answered_with_those_there_are():
@@ -90,5 +90,5 @@ def test_true_in_a_file_is_no_one():
 
 
 def test_a_size_among_the_values_is_refused():
-    with pytest.raises(InstanceError, match="object of their own"):
+    with pytest.raises(InstanceError, match='in the object "sizes"'):
         Space(d=Size(2), a=Real(0, 1)).from_json({"sizes": {"d": 2}, "values": {"a": 1.0, "d": 2}})

@@ -13,14 +13,14 @@ OVER_A_LADDER = ("exists_constant", "scales_as", "tends_to")
 REPLAYED = [e for e in ENTRIES if e["instance"] and e["kind"] not in OVER_A_LADDER]
 
 
-def replayed(entry: dict):
+def replay(entry: dict):
     """One worker replays what belongs to a theorem: its programs are compiled once."""
     name = f"{entry['theorem']}, {entry['reading']}, {entry['claim']}"
     group = pytest.mark.xdist_group(f"errata of {entry['theorem']}")
     return pytest.param(entry, id=name, marks=group)
 
 
-@pytest.mark.parametrize("entry", [replayed(entry) for entry in REPLAYED])
+@pytest.mark.parametrize("entry", [replay(entry) for entry in REPLAYED])
 def test_the_counterexample_still_violates(entry):
     only = {"reading": entry["reading"], "claims": [entry["claim"]]}
     (claim,) = verify(entry["theorem"], **only, instance=entry["instance"]).readings[0].claims

@@ -11,14 +11,16 @@ BUDGET = 6000
 """evaluations of an attack that finds what is to be found here"""
 
 
-def theorem(*claims: Claim, wrong=None, simulate=None, predict=None, space=None, **more) -> Theorem:
+def theorem(
+    *claims: Claim, mutant=None, simulate=None, predict=None, space=None, **more
+) -> Theorem:
     """A theorem about one number `a` of [1, 2], with whatever claims are to be tested."""
     return Theorem(
         space=space or Space(n=Size(4, high=512), a=Real(1, 2), b=Real(1, 2)),
         simulate=simulate or (lambda x, key: {"a": x.a}),
         predict=predict or (lambda x: {"a": x.a}),
         claims=claims,
-        mutants=(wrong or Mutant("wrong", predict=lambda x: {"a": 2 * x.a}),),
+        mutants=(mutant or Mutant("false", predict=lambda x: {"a": 2 * x.a}),),
         id="tests/statement",
         title="a statement of known truth",
         **more,

@@ -1,4 +1,4 @@
-"""Powers, limits and constants over ladders: told from what comes near them."""
+"""Powers, limits and constants over ladders: and what comes near them."""
 
 import jax.numpy as jnp
 import pytest
@@ -51,7 +51,7 @@ def test_a_wide_interval_below_the_printed_power_holds():
     def scattered(r):
         return r.theory["a"] * r.x.b * (1 + 0.9 * jnp.sin(1e4 * r.theory["a"] * r.x.b))
 
-    def judged(exponent):
+    def judge(exponent):
         claim = scales_as(
             "power",
             scattered,
@@ -61,9 +61,9 @@ def test_a_wide_interval_below_the_printed_power_holds():
         )
         return verify(theorem(claim), instances=8).readings[0].claims[0]
 
-    assert judged(1.0).error > 0.25
-    assert judged(20.0).verdict is Verdict.HOLDS
-    assert judged(1.0).verdict is Verdict.INCONCLUSIVE
+    assert judge(1.0).error > 0.25
+    assert judge(20.0).verdict is Verdict.HOLDS
+    assert judge(1.0).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_wide_interval_below_the_printed_power_holds():
         (lambda n: 1 / (20 + jnp.log(n)), Verdict.HOLDS),
     ],
 )
-def test_a_limit_over_a_ladder_is_told_from_a_floor(distance, expected):
+def test_a_limit_over_a_ladder_is_distinguished_from_a_floor(distance, expected):
     statement = theorem(
         tends_to(
             "limit",

@@ -36,7 +36,7 @@ from theorysim.engine.falsify.falsify import falsify
 from theorysim.numerics.descent import iterate
 
 A28 = "overtraining/lemma-a.28"
-PRINTED = {"sigma": 1.0, "sigma_0": 2.0, "lam": 0.0, "step_share": 1.0}
+PRINTED = {"sigma": 1.0, "sigma_0": 2.0, "lam": 0.0, "step_share": 0.5}
 
 
 def at(**values):
@@ -51,17 +51,17 @@ def square_claims(*claims, **more) -> Theorem:
 
 
 def test_the_printed_counterexample_of_lemma_a_28_is_certified(tmp_path):
-    """f(2) = 1.25, f(1.25) = 1.162...; sigma* is printed as 2, where it is 1: no contraction."""
+    """f(2) = 1.625, f(1.625) = 1.458...; sigma* is printed as 2, where it is 1: no contraction."""
     data = {"sizes": {"steps": 2}, "values": PRINTED}
     path = tmp_path / "instance.json"
     path.write_text(json.dumps(data))
     report = certify(A28, claim="rate", instance=path)
     printed = report.certificate("Section A.6", "rate")
     assert printed.outcome is Outcome.VIOLATED
-    f = lambda w: w + w * (1 - w * w) / 8  # noqa: E731  # eta = 1 / (2 * 2 * 2^2)
+    f = lambda w: w + w * (1 - w * w) / 16  # noqa: E731  # eta = 1 / (4 * 2 * 2^2)
     assert printed.lhs == f"{float(2 - f(f(Fraction(2)))):.20f}"[: len(printed.lhs)]
     assert float(printed.rhs) == 0
-    assert printed.numbers == {"sigma": "1.0", "sigma_0": "2.0", "lam": "0.0", "step_share": "1.0"}
+    assert printed.numbers == {"sigma": "1.0", "sigma_0": "2.0", "lam": "0.0", "step_share": "0.5"}
     assert report.exit_code == 0  # the corrected reading is the primary one
     assert report.certificate("corrected", "rate").outcome is Outcome.CERTIFIED
     assert certify(A28, claim="rate", reading="Section A.6", instance=data).exit_code == 3
@@ -245,8 +245,8 @@ def test_claims_that_no_enclosure_decides_say_so():
     assert set(outcomes.values()) == {Outcome.UNSUPPORTED}
     assert report.exit_code == 4
     for name, message in {
-        "sampled": "known up to sampling",
-        "limit": "known up to limit",
+        "sampled": "has an error of sampling",
+        "limit": "has an error of limit",
         "power": "scales_as",
         "unknown": "'eigh' in claim 'unknown'",
     }.items():

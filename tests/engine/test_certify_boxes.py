@@ -77,7 +77,7 @@ def test_a_box_may_be_given():
 @pytest.mark.parametrize(
     "box, message",
     [
-        ({"b": (0, 1)}, "'b' is no size or field"),
+        ({"b": (0, 1)}, "'b' is not a size or field"),
         ({"a": (0.01, 1)}, "a: expected real in"),
         ({"a": (1, 0.5)}, "a: expected low <= high"),
         ({"a": "x"}, "a: expected .low, high."),

@@ -31,7 +31,7 @@ def test_rounding_is_no_counterexample():
         equal("sum", lambda r: r.sim, lambda r: r.theory),
         simulate=lambda x, key: total(terms(x)),
         predict=lambda x: total(terms(x)[::-1]),
-        wrong=Mutant("wrong", predict=lambda x: 2 * total(terms(x))),
+        mutant=Mutant("false", predict=lambda x: 2 * total(terms(x))),
     )
     assert not attack(statement).refuted
 
@@ -46,7 +46,7 @@ def test_a_small_addend_that_a_sum_absorbs_is_no_counterexample(small):
         at_most("w", lambda r: r.sim, lambda r: r.theory),
         simulate=lambda x, key: (x.b + small * x.a) - x.b,
         predict=lambda x: small * x.a,
-        wrong=Mutant("wrong", predict=lambda x: small / 2 * x.a),
+        mutant=Mutant("false", predict=lambda x: small / 2 * x.a),
     )
     tried = np.linspace(1, 2, 101)
     worst = float(tried[np.argmax((1.5 + small * tried) - 1.5 - small * tried)])
@@ -71,11 +71,11 @@ def test_the_worst_error_of_many_integrations_is_no_counterexample():
         simulate=radius,
         predict=lambda x: x.a**2 + x.b**2,
         space=Space(a=Real(1, 2), b=Real(1, 2), speed=Real(1, 30)),
-        wrong=Mutant("wrong", predict=lambda x: 0.9 * (x.a**2 + x.b**2)),
+        mutant=Mutant("false", predict=lambda x: 0.9 * (x.a**2 + x.b**2)),
         integrates=True,
     )
     assert not attack(statement).refuted
-    assert attack(statement, reading="wrong").refuted
+    assert attack(statement, reading="false").refuted
 
 
 def average_is(mean, sample, space):
@@ -84,7 +84,7 @@ def average_is(mean, sample, space):
         equal("mean", lambda r: r.mean(r.sim), lambda r: r.theory),
         simulate=sample,
         predict=mean,
-        wrong=Mutant("wrong", predict=lambda x: 2 + mean(x)),
+        mutant=Mutant("false", predict=lambda x: 2 + mean(x)),
         space=space,
         keys=64,
     )
@@ -119,4 +119,4 @@ def test_an_average_must_miss_with_fresh_keys():
         reading = statement.primary()
         suspect = Scored(np.array([[0.5]]), np.ones(1), np.zeros(1))
         confirmation = Confirmation(Setup(statement, (reading,), Settings({}, {}), seed))
-        assert not confirmation.confirmed({reading.claims[0]: suspect})
+        assert not confirmation.confirm({reading.claims[0]: suspect})

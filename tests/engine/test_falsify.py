@@ -180,13 +180,13 @@ def test_what_depends_on_the_key_is_found_and_replayed_under_the_same_key():
         predict=lambda x: 0.0,
     )
 
-    def drawn(seed):
+    def draw(seed):
         return float(jax.random.uniform(simulation_keys(jax.random.key(seed), 1)[0]))
 
     with jax.enable_x64(True):
-        violating = next(seed for seed in range(100) if drawn(seed) > 0.6)
-        fine = next(seed for seed in range(100) if drawn(seed) < 0.4)
-        share = drawn(fine) / 0.5
+        violating = next(seed for seed in range(100) if draw(seed) > 0.6)
+        fine = next(seed for seed in range(100) if draw(seed) < 0.4)
+        share = draw(fine) / 0.5
     assert falsify(statement, budget=200, seed=violating).attacks[0].refuted
     (survivor,) = falsify(statement, budget=200, seed=fine).attacks
     assert not survivor.refuted

@@ -27,11 +27,11 @@ def verdict_of(statement, **options) -> Verdict:
     return verify(statement, **options).verdict
 
 
-def test_a_true_equality_holds_and_the_wrong_reading_is_rejected():
+def test_a_true_equality_holds_and_refutes_its_mutant():
     statement = theorem(equal("a", lambda r: r.sim["a"], lambda r: r.theory["a"]))
     assert verdict_of(statement) is Verdict.HOLDS
-    assert mutation(statement).killed_by("a") == ("wrong",)
-    assert verify(statement, reading="wrong").verdict is Verdict.VIOLATED
+    assert mutation(statement).killed_by("a") == ("false",)
+    assert verify(statement, reading="false").verdict is Verdict.VIOLATED
 
 
 def test_an_equality_off_by_a_hair_beyond_its_rounding_is_caught():
@@ -49,12 +49,12 @@ def test_an_equality_reached_by_another_order_of_summation_is_not_refuted():
         terms = x.a / jnp.arange(1, 2001, dtype=x.a.dtype)
         return {"a": jax.lax.scan(lambda s, t: (s + t, None), 0 * x.a, terms[::-1])[0]}
 
-    wrong = Mutant("wrong", predict=lambda x: {"a": x.a * 8.18})
+    mutant = Mutant("false", predict=lambda x: {"a": x.a * 8.18})
     statement = theorem(
         equal("sum", lambda r: r.sim["a"], lambda r: r.theory["a"]),
         simulate=simulate,
         predict=predict,
-        wrong=wrong,
+        mutant=mutant,
     )
     assert verdict_of(statement) is Verdict.HOLDS
 
@@ -283,18 +283,18 @@ def test_claims_asked_for_are_checked_alone_on_the_same_instances():
         verify(statement, claims=["quotient"])
 
 
-def test_an_equality_is_not_told_from_wrong_by_errors_smaller_than_its_own():
-    """The end is known to 70 percent, and wrong, without an error of its own, is 50 percent off."""
-    blurred = theorem(
+def test_an_equality_excludes_no_mutant_by_errors_smaller_than_its_own():
+    """The end is known to 70 percent; the mutant, which has no error itself, is 50 percent off."""
+    coarse = theorem(
         equal("limit", lambda r: r.limit(r.sim["path"]), lambda r: r.theory["a"]),
         simulate=lambda x, key: {"path": x.a * (1 - 0.95 ** jnp.arange(20.0))},
-        wrong=Mutant(
-            "wrong",
+        mutant=Mutant(
+            "false",
             simulate=lambda x, key: {"path": jnp.full(20, x.a)},
             predict=lambda x: {"a": 1.5 * x.a},
         ),
     )
-    assert verify(blurred).verdict is Verdict.INCONCLUSIVE
+    assert verify(coarse).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_printed_probability_without_a_number_is_open():

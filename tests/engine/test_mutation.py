@@ -16,5 +16,5 @@ theorem = Theorem(
 
 
 def test_an_equality_refutes_its_mutant():
-    found = mutation(theorem.named("local/doubled", "Doubled"))
+    found = mutation(theorem.with_id("local/doubled", "Doubled"))
     assert found.killed_by("doubled") == ("half of it",)

@@ -240,7 +240,7 @@ def test_a_file_is_loaded_again_only_when_it_has_changed(tmp_path):
     assert [claim.name for claim in again.claims] == ["another bound"]
 
 
-def test_two_states_of_a_file_within_a_second_are_told_apart(tmp_path, monkeypatch):
+def test_two_states_of_a_file_within_a_second_are_distinguished(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     path = tmp_path / "theorem_1.py"
     for nanoseconds, name in ((0, "one"), (1000, "two")):

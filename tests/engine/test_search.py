@@ -79,7 +79,7 @@ def test_sizes_are_searched_smallest_first():
         at_least("n", lambda r: r.x.b, lambda r: 1.5 + 0 * r.sim["v"][..., 0]),
         simulate=lambda x, key: {"v": x.v},
         predict=lambda x: {},
-        wrong=Mutant("wrong"),
+        mutant=Mutant("false"),
         space=Space(n=Size(64), v=Gaussian("n"), b=Real(1, 2), k=Integer(1, "n")),
     )
     found = attack(statement)
@@ -96,7 +96,7 @@ def test_gradient_ascent_climbs_where_chance_cannot():
         at_most("sum", lambda r: jnp.sum(r.sim["v"], axis=-1), lambda r: 0.995 * r.x.n),
         simulate=lambda x, key: {"v": jnp.sin(jnp.pi / 2 * x.v)},
         predict=lambda x: {},
-        wrong=Mutant("wrong"),
+        mutant=Mutant("false"),
         space=space,
     )
     assert attack(statement, settings={"n": 40}).refuted

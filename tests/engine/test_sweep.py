@@ -45,7 +45,7 @@ def test_a_theorem_is_swept_over_its_fields_in_float64():
     [
         ({"factor": [0.5, 9.0]}, "real in"),
         ({"n": [1, 2]}, "give it in sizes"),
-        ({"p": {"factor": [1.0], "other": [1.0]}}, "no size or field"),
+        ({"p": {"factor": [1.0], "other": [1.0]}}, "not a size or field"),
     ],
 )
 def test_values_that_are_none_of_the_theorem_are_refused(axes, message):

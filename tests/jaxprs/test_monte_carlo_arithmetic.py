@@ -1,4 +1,4 @@
-"""Noisy arithmetic: every rounding shows, in loops too, and nothing that is exact is moved."""
+"""Monte Carlo arithmetic: every rounding shows, in loops too, and nothing exact is moved."""
 
 import jax
 import jax.numpy as jnp
@@ -73,7 +73,7 @@ def test_loops_branches_and_calls_run_as_they_are_written():
     for before, after in zip(jax.tree.leaves(plain), jax.tree.leaves(moved), strict=True):
         np.testing.assert_allclose(after, before, rtol=FEW_ROUNDINGS)
     np.testing.assert_array_equal(moved[0], plain[0])
-    assert jnp.all(moved[3] != plain[3])  # what is called is noisy, too
+    assert jnp.all(moved[3] != plain[3])  # what is called is perturbed, too
 
 
 def test_what_is_equal_or_counts_stays_so():

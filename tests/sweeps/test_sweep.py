@@ -104,11 +104,11 @@ def test_sizes_are_static_compiled_once_and_filled_up():
         assert isinstance(width, int)
         return rate * jnp.ones(width)
 
-    def told(done, total, text):
+    def report(done, total, text):
         compiled.extend([text] if text.startswith("compiling") else [])
 
     found = sweep(
-        network, {"rate": np.linspace(0, 1, 40)}, sizes={"width": [2, 4]}, tile=8, progress=told
+        network, {"rate": np.linspace(0, 1, 40)}, sizes={"width": [2, 4]}, tile=8, progress=report
     )
     assert compiled == ["compiling width = 2", "compiling width = 4"]
     assert found["network"].dims == ("width", "rate", "network_0")

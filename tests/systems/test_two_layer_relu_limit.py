@@ -281,7 +281,7 @@ def test_finite_networks_approach_the_limit_as_one_over_root_width():
     for name in errors[0]:
         slope = loglog_slope(widths, np.array([error[name] for error in errors]))
         assert slope.low <= -0.5 <= slope.high, (name, slope)
-        # The claim has teeth: exponents -1/4 and -1 are excluded.
+        # The claim can fail: exponents -1/4 and -1 are excluded.
         assert slope.low > -1 and slope.high < -0.25, (name, slope)
 
 

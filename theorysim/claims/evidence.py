@@ -18,11 +18,11 @@ from theorysim.numerics.statistics import student_quantile
 # Chance that a true claim is refuted by Monte-Carlo noise, shared among all its comparisons.
 FALSE_ALARM = 1e-3
 
-# A claim holds once this share of its instances (and of the points of each) tells true from false.
+# A claim holds once this share of its instances (and of the points of each) is resolved.
 RESOLVED_SHARE = 0.5
 
 # An agreement of two sides is resolved if the error is below this share of them: it would have
-# seen a lost factor of 1.001. Mutants that change the sides by more must be told apart, too.
+# seen a lost factor of 1.001. Mutants that change the sides by more must be refuted, too.
 EQUALITY_RESOLUTION = 1e-3
 
 
@@ -66,7 +66,7 @@ class Evidence:
     """What was measured of a claim: on all instances, on every ladder, and of its mutants.
 
     `contrasts` measure the same claim on the same instances under mutants that share its
-    simulation: what an agreement must be told apart from.
+    simulation: what an agreement must exclude.
     """
 
     measurement: Measurement
@@ -134,14 +134,14 @@ def tabulate(measurement: Measurement) -> Points:
             "rounding": np.asarray(measurement.rounding).reshape(rows, 1) + own,
             "integrator": np.asarray(measurement.integrator).reshape(rows, 1) + 0 * own,
             "limit": table["limit"],
-            "sampling": _widened(quantile, table["skewness"]) * table["sampling"],
+            "sampling": _widen(quantile, table["skewness"]) * table["sampling"],
         }
         other = parts["integrator"] + parts["limit"] + parts["sampling"]
         error = parts["rounding"] + other
     return Points(table["lhs"], table["rhs"], table["applies"].astype(bool), error, other, parts)
 
 
-def _widened(quantile: float, skewness: np.ndarray) -> np.ndarray:
+def _widen(quantile: float, skewness: np.ndarray) -> np.ndarray:
     """Student's quantile with Johnson's correction for skewed batches, taken on both sides.
 
     Without it the mean of a square (256 draws, 16 instances) was refuted in 15 of 1000 cases

@@ -108,7 +108,7 @@ SEPARATOR = " | "
 
 
 @lru_cache(maxsize=1024)
-def mutated(reading: ResolvedReading, mutant: Mutant) -> ResolvedReading:
+def mutate(reading: ResolvedReading, mutant: Mutant) -> ResolvedReading:
     """The reading with what the mutant changes; the same object for the same pair."""
     changed = {claim.name: claim for claim in mutant.claims or ()}
     return dataclasses.replace(

@@ -65,7 +65,7 @@ class Run:
     sources: set[str] = field(default_factory=set, compare=False)
     paths: list[Path] = field(default_factory=list, compare=False)
 
-    def disturbed(self, **disturbance: Any) -> Run:
+    def disturb(self, **disturbance: Any) -> Run:
         """The same run with an error source disturbed; it takes notes of its own."""
         return dataclasses.replace(
             self, disturbance=Disturbance(**disturbance), sources=set(), paths=[]

@@ -57,12 +57,12 @@ class Space:
         """All sizes, the defaults replaced by the checked choices.
 
         Raises:
-            UsageError: for a name that is no size or a number out of its range.
+            UsageError: for a name that is not a size and a number out of range.
         """
         sizes = {name: size.default for name, size in self.sizes.items()}
         for name, number in chosen.items():
             if name not in self.sizes:
-                raise UsageError(f"{name!r} is no size; sizes are {list(self.sizes)}")
+                raise UsageError(f"{name!r} is not a size; the sizes are {list(self.sizes)}")
             size = self.sizes[name]
             if not _is_integer(number) or not size.low <= number <= size.high:
                 raise UsageError(
@@ -129,11 +129,13 @@ class Space:
             raise InstanceError('an instance is an object {"sizes": {...}, "values": {...}}')
         sizes = data.get("sizes", {})
         if not isinstance(sizes, Mapping) or set(sizes) - set(self.sizes):
-            raise InstanceError(f"sizes: expected some of {list(self.sizes)}, but {sizes} arrived")
+            raise InstanceError(
+                f"sizes: expected names among {list(self.sizes)}, but {sizes} arrived"
+            )
         if not all(isinstance(v, int) and not isinstance(v, bool) for v in sizes.values()):
             raise InstanceError(f"sizes: expected integers, but {dict(sizes)} arrived")
         if set(data["values"]) & set(self.sizes):
-            raise InstanceError("values: sizes stand in an object of their own")
+            raise InstanceError('values: sizes belong in the object "sizes"')
         return self.instance(**sizes, **data["values"])
 
 
@@ -142,10 +144,12 @@ def _check_name(name: str) -> None:
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise ValueError(
             f"{name!r} cannot name a field or a size: expected a word of letters, digits and "
-            "underscores that starts with a letter and is no keyword of Python"
+            "underscores that starts with a letter and is not a Python keyword"
         )
     if name in RESERVED:
-        raise ValueError(f"{name!r} cannot name a field or a size: every instance has its own")
+        raise ValueError(
+            f"{name!r} cannot name a field or a size: every instance has an attribute of that name"
+        )
 
 
 def _is_integer(number: Any) -> bool:

@@ -16,7 +16,7 @@ from theorysim.claims.reading import (
     Reading,
     ResolvedReading,
     Simulate,
-    mutated,
+    mutate,
     nothing,
 )
 from theorysim.claims.source import Printed, Source
@@ -49,7 +49,7 @@ class Theorem:
         keys: how many independent simulations each instance gets. With one, `r.sim` is what
             `simulate` returns; with more, its arrays lead with the axis of keys, and claims with
             `r.mean` need a multiple of 64.
-        instances: how many instances `verify` checks unless told otherwise.
+        instances: how many instances `verify` checks by default.
         mutant_instances: how many instances a mutant is tried on.
         integrates: predict or simulate integrate an ODE with `tolerance_scale=x.tolerance_scale`,
             whose error a second, coarser run measures.
@@ -111,8 +111,8 @@ class Theorem:
             unknown = set(claim.over) - known
             if unknown:
                 raise ValueError(
-                    f"{claim.name}: a ladder over {min(unknown)!r}, which is no size or field of "
-                    f"the space; it has {sorted(known)}"
+                    f"{claim.name}: a ladder over {min(unknown)!r}, which is not a size or field "
+                    f"of the space; it has {sorted(known)}"
                 )
 
     def _check_keys(self, reading: ResolvedReading) -> None:
@@ -131,12 +131,14 @@ class Theorem:
             _refuse_repeated(list(mutant.of), f"readings of {mutant.name}")
             unknown = set(mutant.of) - {reading.name for reading in readings}
             if unknown:
-                raise ValueError(f"mutant {mutant.name!r} of {min(unknown)!r}, which is no reading")
+                raise ValueError(
+                    f"mutant {mutant.name!r} of {min(unknown)!r}, which is not a reading"
+                )
             claims = {c.name for reading in self.mutates(mutant) for c in reading.claims}
             lost = {claim.name for claim in mutant.claims or ()} - claims
             if lost:
                 raise ValueError(
-                    f"mutant {mutant.name!r} changes {min(lost)!r}, which is no claim of the "
+                    f"mutant {mutant.name!r} changes {min(lost)!r}, which is not a claim of the "
                     f"readings that it varies; they have {sorted(claims)}"
                 )
             for reading in self.mutates(mutant):
@@ -144,7 +146,7 @@ class Theorem:
                 self._check_keys(mutated(reading, mutant))
         every = {claim.name for reading in readings for claim in reading.claims}
         if set(self.survivors) - every:
-            raise ValueError(f"survivors: {min(set(self.survivors) - every)!r} is no claim")
+            raise ValueError(f"survivors: {min(set(self.survivors) - every)!r} is not a claim")
 
     @cached_property
     def _resolved(self) -> dict[str, ResolvedReading]:
@@ -186,7 +188,7 @@ class Theorem:
         """
         found = {}
         for mutant in self.mutants:
-            varied = [mutated(reading, mutant) for reading in self.mutates(mutant)]
+            varied = [mutate(reading, mutant) for reading in self.mutates(mutant)]
             found |= {reading.name: reading for reading in varied}
             if len(varied) == 1:
                 found[mutant.name] = varied[0]
@@ -197,11 +199,11 @@ class Theorem:
         own = self._resolved.get(reading.name)
         if own is None:
             return {}
-        found = {m: mutated(own, m) for m in self.mutants if own in self.mutates(m)}
+        found = {m: mutate(own, m) for m in self.mutants if own in self.mutates(m)}
         names = {claim.name for claim in reading.claims}
         return {mutant: variant.only(names) for mutant, variant in found.items()}
 
-    def named(self, id: str, title: str) -> Theorem:
+    def with_id(self, id: str, title: str) -> Theorem:
         """The theorem with its id and title."""
         return dataclasses.replace(self, id=id, title=title)
 

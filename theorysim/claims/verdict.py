@@ -19,6 +19,6 @@ class Verdict(StrEnum):
 SEVERITY = (Verdict.VIOLATED, Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.HOLDS)
 
 
-def combined(verdicts: Iterable[Verdict]) -> Verdict:
+def conjunction(verdicts: Iterable[Verdict]) -> Verdict:
     """The verdict of a conjunction; an empty one says nothing."""
     return min(verdicts, key=SEVERITY.index, default=Verdict.VACUOUS)

@@ -14,7 +14,7 @@ from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.options import AsJson, Files, Id, Settings, progress_bar
 from theorysim.cli.settings import parse_settings
-from theorysim.cli.show import description, wrapped
+from theorysim.cli.show import description, wrap
 from theorysim.cli.sweep import sweep as sweep_command
 from theorysim.environment import collect_rarely, prepare
 from theorysim.errors import UsageError
@@ -27,7 +27,8 @@ BAD_USAGE = 2
 
 app = typer.Typer(
     help="Verify theorems about learning dynamics by running them.",
-    epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, 1 our fault.",
+    epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, "
+    "1 internal error.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -42,7 +43,7 @@ def main() -> None:
         app(prog_name="theorysim")
     except UsageError as error:
         message = str(error)
-    except Exception as error:  # a user's own file may raise anything; our faults pass on
+    except Exception as error:  # a user's own file may raise anything; internal errors pass on
         from theorysim.engine.registry.index import fault_in_a_file
 
         fault = fault_in_a_file(error)
@@ -111,10 +112,10 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
 
 def _print_paper(slug: str, citation: Citation | None, rows: Catalogue) -> None:
     source = f": {citation.title} ({citation.year})" if citation else ""
-    typer.echo(wrapped(slug + source))
+    typer.echo(wrap(slug + source))
     width = 2 + max(len(entry.id) for entry in rows)
     for entry in rows:
-        typer.echo(wrapped(entry.headline, f"  {entry.id:<{width}}", " " * (width + 2)))
+        typer.echo(wrap(entry.headline, f"  {entry.id:<{width}}", " " * (width + 2)))
 
 
 @app.command()
@@ -129,7 +130,7 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     typer.echo(f"{entry.id}\n")
     for paragraph in docstring(entry.path).split("\n\n"):
         as_it_stands = re.search(r"^[\s*-]", paragraph, re.MULTILINE)
-        typer.echo(f"{paragraph if as_it_stands else wrapped(paragraph, rest='')}\n")
+        typer.echo(f"{paragraph if as_it_stands else wrap(paragraph, rest='')}\n")
     for line in description(entry, registry.citation(entry), theorem):
         typer.echo(line)
 

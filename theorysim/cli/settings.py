@@ -22,7 +22,7 @@ GRID = "expected NAME=LOW:HIGH:N, NAME=log:LOW:HIGH:N or NAME=VALUE,VALUE,..."
 def parse_settings(texts: Iterable[str]) -> dict[str, Any]:
     """The values of `--set NAME=VALUE`: numbers and (nested) lists of numbers."""
     found = {}
-    for name, value in _named("--set", texts, SETTING).items():
+    for name, value in _split("--set", texts, SETTING).items():
         found[name] = _json(value)
         if not _is_numeric(found[name]):
             raise UsageError(f"--set {name}={value}: {SETTING}")
@@ -35,7 +35,7 @@ def parse_box(texts: Iterable[str]) -> dict[str, Any]:
     Numbers stay as they are written, because certificates are about decimals, not about floats.
     """
     found = {}
-    for name, value in _named("--box", texts, BOX).items():
+    for name, value in _split("--box", texts, BOX).items():
         ends = tuple(end.strip() for end in value.split(":"))
         if not all(ends) or len(ends) > 2:
             raise UsageError(f"--box {name}={value}: {BOX}")
@@ -46,7 +46,7 @@ def parse_box(texts: Iterable[str]) -> dict[str, Any]:
 def parse_grid(texts: Iterable[str]) -> dict[str, list[float]]:
     """The values of `--grid NAME=LOW:HIGH:N`, `NAME=log:LOW:HIGH:N` and `NAME=VALUE,VALUE,...`."""
     found = {}
-    for name, value in _named("--grid", texts, GRID).items():
+    for name, value in _split("--grid", texts, GRID).items():
         try:
             found[name] = _axis(value)
         except ValueError:
@@ -54,7 +54,7 @@ def parse_grid(texts: Iterable[str]) -> dict[str, list[float]]:
     return found
 
 
-def _named(option: str, texts: Iterable[str], expected: str) -> dict[str, str]:
+def _split(option: str, texts: Iterable[str], expected: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         name, _, value = (part.strip() for part in text.partition("="))

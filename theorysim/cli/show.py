@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from theorysim.engine.registry import Entry
 
 
-def wrapped(text: str, first: str = "", rest: str = "    ") -> str:
+def wrap(text: str, first: str = "", rest: str = "    ") -> str:
     """Text that fits the terminal; words stay whole."""
     columns = shutil.get_terminal_size().columns
     return textwrap.fill(
@@ -31,7 +31,7 @@ def description(entry: Entry, citation: Citation | None, theorem: Theorem) -> It
     """The source of a statement and the parts of its theorem."""
     if citation:
         paper = f"{citation.authors} ({citation.year}). {citation.title}. {citation.venue}."
-        yield wrapped(paper, "paper       ", " " * 12)
+        yield wrap(paper, "paper       ", " " * 12)
     yield f"file        {entry.path}"
     if entry.aliases:
         yield f"aliases     {', '.join(entry.aliases)}"
@@ -50,14 +50,14 @@ def description(entry: Entry, citation: Citation | None, theorem: Theorem) -> It
     yield "mutants" if theorem.mutants else "mutants     none: nothing shows that a claim can fail"
     for mutant in theorem.mutants:
         of = f" (of {', '.join(mutant.of)})" if mutant.of else ""
-        yield wrapped(f"{mutant.name}{of}", "  ", "  ")
+        yield wrap(f"{mutant.name}{of}", "  ", "  ")
     for claim, reason in theorem.survivors.items():
-        yield wrapped(f"{claim}: no mutant, {reason}", "  ", "    ")
+        yield wrap(f"{claim} refutes no mutant: {reason}", "  ", "    ")
 
 
 def _assumption(assumption: Assumption) -> Iterator[str]:
     yield f"assumption  {assumption.name}"
-    yield wrapped(str(assumption.source), "  ", "  ")
+    yield wrap(str(assumption.source), "  ", "  ")
     yield from _hypotheses(assumption.hypotheses.items())
     for name in assumption.requirements:
         yield f"  requires  {name}"
@@ -65,9 +65,9 @@ def _assumption(assumption: Assumption) -> Iterator[str]:
 
 def _reading(theorem: Theorem, reading: ResolvedReading) -> Iterator[str]:
     yield f"reading     {reading.name}" + (" (primary)" if reading.primary else "")
-    yield wrapped(str(reading.source), "  ", "  ")
+    yield wrap(str(reading.source), "  ", "  ")
     if reading.note:
-        yield wrapped(reading.note, "  ", "  ")
+        yield wrap(reading.note, "  ", "  ")
     for assumption in reading.assumes:
         yield f"  under {assumption.name}"
     shared = {name for assumption in reading.assumes for name in assumption.hypotheses}
@@ -86,14 +86,14 @@ def _hypotheses(hypotheses: Iterable[tuple[str, Margin]]) -> Iterator[str]:
 
     for name, margin in hypotheses:
         strictly = " (strictly)" if isinstance(margin, Strict) else ""
-        yield wrapped(f"if {name}{strictly}", "  ", "     ")
+        yield wrap(f"if {name}{strictly}", "  ", "     ")
 
 
 def _part(name: str, text: str) -> str:
-    return wrapped(text, f"  {name:<13} ", " " * 16)
+    return wrap(text, f"  {name:<13} ", " " * 16)
 
 
 def _claims(claims: Iterable[Claim]) -> Iterator[str]:
     for claim in claims:
         text = f"{claim.name}: {claim.statement}" if claim.statement else claim.name
-        yield wrapped(text, f"  {claim.kind:<16} ", " " * 19)
+        yield wrap(text, f"  {claim.kind:<16} ", " " * 19)

@@ -66,23 +66,20 @@ def sweep(
     Fields that are not on the grid are drawn anew for every seed.
     """
     prepare()
+    request = {
+        "id": id,
+        "grid": grid,
+        "seeds": seeds,
+        "seed": seed,
+        "settings": settings,
+        "reading": reading,
+        "claim": claim,
+        "theorems": [str(path.resolve()) for path in theorems],
+    }
     if resume is not None:
-        if id or grid:
-            raise UsageError("--resume takes theorem and grid from the store: leave both out")
-        request, out = _stored_request(resume), resume
-    else:
-        if not id:
-            raise UsageError("name a theorem, or a store with --resume")
-        request = {
-            "id": id,
-            "grid": grid,
-            "seeds": seeds,
-            "seed": seed,
-            "settings": settings,
-            "reading": reading,
-            "claim": claim,
-            "theorems": [str(path.resolve()) for path in theorems],
-        }
+        request, out = _stored_request(resume, request), resume
+    elif not id:
+        raise UsageError("name a theorem, or a store with --resume")
     _join(coordinator, processes, process)
     dataset = _run(request, out)
     _print_summary(dataset, out)
@@ -92,7 +89,10 @@ def sweep(
         draw(dataset, plot)
 
 
-def _stored_request(path: Path) -> dict[str, Any]:
+def _stored_request(path: Path, asked: dict[str, Any]) -> dict[str, Any]:
+    """The request of the store, which takes no theorem and no grid besides."""
+    if asked["id"] or asked["grid"]:
+        raise UsageError("--resume takes theorem and grid from the store: leave both out")
     from theorysim.sweeps.store import attributes
 
     request = attributes(path).get("request")

@@ -24,7 +24,7 @@ def render(report: Report, console: Console) -> None:
     sizes = ", ".join(f"{name} = {number}" for name, number in report.sizes.items())
     console.print(Text(f"{report.theorem}  {report.title}", style="bold"))
     console.print(
-        f"{_counted(report.instances, 'instance')}, seed {report.seed}"
+        f"{_count(report.instances, 'instance')}, seed {report.seed}"
         + (f", {sizes}" if sizes else "")
     )
     if len(report.readings) > 1:
@@ -35,7 +35,7 @@ def render(report: Report, console: Console) -> None:
     for warning in report.warnings:
         console.print(Text(f"\nwarning: {warning}", style="yellow"))
     console.print()
-    console.print(Text("verdict: ").append(_coloured(str(report.verdict))))
+    console.print(Text("verdict: ").append(_colour(str(report.verdict))))
 
 
 def render_decisive(report: Report, console: Console) -> None:
@@ -54,8 +54,8 @@ def render_attacks(report: FalsifyReport, console: Console) -> None:
         "those that meet the hypotheses are evaluated"
     )
     for attack in report.attacks:
-        runs = f" ({_counted(attack.runs, 'run')})" if attack.runs != attack.evaluations else ""
-        spent = f"{_counted(attack.evaluations, 'evaluation')}{runs}"
+        runs = f" ({_count(attack.runs, 'run')})" if attack.runs != attack.evaluations else ""
+        spent = f"{_count(attack.evaluations, 'evaluation')}{runs}"
         title = Text(f"\n{attack.reading}, {attack.claim}: ")
         if attack.refuted:
             console.print(title.append("refuted", style=COLOURS["violated"]))
@@ -112,14 +112,14 @@ def _summary(report: Report) -> Table:
         name = f"* {reading.name}" if reading.primary else f"  {reading.name}"
         verdicts = [str(claim.verdict) for claim in reading.claims]
         counts = [f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts)]
-        table.add_row(name, _coloured(str(reading.verdict)), ", ".join(counts))
+        table.add_row(name, _colour(str(reading.verdict)), ", ".join(counts))
     return table
 
 
 def _render_reading(reading: ReadingReport, console: Console) -> None:
     title = Text(reading.name, style="bold")
     title.append(" (primary): " if reading.primary else ": ", style="not bold")
-    console.print(title.append(_coloured(str(reading.verdict))))
+    console.print(title.append(_colour(str(reading.verdict))))
     if reading.note:
         console.print(Padding(reading.note, (0, 0, 0, 2)))
     for hypothesis in reading.hypotheses:
@@ -146,7 +146,7 @@ def _claims_table(reading: ReadingReport) -> Table:
     for claim in reading.claims:
         numbers = (claim.lhs, claim.rhs, claim.slack, claim.error, claim.tightness)
         resolved = f"{claim.resolved}/{claim.checked}"
-        verdict = _coloured(str(claim.verdict))
+        verdict = _colour(str(claim.verdict))
         table.add_row("  " + claim.name, verdict, *map(number, numbers), resolved)
     return table
 
@@ -158,9 +158,9 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _counted(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _coloured(verdict: str) -> Text:
+def _colour(verdict: str) -> Text:
     return Text(verdict, style=COLOURS[verdict])

@@ -43,8 +43,8 @@ class Axis:
 class Seeds:
     """How many seeds each point gets, and how their keys are made.
 
-    Key s is `fold_in(jax.random.key(seed), s)` at every point (common random numbers: differences
-    between points are not blurred by noise), or, `independent`, is folded in addition with the
+    Key s is `fold_in(jax.random.key(seed), s)` at every point (common random numbers: noise does
+    not hide differences between points), or, `independent`, is folded in addition with the
     index of the sizes and the index of the point.
     """
 

@@ -57,7 +57,7 @@ def locate(
     return jnp.clip((value - low) / (high - low), 0, 1)
 
 
-def rounded(value: np.ndarray | float, digits: int) -> np.ndarray:
+def round_to(value: np.ndarray | float, digits: int) -> np.ndarray:
     """Entries in a few significant digits."""
     value = np.asarray(value, float)
     with np.errstate(divide="ignore"):
@@ -74,7 +74,7 @@ def round_entries(value: Shaped[np.ndarray, "*shape"]) -> Iterator[np.ndarray]:
         yield np.zeros_like(value)
         yield np.ones_like(value)
         for digits in DIGITS:
-            yield rounded(value, digits)
+            yield round_to(value, digits)
 
 
 def float_arrays(low: float, high: float, shape: tuple[int, ...]) -> SearchStrategy[np.ndarray]:

@@ -115,7 +115,8 @@ class Field(abc.ABC):
             array = np.asarray(value, dtype=self.dtype())
         except (TypeError, ValueError, OverflowError):
             raise InstanceError(
-                f"{name}: expected {self.describe()}, but {_excerpt(value)} is no array of numbers"
+                f"{name}: expected {self.describe()}, but {_excerpt(value)} is not an array of "
+                "numbers"
             ) from None
         if has_booleans(value):
             raise InstanceError(
@@ -157,13 +158,15 @@ class Field(abc.ABC):
         """Values for property tests: by default, decoded points of a grid in the cube."""
         from hypothesis import strategies as st
 
-        decode = jax.jit(lambda u: self.decode(u, sizes))
+        count = self.count(sizes)
+        program = jax.jit(lambda u: self.decode(u, sizes))
+        with jax.enable_x64(True):  # compiling draws random numbers, which no example may do
+            decode = program.lower(np.zeros(count)).compile()
 
         def decoded(u: Float[np.ndarray, " count"]) -> np.ndarray:
             with jax.enable_x64(True):
                 return np.asarray(decode(u))
 
-        count = self.count(sizes)
         numerators = st.lists(st.integers(0, GRID), min_size=count, max_size=count)
         return numerators.map(lambda n: np.asarray(n, np.float64) / GRID).map(decoded)
 

@@ -21,7 +21,7 @@ from theorysim.claims.kinds.pointwise import Pointwise, States
 
 @dataclass(frozen=True, eq=False)
 class Equality(Pointwise):
-    """lhs = rhs: both agree within the error, which tells what a mutant would make of them."""
+    """lhs = rhs: both agree within an error that would have shown what a mutant makes of them."""
 
     kind: ClassVar[str] = "equal"
     has_contrasts: ClassVar[bool] = True
@@ -42,9 +42,9 @@ class Equality(Pointwise):
     def resolved_rows(
         self, points: Points, holds: np.ndarray, contrasts: tuple[Measurement, ...]
     ) -> np.ndarray:
-        """Where every mutant that changes the sides is told apart; else where the error is small.
+        """Where every mutant that changes the sides is refuted; where none does, small errors.
 
-        What a mutant changes by less than the resolution of equalities it need not show.
+        A change below the resolution of equalities need not show.
         """
         fine = (points.error <= EQUALITY_RESOLUTION * points.scale) & points.applies
         small = fine.sum(1) >= RESOLVED_SHARE * np.maximum(points.applies.sum(1), 1)
@@ -52,8 +52,8 @@ class Equality(Pointwise):
         for contrast in contrasts:
             other = tabulate(contrast)
             changes = _changes(points, other)
-            told = np.any(self.states(_with_error_of(other, points))[1], axis=1)
-            apart &= told | ~changes
+            refuted = np.any(self.states(_with_error_of(other, points))[1], axis=1)
+            apart &= refuted | ~changes
             changed |= changes
         return np.where(changed, apart, small)
 
@@ -70,7 +70,7 @@ class Equality(Pointwise):
 
 
 def _with_error_of(mutant: Points, points: Points) -> Points:
-    """The mutant with errors not below those of the equality that it is to be told from."""
+    """The mutant with errors not below those of the equality that it is to differ from."""
     own = points.error
     if own.shape != mutant.error.shape:
         own = np.max(own, axis=1, keepdims=True)

@@ -38,10 +38,9 @@ class Existence(Claim):
         least = np.where(applies & ~np.isnan(room).any(1), room.min(1), -np.inf)
         row = int(np.argmax(np.where(witnesses, np.inf, least)))
         column = int(np.argmin(np.where(np.isnan(room[row]), np.inf, room[row])))
-        share = f"{witnesses.sum()} of {applies.sum()} instances"
         return Judgement(
             Verdict.HOLDS if witnesses.any() else Verdict.INCONCLUSIVE,
-            f"{share} do" if witnesses.any() else f"{share}: nothing drawn meets it",
+            f"met at {witnesses.sum()} of {applies.sum()} drawn instances",
             lhs=float(points.lhs[row, column]),
             rhs=float(points.rhs[row, column]),
             slack=float(room[row, column]),

@@ -11,8 +11,8 @@ from theorysim.claims.evidence import RESOLVED_SHARE, Measurement, Points
 from theorysim.claims.kinds.base import Side
 from theorysim.claims.kinds.pointwise import Pointwise, States
 
-# Equality attained in a non-strict inequality counts as a tie if only rounding blurs it and the
-# rounding is below the square root of the precision, relative to the sides.
+# Equality attained in a non-strict inequality counts as a tie if rounding is its only error, and is
+# below the square root of the precision, relative to the sides.
 TIE_RESOLUTION = np.sqrt(np.finfo(np.float64).eps)
 
 

@@ -60,7 +60,7 @@ class Climb(NamedTuple):
 
     @property
     def undefined(self) -> np.ndarray:
-        """Per instance, whether the quantity or its error is no finite number where it applies."""
+        """Per instance, whether the quantity or its error is not finite where it applies."""
         known = np.isfinite(self.quantity) & np.isfinite(self.error)
         return np.any(self.applies & ~known, axis=1)
 
@@ -127,7 +127,9 @@ def fit_power(rungs: np.ndarray, series: np.ndarray, systematic: np.ndarray | No
 
 def undefined_note(found: Climb) -> str:
     """How many instances gave no number."""
-    return f"{found.undefined.sum()} instances gave no finite number or error"
+    return (
+        f"{found.undefined.sum()} of {len(found.quantity)} instances gave no finite number or error"
+    )
 
 
 def unresolved_note(found: Climb, resolved: int) -> str:

@@ -83,10 +83,14 @@ class Limit(Claim):
         applies = found.applies_throughout
         if fit.rows and (fit.exponent - fit.half_width >= 0 or fit.settles):
             return Verdict.VIOLATED, ""
-        if found.undefined.any() or (found.applies.any(1) & ~applies).any():
+        if found.undefined.any():
             return Verdict.INCONCLUSIVE, undefined_note(found)
+        partly = found.applies.any(1) & ~applies
+        if partly.any():
+            share = f"{partly.sum()} of {len(partly)} instances"
+            return Verdict.INCONCLUSIVE, f"for {share} the claim applies on some rungs only"
         if (applies & ~reached & ~fitted).any():
-            return Verdict.INCONCLUSIVE, "some distances rise out of their errors"
+            return Verdict.INCONCLUSIVE, "some distances exceed their errors on some rungs only"
         if not resolved or resolved < RESOLVED_SHARE * applies.sum():
             return Verdict.INCONCLUSIVE, unresolved_note(found, resolved)
         if not fit.rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import jax.numpy as jnp
 import numpy as np
 
 from theorysim.claims.evidence import (
@@ -42,16 +43,21 @@ class Probable(Claim):
         return rhs - lhs
 
     def printed_probability(self, run: Run) -> Any:
-        """The probability that is printed, one number per instance."""
-        return self.probability(run)
+        """The probability that is printed, one number per instance.
+
+        Raises:
+            UsageError: for an array.
+        """
+        probability = jnp.asarray(self.probability(run), float)
+        if probability.shape:
+            raise UsageError(f"claim {self.name!r}: the printed probability must be one number")
+        return probability
 
     def judge(self, evidence: Evidence) -> Judgement:
         """Clopper-Pearson bounds per instance; what rounding decides counts both ways."""
         measurement = evidence.measurement
         rows, keys = np.asarray(measurement.lhs).shape[:2]
         probability = np.asarray(measurement.probability)
-        if probability.shape != (rows,):
-            raise UsageError(f"claim {self.name!r}: the printed probability must be one number")
         points = tabulate(measurement)
         holds, violated = AtMost(self.name, self.lhs, self.rhs).states(points)
         applies = np.asarray(measurement.applies).reshape(rows, keys, -1)
@@ -72,7 +78,10 @@ class Probable(Claim):
             verdict = Verdict.VIOLATED
             note = f"{bad.sum()} of {judged.sum()} instances fail too often"
         elif blank.any():
-            verdict, note = Verdict.INCONCLUSIVE, f"{blank.sum()} instances gave no number"
+            verdict, note = (
+                Verdict.INCONCLUSIVE,
+                f"{blank.sum()} of {judged.sum()} instances gave no number",
+            )
         elif good.sum() >= RESOLVED_SHARE * judged.sum():
             verdict, note = Verdict.HOLDS, f"{keys} keys per instance"
         else:

@@ -105,11 +105,7 @@ def certify(
     if max_boxes < 1:
         raise UsageError(f"max_boxes {max_boxes}: expected at least 1")
     with jax.enable_x64(True):
-        chosen = select_readings(theorem, reading)
-        targets = [(r, c) for r in chosen for c in r.claims if claim in (None, c.name)]
-        if not targets:
-            names = sorted({c.name for r in chosen for c in r.claims})
-            raise UsageError(f"{theorem.id} has no claim {claim!r}; it has {names}")
+        targets = [(r, c) for r in select_readings(theorem, reading, claim) for c in r.claims]
         parts = [] if instance is not None else pieces(theorem.space, box or {})
         if instance is not None:
             job: Any = _AtInstance(theorem, _read(theorem, instance), precision, max_precision)
@@ -155,9 +151,9 @@ def _formula(
         return *both, given
 
     relation = claim.relation, claim.strict, subject
-    formula = _traced(theorem, reading, sides, sizes, *relation)
+    formula = _trace(theorem, reading, sides, sizes, *relation)
     if sources:
-        raise UsageError(f"{subject} is known up to {' and '.join(sorted(sources))}: verify it")
+        raise UsageError(f"{subject} has an error of {' and '.join(sorted(sources))}: verify it")
     if formula.needs[-2]:
         raise UsageError(f"{subject} integrates an ODE, whose error no enclosure bounds: verify it")
     return formula
@@ -166,10 +162,10 @@ def _formula(
 def _hypotheses(theorem: Theorem, reading: ResolvedReading, sizes: Mapping[str, int]) -> Formula:
     """A relation that holds wherever the hypotheses are met."""
     subject = f"the hypotheses of {theorem.id}, reading {reading.name!r}"
-    return _traced(theorem, reading, lambda x, keys: (0, 0, None), sizes, "equal", False, subject)
+    return _trace(theorem, reading, lambda x, keys: (0, 0, None), sizes, "equal", False, subject)
 
 
-def _traced(
+def _trace(
     theorem: Theorem,
     reading: ResolvedReading,
     sides: Callable[[Instance, Any], tuple],
@@ -222,8 +218,10 @@ class _AtInstance:
             margins = self._decision(_hypotheses(self.theorem, reading, sizes))
             self.excluded[reading.name] = margins.outcome is Outcome.OUTSIDE
         if self.excluded[reading.name]:
-            return _decided(empty, Decision(Outcome.OUTSIDE), data)
-        return _decided(empty, self._decision(_formula(self.theorem, reading, claim, sizes)), data)
+            return _with_decision(empty, Decision(Outcome.OUTSIDE), data)
+        return _with_decision(
+            empty, self._decision(_formula(self.theorem, reading, claim, sizes)), data
+        )
 
     def _decision(self, formula: Formula) -> Decision:
         x, key = self.instance
@@ -236,7 +234,7 @@ class _AtInstance:
         return decide(formula, inputs, self.precision, self.max_precision)
 
 
-def _decided(
+def _with_decision(
     certificate: Certificate, decision: Decision, instance: Mapping[str, Any]
 ) -> Certificate:
     numbers = {name: spell(value) for name, value in instance["values"].items()}
@@ -273,13 +271,15 @@ class _OnBox:
         found = certify_problems(
             problems, self.precision, self.max_precision, self.max_boxes, self.progress
         )
-        return self._reported(empty, found, pieces)
+        return self._with_outcome(empty, found, pieces)
 
-    def _reported(self, empty: Certificate, found: BoxOutcome, pieces: list[Piece]) -> Certificate:
+    def _with_outcome(
+        self, empty: Certificate, found: BoxOutcome, pieces: list[Piece]
+    ) -> Certificate:
         if found.place is not None and found.decision is not None:
             number, point = found.place
             data = {"theorem": self.theorem.id, **pieces[number].instance(point)}
-            empty = _decided(empty, found.decision, data)
+            empty = _with_decision(empty, found.decision, data)
         return dataclasses.replace(
             empty,
             outcome=found.outcome,

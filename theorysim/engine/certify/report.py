@@ -55,14 +55,14 @@ class Certificate:
         if not self.slack:
             return head
         if self.boxes:
-            head += f"\n    at {_listed(self.numbers)}"
+            head += f"\n    at {_assignments(self.numbers)}"
         where = f" at entry {list(self.place)}" if self.place else ""
         sides = f"{self.lhs} against {self.rhs}{where}, slack {self.slack}"
         note = f"\n    {self.note}" if self.note else ""
         return f"{head}\n    {sides} ({self.precision} bits){note}"
 
 
-def _listed(numbers: Mapping[str, Any]) -> str:
+def _assignments(numbers: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in numbers.items())
 
 
@@ -78,7 +78,7 @@ class CertifyReport(Tabular):
     box: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def judged(self) -> tuple[str, ...]:
+    def decisive_readings(self) -> tuple[str, ...]:
         """The primary reading, where it is among them, else all readings."""
         names = tuple(dict.fromkeys(certificate.reading for certificate in self.certificates))
         return (self.primary,) if self.primary in names else names
@@ -86,7 +86,7 @@ class CertifyReport(Tabular):
     @property
     def outcome(self) -> Outcome:
         """Of the primary reading (or of the only one): one violation decides."""
-        found = {c.outcome for c in self.certificates if c.reading in self.judged}
+        found = {c.outcome for c in self.certificates if c.reading in self.decisive_readings}
         order = (Outcome.VIOLATED, Outcome.UNDECIDED, Outcome.UNSUPPORTED, Outcome.OUTSIDE)
         return next((outcome for outcome in order if outcome in found), Outcome.CERTIFIED)
 
@@ -103,7 +103,7 @@ class CertifyReport(Tabular):
     def caption(self) -> str:
         """The theorem and what is certain of it."""
         where = "at this instance" if self.mode == "instance" else "on the box"
-        return f"{self.theorem}, {' and '.join(self.judged)}: {self.outcome} {where}"
+        return f"{self.theorem}, {' and '.join(self.decisive_readings)}: {self.outcome} {where}"
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
         """One row per certificate."""
@@ -129,7 +129,7 @@ class CertifyReport(Tabular):
     def __str__(self) -> str:
         lines = [self.caption]
         if self.mode == "instance":
-            lines.append(f"  at {_listed(self.certificates[0].numbers)}")
+            lines.append(f"  at {_assignments(self.certificates[0].numbers)}")
         else:
-            lines.append(f"  {_listed(self.box)}")
+            lines.append(f"  {_assignments(self.box)}")
         return "\n".join(lines + [f"  {certificate}" for certificate in self.certificates])

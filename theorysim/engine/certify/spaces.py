@@ -157,7 +157,7 @@ def pieces(space: Space, box: Mapping[str, Any]) -> list[Piece]:
     unknown = set(box) - set(space.sizes) - set(space.fields)
     if unknown:
         names = [*space.sizes, *space.fields]
-        raise UsageError(f"{min(unknown)!r} is no size or field; there are {names}")
+        raise UsageError(f"{min(unknown)!r} is not a size or field; there are {names}")
     found = []
     for sizes in _combinations(_size_values(space, box)):
         own = {name: field.box(sizes) for name, field in space.fields.items()}

@@ -82,7 +82,7 @@ class ClaimSearch:
     def _note(self) -> str:
         if not self.unconfirmed:
             return ""
-        where = "a little beside, in Monte Carlo arithmetic or with fresh keys"
+        where = "nearby, in Monte Carlo arithmetic or with fresh keys"
         return f"dropped {self.unconfirmed} violations that vanish {where}"
 
     def _attack(self, searched: int, **outcome: Any) -> Attack:
@@ -131,7 +131,7 @@ def _search_at(
         suspects = {
             one.claim: elite for one, elite in elites.items() if isinstance(one.claim, Pointwise)
         }
-        hits = {claim.name: hit for claim, hit in confirmation.confirmed(suspects).items()}
+        hits = {claim.name: hit for claim, hit in confirmation.confirm(suspects).items()}
         for one, elite in elites.items():
             one.follow(elite, confirmation)
             if one.claim.name in hits:

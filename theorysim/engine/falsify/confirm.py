@@ -13,21 +13,21 @@ import jax
 import numpy as np
 
 from theorysim.claims.evidence import Measurement, tabulate
-from theorysim.claims.instance import Instance, field_values
+from theorysim.claims.instance import Instance, SizeItems, field_values
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.falsify.objective import Points, Scored
 from theorysim.engine.falsify.shrink import Values, shrink
 from theorysim.engine.measure.batch import chunk_that_fits, measure_all
 from theorysim.engine.measure.draw import feasible
-from theorysim.engine.measure.setup import Settings, Setup, SizeItems
+from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.errors import InstanceError
 
 # How many of the best points are measured, in one batch.
 BATCH = 16
 
 # A search picks the worst error of thousands of points, while the measured one comes from a few
-# lanes: over all true statements it lay up to 2.3 times below a difference that was found.
+# perturbations: over all true statements it lay up to 2.3 times below a difference that was found.
 SEARCH_HEADROOM = 10.0
 
 # A sum that absorbs a small addend errs alike however its inputs are jittered by ulps: the measured
@@ -40,7 +40,7 @@ NEARBY = 1e-6
 KEPT_SHARE = 0.1
 
 
-class _Measured(NamedTuple):
+class _Candidates(NamedTuple):
     """Measurements of candidates by name of claim, and which candidates meet the hypotheses."""
 
     by_claim: dict[str, Measurement]
@@ -48,9 +48,9 @@ class _Measured(NamedTuple):
 
 
 class _Outcome(NamedTuple):
-    """Of candidates: whether each violates beyond its error, how much, and whether it may be.
+    """Of candidates: whether each violates beyond its error, by how much, and is feasible.
 
-    `averages` tells whether the claim takes any.
+    `averages` says whether the claim takes averages over keys.
     """
 
     violated: np.ndarray
@@ -75,20 +75,20 @@ class Confirmation:
     tried: set[bytes] = field(default_factory=set)
     unconfirmed: Counter[str] = field(default_factory=Counter)
 
-    def confirmed(self, found: Mapping[Pointwise, Scored]) -> dict[Pointwise, Values]:
+    def confirm(self, found: Mapping[Pointwise, Scored]) -> dict[Pointwise, Values]:
         """For each claim that is violated beyond its error: the shrunk form of its worst point."""
         points = self._untried(list(found.values()))
         if not points:
             return {}
         candidates = self.instances(np.array(points))
-        measurements = self._measured(candidates)
+        measurements = self._measure(candidates)
         hits = {}
         for claim in found:
             outcome = self._outcome(claim, measurements)
             for row in sorted(np.flatnonzero(outcome.violated), key=lambda r: -outcome.relative[r]):
                 if self._persists(claim, candidates[row]):
                     floor = KEPT_SHARE * outcome.relative[row]
-                    simple = self._shrunk(claim, candidates[row], floor)
+                    simple = self._shrink(claim, candidates[row], floor)
                     hits[claim] = simple if self._persists(claim, simple) else candidates[row]
                     break
                 self.unconfirmed[claim.name] += 1
@@ -129,12 +129,12 @@ class Confirmation:
         """
         about = [values, *self._about(values)]
         for monte_carlo in (False, True):  # the second takes many times longer
-            found = self._outcome(claim, self._measured(about, monte_carlo=monte_carlo))
+            found = self._outcome(claim, self._measure(about, monte_carlo=monte_carlo))
             if not found.violated[found.feasible].all():
                 return False
         if not found.averages:
             return True
-        return bool(self._outcome(claim, self._measured([values], fresh=1)).violated)
+        return bool(self._outcome(claim, self._measure([values], fresh=1)).violated)
 
     def _about(self, values: Values) -> list[Values]:
         """Instances nearby that fill a batch."""
@@ -143,13 +143,13 @@ class Confirmation:
         )
         return [
             {
-                name: self._scaled(name, value, step)
+                name: self._scale(name, value, step)
                 for (name, value), step in zip(values.items(), row)
             }
             for row in steps
         ]
 
-    def _scaled(self, name: str, value: np.ndarray, step: float) -> np.ndarray:
+    def _scale(self, name: str, value: np.ndarray, step: float) -> np.ndarray:
         """A field's value times 1 + step or 1 - step; the same where neither belongs to it."""
         if name in self.setup.settings.values or value.dtype.kind != "f":
             return value
@@ -163,11 +163,11 @@ class Confirmation:
             return factor * value
         return value
 
-    def _shrunk(self, claim: Pointwise, values: Values, floor: float) -> Values:
+    def _shrink(self, claim: Pointwise, values: Values, floor: float) -> Values:
         fixed = self.setup.settings.values
 
         def violates(candidates: Sequence[Values]) -> np.ndarray:
-            again = self._outcome(claim, self._measured(candidates))
+            again = self._outcome(claim, self._measure(candidates))
             kept = [
                 all(np.array_equal(one[name], value) for name, value in fixed.items())
                 for one in candidates
@@ -176,13 +176,13 @@ class Confirmation:
 
         return shrink(self.setup.theorem.space, self.setup.settings.sizes, values, violates)
 
-    def _measured(
+    def _measure(
         self, candidates: Sequence[Values], fresh: int = 0, monte_carlo: bool = False
-    ) -> _Measured:
+    ) -> _Candidates:
         """Measured in batches of one length, so that every pass runs the same compiled program.
 
-        All with the key of the search, or with another one where `fresh` is not zero; in noisy
-        arithmetic if asked.
+        All with the key of the search, or with another one where `fresh` is not zero; in
+        Monte Carlo arithmetic if asked.
         """
         free = self.setup.at(Settings(self.setup.settings.sizes, {}))
         (reading,) = self.setup.readings
@@ -194,23 +194,23 @@ class Confirmation:
         found = measure_all(free, x, keys, monte_carlo=monte_carlo)
         met = feasible(reading, x)
         return jax.tree.map(
-            lambda leaf: leaf[: len(candidates)], _Measured(found[reading.name], met)
+            lambda leaf: leaf[: len(candidates)], _Candidates(found[reading.name], met)
         )
 
     @staticmethod
-    def _outcome(claim: Pointwise, measured: _Measured) -> _Outcome:
+    def _outcome(claim: Pointwise, measured: _Candidates) -> _Outcome:
         m = measured.by_claim[claim.name]
         points = tabulate(m)
         with np.errstate(invalid="ignore", divide="ignore"):
             room = claim.slack(points.lhs, points.rhs)
             relative = np.where(points.applies & (points.scale > 0), -room / points.scale, -1)
         known = np.where(np.isnan(relative), -np.inf, relative)
-        blurred = replace(
+        uncertain = replace(
             m,
             rounding=SEARCH_HEADROOM * m.rounding,
             integrator=SEARCH_HEADROOM * m.integrator,
         )
-        violated = claim.violated_rows(blurred) & measured.feasible
+        violated = claim.violated_rows(uncertain) & measured.feasible
         return _Outcome(
             violated, np.max(known, axis=1), measured.feasible, bool(np.any(m.sampling > 0))
         )

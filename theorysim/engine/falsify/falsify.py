@@ -48,7 +48,7 @@ def falsify(
         UsageError: for an unknown id, name or value, with the remedy.
     """
     if isinstance(theorem, str):
-        theorem = registry.load(registry.find(theorem))
+        theorem = registry.theorem(theorem)
     if budget < 1:
         raise UsageError(f"budget {budget}: expected at least 1")
     check_seed(seed)

@@ -17,6 +17,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
+from theorysim.claims.instance import SizeItems
 from theorysim.claims.kinds import Attack, Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
@@ -28,7 +29,7 @@ from theorysim.engine.measure.errors import (
     sides_with_errors,
     simulation_keys,
 )
-from theorysim.engine.measure.setup import Setup, SizeItems
+from theorysim.engine.measure.setup import Setup
 from theorysim.jaxprs.structure import contains
 from theorysim.memory import chunk_length
 
@@ -72,7 +73,7 @@ class Scored:
         return Scored(self.points[order], self.scores[order], self.ratios[order])
 
     @staticmethod
-    def joined(*parts: Scored) -> Scored:
+    def join(*parts: Scored) -> Scored:
         """All points of several parts."""
         fields = [
             np.concatenate(f)
@@ -190,7 +191,7 @@ class Objective:
         self._chunk = chunk_length(need, side_by_side, str(setup))
         self._climb = _ascent_program(self._single)
 
-    def scored(self, points: Points) -> list[Scored]:
+    def score(self, points: Points) -> list[Scored]:
         """Any number of points scored for each claim, in chunks of one compiled length."""
         scores, ratios = [], []
         for start in range(0, len(points), self._chunk):
@@ -204,7 +205,7 @@ class Objective:
         by_claim = zip(np.concatenate(scores).T, np.concatenate(ratios).T, strict=True)
         return [Scored(points, score, ratio) for score, ratio in by_claim]
 
-    def ascended(self, points: Points, claim: int) -> Points | None:
+    def ascend(self, points: Points, claim: int) -> Points | None:
         """Points after gradient ascent in the score of one claim; None without a gradient."""
         try:
             climbed = self._climb(points, claim, *self._arguments)

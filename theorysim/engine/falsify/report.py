@@ -60,8 +60,8 @@ class FalsifyReport(Tabular):
     def exit_code(self) -> int:
         """Of the primary reading (or the only one): 3 refuted, 4 nothing evaluated, else 0."""
         names = {attack.reading for attack in self.attacks}
-        judged = {self.primary} & names or names
-        attacks = [attack for attack in self.attacks if attack.reading in judged]
+        decisive = {self.primary} & names or names
+        attacks = [attack for attack in self.attacks if attack.reading in decisive]
         if any(attack.refuted for attack in attacks):
             return 3
         return 0 if any(attack.evaluations for attack in attacks) else 4

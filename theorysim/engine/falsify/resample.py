@@ -45,11 +45,11 @@ class _Resampling:
             standing = [claim for claim in self.claims if not attacks[claim].refuted]
             if not standing:
                 break
-            report = self._verified(self.setup.seed + done, settings=self.given)
+            report = self._verify(self.setup.seed + done, settings=self.given)
             for claim in standing:
                 found = of_claim(report, claim)
-                attacks[claim] = self._counted(attacks[claim], claim, found)
-                if found.verdict == "violated" and self._replicated(
+                attacks[claim] = self._count(attacks[claim], claim, found)
+                if found.verdict == "violated" and self._comes_back(
                     claim, found, self.setup.seed + rounds + done
                 ):
                     attacks[claim] = replace(
@@ -69,7 +69,7 @@ class _Resampling:
         (reading,) = self.setup.readings
         return reading.name
 
-    def _counted(self, attack: Attack, claim: Claim, found: ClaimReport) -> Attack:
+    def _count(self, attack: Attack, claim: Claim, found: ClaimReport) -> Attack:
         """With the instances added that one more verification measured, on all rungs."""
         measured = found.checked * _rungs(claim)
         return replace(
@@ -82,21 +82,21 @@ class _Resampling:
         """Instances, on all rungs, that one verification of a claim asks for."""
         return self.setup.theorem.instances * _rungs(claim)
 
-    def _verified(self, seed: int, **where: Any) -> Report:
+    def _verify(self, seed: int, **where: Any) -> Report:
         names = [claim.name for claim in self.claims]
         return verify(self.setup.theorem, reading=self._reading, claims=names, seed=seed, **where)
 
-    def _replicated(self, claim: Claim, found: ClaimReport, seed: int) -> bool:
+    def _comes_back(self, claim: Claim, found: ClaimReport, seed: int) -> bool:
         """Whether a violation comes back with fresh draws.
 
-        A verdict is a test with some chance of a false alarm, and redrawing repeats it hundreds of
-        times. A printed probability is tried again on its own instance with fresh keys.
+        A verdict is a test with some chance of a false alarm, and drawing anew repeats it hundreds
+        of times. A printed probability is tried again on its own instance with fresh keys.
         """
         if claim.averages_keys and found.worst_instance is not None:
             instance = {k: v for k, v in found.worst_instance.items() if k != "key"}
-            report = self._verified(seed, instance=instance)
+            report = self._verify(seed, instance=instance)
         else:
-            report = self._verified(seed, settings=self.given)
+            report = self._verify(seed, settings=self.given)
         return of_claim(report, claim).verdict == "violated"
 
 

@@ -38,7 +38,7 @@ def _at_most(points: Points, count: int, rng: np.random.Generator) -> Points:
     return points[rng.choice(len(points), count, replace=False)]
 
 
-def _mutated(elite: Points, rng: np.random.Generator, count: int) -> Points:
+def _vary(elite: Points, rng: np.random.Generator, count: int) -> Points:
     """Steps of log-uniform scale on random coordinates, snaps to 0, 1/2, 1, and fresh points."""
     dimension = elite.shape[1]
     parents = elite[rng.integers(0, len(elite), count)]
@@ -65,8 +65,8 @@ def search(
     best: list[Scored] | None = None
 
     def with_scored(points: Points) -> list[Scored]:
-        found = objective.scored(points)
-        known = [Scored.joined(*pair) for pair in zip(best, found, strict=True)] if best else found
+        found = objective.score(points)
+        known = [Scored.join(*pair) for pair in zip(best, found, strict=True)] if best else found
         return [scored.best(ELITE) for scored in known]
 
     random = min(RANDOM_POINTS, max(budget // 4, 1))
@@ -80,7 +80,7 @@ def search(
     for claim in open_claims() if objective.dimension > HIGH_DIMENSION else ():
         if objective.spent + ASCENT_STEPS * ELITE > budget:
             break
-        climbed = objective.ascended(best[claim].points[:ELITE], claim)
+        climbed = objective.ascend(best[claim].points[:ELITE], claim)
         if climbed is None:
             break
         best = with_scored(climbed)
@@ -89,6 +89,6 @@ def search(
         count = min(GENERATION, budget - objective.spent)
         elites = [best[claim].points[:ELITE] for claim in open_claims()]
         shares = np.bincount(np.arange(count) % len(elites), minlength=len(elites))
-        children = [_mutated(e, rng, share) for e, share in zip(elites, shares, strict=True)]
+        children = [_vary(e, rng, share) for e, share in zip(elites, shares, strict=True)]
         best = with_scored(np.concatenate(children))
         yield best

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from theorysim.claims.fields.arrays import DIGITS, rounded
+from theorysim.claims.fields.arrays import DIGITS, round_to
 from theorysim.claims.space import Space
 from theorysim.errors import InstanceError
 
@@ -71,7 +71,7 @@ def _coordinate(values: Values, name: str, index: tuple[int, ...]) -> Iterator[V
         simple = list(SIMPLE[: SIMPLE.index(now)])
         shorter: list[float] = []
     else:
-        shorter = [float(rounded(now, digits)) for digits in DIGITS]
+        shorter = [float(round_to(now, digits)) for digits in DIGITS]
         shorter = shorter[: shorter.index(now)] if now in shorter else shorter
     for number in [*simple, *shorter]:
         if old.dtype.kind in "iu" and number != int(number):

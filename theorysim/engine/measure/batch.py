@@ -10,18 +10,18 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from theorysim.claims.instance import Instance
+from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.errors import (
-    LANE_KEYS,
-    ROUNDING_LANES,
+    PERTURBATIONS,
+    PERTURBED_KEYS,
     Measurements,
     compiled,
     measure,
     replace_tolerance_scale,
 )
-from theorysim.engine.measure.setup import Setup, SizeItems
+from theorysim.engine.measure.setup import Setup
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.memory import chunk_length, tree_bytes
 
@@ -48,7 +48,7 @@ def _measuring_program(
 
 
 def instance_bytes(theorem: Theorem, readings: tuple, sizes: Mapping[str, int]) -> int:
-    """Bytes that one instance takes with all its keys and lanes."""
+    """Bytes that one instance takes with all its keys and perturbed runs."""
     return _instance_bytes(theorem, readings, tuple(sizes.items()))
 
 
@@ -60,9 +60,9 @@ def _instance_bytes(theorem: Theorem, readings: tuple, sizes: SizeItems) -> int:
         return x, [s(x, key) for s in simulations], [compiled(r.predict)(x) for r in readings]
 
     x, sims, theories = jax.eval_shape(one, jax.random.key(0))
-    lanes = 1 + ROUNDING_LANES + theorem.integrates
-    keys = theorem.keys + lanes * min(LANE_KEYS, theorem.keys)
-    return lanes * tree_bytes(x) + keys * tree_bytes(sims) + (lanes + 1) * tree_bytes(theories)
+    copies = 1 + PERTURBATIONS + theorem.integrates
+    keys = theorem.keys + copies * min(PERTURBED_KEYS, theorem.keys)
+    return copies * tree_bytes(x) + keys * tree_bytes(sims) + (copies + 1) * tree_bytes(theories)
 
 
 def chunk_that_fits(setup: Setup, wanted: int) -> int:

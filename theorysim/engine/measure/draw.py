@@ -11,10 +11,10 @@ import numpy as np
 from jaxtyping import Array
 
 from theorysim.claims.hypotheses import Margin, is_met, least
-from theorysim.claims.instance import Instance
+from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
-from theorysim.engine.measure.setup import Setup, SizeItems
+from theorysim.engine.measure.setup import Setup
 
 # How many candidates are drawn for each instance wanted before a reading counts as vacuous.
 DRAWS_PER_INSTANCE = 256

@@ -2,9 +2,9 @@
 
 Four sources of error are measured, each by running the formula again with that source disturbed:
 
-- rounding: lanes whose inputs are jittered by a few ulps and whose outputs by one; the largest
-  spread of both sides over lanes and along the whole path, times a safety factor;
-- integrator: a lane with tolerances 32 times coarser, its largest difference along the path;
+- rounding: perturbed runs, their inputs jittered by a few ulps and their outputs by one; the
+  largest spread of both sides over these and along the whole path, times a safety factor;
+- integrator: a run with tolerances 32 times coarser, its largest difference along the path;
 - limit: the formula with the ends of paths moved, by the signs that change it most;
 - sampling: the formula with each batch of keys left out (jackknife).
 """
@@ -29,8 +29,8 @@ from theorysim.claims.run import BATCHES, Run
 from theorysim.engine.measure.limit_error import limit_error
 from theorysim.errors import UsageError
 
-# Measured over 30 to 200 seeds on diverse statements: one or two lanes refuted true equalities.
-ROUNDING_LANES = 4
+# Measured over 30 to 200 seeds on diverse statements: one or two refuted true equalities.
+PERTURBATIONS = 4
 ROUNDING_SAFETY = 4.0
 INPUT_ULPS = 4.0
 OUTPUT_ULPS = 1.0
@@ -42,7 +42,7 @@ NOISE_LENGTH = 8191
 NOISE_STRIDE = 131
 
 # Rounding does not depend on how many keys are simulated; a few show it.
-LANE_KEYS = 4
+PERTURBED_KEYS = 4
 
 
 Measurements = dict[str, dict[str, Measurement]]
@@ -57,18 +57,18 @@ def measure(
     or a prediction share its run.
     """
     every_key = simulation_keys(key, keys)
-    few = every_key[:LANE_KEYS]
-    lanes = _lanes(readings, integrates, x, few)
+    few = every_key[:PERTURBED_KEYS]
+    perturbed = _perturbed_parts(readings, integrates, x, few)
     plain = {
-        name: Run(*jax.tree.map(lambda leaf: leaf[0], lane), keys=len(few))
-        for name, lane in lanes.items()
+        name: Run(*jax.tree.map(lambda leaf: leaf[0], parts), keys=len(few))
+        for name, parts in perturbed.items()
     }
-    if keys > LANE_KEYS:
+    if keys > PERTURBED_KEYS:
         undisturbed = replace_tolerance_scale(x, 1.0 if integrates else jnp.nan)
         plain = runs(readings, undisturbed, every_key)
     return {
         reading.name: {
-            claim.name: _measurement(claim, plain[reading.name], lanes[reading.name])
+            claim.name: _measurement(claim, plain[reading.name], perturbed[reading.name])
             for claim in reading.claims
         }
         for reading in readings
@@ -91,7 +91,7 @@ def replace_tolerance_scale(x: Instance, tolerance_scale: Any) -> Instance:
 
 @cache
 def compiled(function: Callable) -> Callable:
-    """The function under jit: traced once, however many lanes, keys and programs use it."""
+    """The function under jit: traced once, however many perturbations, keys and programs use it."""
     return jax.jit(function)
 
 
@@ -118,8 +118,11 @@ def runs(readings: tuple[ResolvedReading, ...], x: Instance, keys: Array) -> dic
 
 
 def _noise_table() -> np.ndarray:
-    """Uniform noise in [-1, 1] per rounding lane: a table compiles faster than a generator."""
-    noise = np.random.default_rng(0).uniform(-1, 1, (ROUNDING_LANES, NOISE_LENGTH))
+    """No noise, then uniform noise in [-1, 1] per perturbation.
+
+    A table compiles faster than a generator.
+    """
+    noise = np.random.default_rng(0).uniform(-1, 1, (PERTURBATIONS, NOISE_LENGTH))
     still = np.zeros((1, NOISE_LENGTH))
     return np.concatenate([still, noise])
 
@@ -139,16 +142,16 @@ def _jitter(tree: Any, noise: Array, ulps: float) -> Any:
     return jax.tree_util.tree_unflatten(structure, jittered)
 
 
-def _lanes(
+def _perturbed_parts(
     readings: tuple[ResolvedReading, ...], integrates: bool, x: Instance, keys: Array
 ) -> dict[str, tuple[Instance, Any, Any]]:
-    """The parts of a run per lane: undisturbed, jittered, and (last) coarsely integrated."""
-    still_lanes = jnp.zeros((int(integrates), NOISE_LENGTH))
-    noise = jnp.concatenate([jnp.asarray(_noise_table()), still_lanes])
+    """The parts of runs: undisturbed, jittered, and (last) coarsely integrated."""
+    still = jnp.zeros((int(integrates), NOISE_LENGTH))
+    noise = jnp.concatenate([jnp.asarray(_noise_table()), still])
     plain = 1.0 if integrates else jnp.nan
-    tolerance_scale = jnp.asarray([plain] * (1 + ROUNDING_LANES) + [COARSER_SCALE] * integrates)
+    tolerance_scale = jnp.asarray([plain] * (1 + PERTURBATIONS) + [COARSER_SCALE] * integrates)
 
-    def lane(noise: Array, tolerance_scale: Array) -> dict[str, tuple[Instance, Any, Any]]:
+    def perturb(noise: Array, tolerance_scale: Array) -> dict[str, tuple[Instance, Any, Any]]:
         values = _jitter(field_values(x), noise, INPUT_ULPS)
         near = replace_tolerance_scale(x.replace(**values), tolerance_scale)
         jittered = {}
@@ -157,36 +160,36 @@ def _lanes(
             jittered[name] = (near, theory, sim)
         return jittered
 
-    return jax.vmap(lane)(noise, tolerance_scale)
+    return jax.vmap(perturb)(noise, tolerance_scale)
 
 
-def _spread(lanes: tuple[Array, Array], applies: Array, which: slice) -> Array:
-    """Largest distance of some lanes to the undisturbed one, over both sides and all points.
+def _spread(sides: tuple[Array, Array], applies: Array, which: slice) -> Array:
+    """Largest distance of some runs to the undisturbed one, over both sides and all points.
 
     Where the undisturbed one is NaN the point is undefined, which says nothing of the others.
     """
 
     def widest(side: Array) -> Array:
         distance = jnp.where(jnp.isnan(side[0]), 0, jnp.abs(side[which] - side[0]))
-        if side.ndim > 1:  # the lanes saw the first keys only
+        if side.ndim > 1:  # perturbed runs have the first keys only
             distance = jnp.where(applies[: side.shape[1]], distance, 0)
         return jnp.max(distance, initial=0.0)
 
-    return widest(lanes[0]) + widest(lanes[1])
+    return widest(sides[0]) + widest(sides[1])
 
 
-def _measurement(claim: Claim, run: Run, lane_parts: tuple[Instance, Any, Any]) -> Measurement:
+def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -> Measurement:
     lhs, rhs, (limit, sampling, skewness) = sides_with_errors(claim, run)
-    lane_keys = min(run.keys, LANE_KEYS)
-    lanes = jax.vmap(lambda *parts: claim.sides(Run(*parts, keys=lane_keys)))(*lane_parts)
+    few = min(run.keys, PERTURBED_KEYS)
+    sides = jax.vmap(lambda *parts: claim.sides(Run(*parts, keys=few)))(*perturbed)
     applies = claim.applies(run, lhs.shape)
     return Measurement(
         lhs=lhs,
         rhs=rhs,
         applies=applies,
         probability=jnp.asarray(claim.printed_probability(run), float),
-        rounding=ROUNDING_SAFETY * _spread(lanes, applies, slice(1, 1 + ROUNDING_LANES)),
-        integrator=_spread(lanes, applies, slice(1 + ROUNDING_LANES, None)),
+        rounding=ROUNDING_SAFETY * _spread(sides, applies, slice(1, 1 + PERTURBATIONS)),
+        integrator=_spread(sides, applies, slice(1 + PERTURBATIONS, None)),
         limit=limit,
         sampling=sampling,
         skewness=skewness,
@@ -198,11 +201,11 @@ def sides_with_errors(claim: Claim, run: Run) -> tuple[Array, Array, tuple[Array
 
     An error is zero where no side declares its source.
     """
-    run = run.disturbed()
+    run = run.disturb()
     lhs, rhs = claim.sides(run)
 
     def slack(**disturbance: Any) -> Array:
-        left, right = claim.sides(run.disturbed(**disturbance))
+        left, right = claim.sides(run.disturb(**disturbance))
         return right - left
 
     limit = sampling = skewness = jnp.zeros(lhs.shape)

@@ -20,8 +20,8 @@ def read_instance(
     """An instance from JSON data or a file with it, and its key (two words) where it has one.
 
     Raises:
-        InstanceError: where the file is missing, truncated or no JSON object, where an entry is
-            unknown or has no value of the space, and for an instance of another theorem.
+        InstanceError: where the file is missing, truncated or not a JSON object, where an entry is
+            unknown or a value does not belong to the space, and for an instance of another theorem.
     """
     data = instance if isinstance(instance, Mapping) else _file_data(instance)
     unknown = set(data) - {"theorem", "sizes", "values", "key"}
@@ -39,7 +39,7 @@ def _file_data(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise InstanceError(f"cannot read {path}: {error.strerror}") from None
     except ValueError as error:
-        raise InstanceError(f"{path} is no complete JSON file: {error}") from None
+        raise InstanceError(f"{path} is not a complete JSON file: {error}") from None
     if not isinstance(data, dict):
         raise InstanceError(f"{path} holds no JSON object with sizes and values")
     return data

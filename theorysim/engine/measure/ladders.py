@@ -29,7 +29,7 @@ class Ladders:
     sample: Sample
     wanted: int
 
-    def climbed(self) -> dict[Rung, dict[str, dict[str, Measurement]]]:
+    def climb(self) -> dict[Rung, dict[str, dict[str, Measurement]]]:
         """Measurements on every rung, for the instances of each reading there.
 
         Raises:

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from theorysim.claims.instance import SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.errors import UsageError
-
-SizeItems = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Setup:
         return dataclasses.replace(self, settings=settings)
 
     def of(self, *readings: ResolvedReading) -> Setup:
-        """The same of other readings."""
+        """The same with other readings."""
         return dataclasses.replace(self, readings=readings)
 
 
@@ -56,6 +55,20 @@ def check_seed(seed: int) -> None:
     """Raise UsageError for a seed that no generator takes."""
     if not 0 <= seed < 1 << 63:
         raise UsageError(f"seed {seed}: expected an integer from 0 to 2^63 - 1")
+
+
+def find_reading(theorem: Theorem, name: str | None) -> ResolvedReading:
+    """The theorem's own reading of that name; the primary one without a name.
+
+    Raises:
+        UsageError: listing the readings there are.
+    """
+    if name is None:
+        return theorem.primary()
+    known = {reading.name: reading for reading in theorem.all_readings()}
+    if name not in known:
+        raise UsageError(f"{theorem.id} has no reading {name!r}; it has {list(known)}")
+    return known[name]
 
 
 def select_readings(
@@ -68,11 +81,9 @@ def select_readings(
     """
     readings = theorem.all_readings()
     if name is not None:
-        known = {r.name: r for r in readings}
-        candidates = {**theorem.variants(), **known}
-        if name not in candidates:
-            raise UsageError(f"{theorem.id} has no reading {name!r}; it has {list(known)}")
-        readings = (candidates[name],)
+        own = {reading.name for reading in readings}
+        mutant = None if name in own else theorem.variants().get(name)
+        readings = (mutant or find_reading(theorem, name),)
     if claims is None:
         return readings
     claims = [claims] if isinstance(claims, str) else claims
@@ -95,10 +106,7 @@ def parse_settings(theorem: Theorem, given: Mapping[str, Any]) -> Settings:
     parsed = {name: _parse(name, value) for name, value in given.items()}
     for name in parsed:
         if name not in space.sizes and name not in space.fields:
-            sizes, fields = ", ".join(space.sizes) or "none", ", ".join(space.fields)
-            raise UsageError(
-                f"{name!r} is no size or field of {theorem.id}; sizes: {sizes}; fields: {fields}"
-            )
+            raise unknown_name(theorem, name)
     sizes = {name: value for name, value in parsed.items() if name in space.sizes}
     for name, value in sizes.items():
         if not isinstance(value, int) or isinstance(value, bool):
@@ -110,6 +118,14 @@ def parse_settings(theorem: Theorem, given: Mapping[str, Any]) -> Settings:
         if name in space.fields
     }
     return Settings(sizes, values)
+
+
+def unknown_name(theorem: Theorem, name: str) -> UsageError:
+    """The error for a name that is neither a size nor a field, with those there are."""
+    sizes, fields = ", ".join(theorem.space.sizes) or "none", ", ".join(theorem.space.fields)
+    return UsageError(
+        f"{name!r} is not a size or field of {theorem.id}; sizes: {sizes}; fields: {fields}"
+    )
 
 
 def _parse(name: str, value: Any) -> Any:

@@ -237,7 +237,7 @@ def _load(entry: Entry, modified: int) -> Theorem:
         raise RegistryError(
             f"{entry.path}: expected `theorem` to be a Theorem, but it is {module.theorem!r}"
         )
-    return module.theorem.named(entry.id, entry.title)
+    return module.theorem.with_id(entry.id, entry.title)
 
 
 def _run_file(path: Path) -> ModuleType:

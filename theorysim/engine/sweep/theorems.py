@@ -19,7 +19,7 @@ from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
 from theorysim.engine.measure.errors import replace_tolerance_scale, runs, simulation_keys
-from theorysim.engine.measure.setup import parse_settings, select_readings
+from theorysim.engine.measure.setup import parse_settings, select_readings, unknown_name
 from theorysim.errors import UsageError
 from theorysim.sweeps import DIVERGED
 
@@ -53,8 +53,8 @@ def claim_sides(
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
-    chosen = theorem.primary() if reading is None else select_readings(theorem, reading)[0]
-    claims = _named(theorem, chosen, claim)
+    name = theorem.primary().name if reading is None else reading
+    (chosen,) = select_readings(theorem, name, claim)
     fixed = parse_settings(theorem, settings or {})
 
     def claim_values(key: Array, **given: Any) -> dict[str, Array]:
@@ -62,38 +62,28 @@ def claim_sides(
         values = {name: value for name, value in given.items() if name not in sizes}
         unknown = set(values) - set(theorem.space.fields)
         if unknown:
-            raise UsageError(_unknown(theorem, min(unknown)))
+            raise unknown_name(theorem, min(unknown))
         twice = set(given) & set(settings or {})
         if twice:
             raise UsageError(f"{min(twice)!r} is fixed and swept: leave out one")
         sizes = theorem.space.default_sizes(**sizes)
         x = theorem.space.sample(jax.random.fold_in(key, 0), sizes)
-        return _values(theorem, chosen, claims, x.replace(**fixed.values, **values), key)
+        return _values(theorem, chosen, x.replace(**fixed.values, **values), key)
 
     claim_values.__qualname__ = f"{theorem.id}: {chosen.name}"
     claim_values.in_float64 = True  # pyright: ignore[reportFunctionMemberAccess]
     return claim_values
 
 
-def _named(theorem: Theorem, reading: ResolvedReading, claim: str | None) -> tuple[Claim, ...]:
-    claims = {c.name: c for c in reading.claims}
-    if claim is not None and claim not in claims:
-        raise UsageError(
-            f"reading {reading.name!r} of {theorem.id} has no claim {claim!r}; it has "
-            f"{list(claims)}"
-        )
-    return tuple(claims.values()) if claim is None else (claims[claim],)
-
-
 def _values(
-    theorem: Theorem, reading: ResolvedReading, claims: tuple[Claim, ...], x: Instance, key: Array
+    theorem: Theorem, reading: ResolvedReading, x: Instance, key: Array
 ) -> dict[str, Array]:
     # A theorem that integrates without declaring it gets NaN, as when it is verified.
     x = replace_tolerance_scale(x, 1.0 if theorem.integrates else jnp.nan)
     run = runs((reading,), x, simulation_keys(key, theorem.keys))[reading.name]
     found, diverged = {}, jnp.zeros((), bool)
     satisfied = reading.margin(x) >= 0
-    for claim, name in zip(claims, output_names(claims)):
+    for claim, name in zip(reading.claims, output_names(reading.claims)):
         values, failed = _claim_values(claim, name, run, satisfied)
         found, diverged = {**found, **values}, diverged | failed
     return {**found, SATISFIED: satisfied, DIVERGED: diverged}
@@ -142,7 +132,7 @@ def split_grid(
             default = space.default_sizes()
             axes[name] = np.stack([space.fields[name].check(name, v, default) for v in values])
         else:
-            raise UsageError(_unknown(theorem, name))
+            raise unknown_name(theorem, name)
     return axes, sizes
 
 
@@ -157,8 +147,3 @@ def check_axes(theorem: Theorem, axes: Mapping[str, Any]) -> None:
         sizes = split_grid(theorem, columns)[1]
         if sizes:
             raise UsageError(f"{min(sizes)!r} is a size of {theorem.id}: give it in sizes")
-
-
-def _unknown(theorem: Theorem, name: str) -> str:
-    sizes, fields = ", ".join(theorem.space.sizes) or "none", ", ".join(theorem.space.fields)
-    return f"{name!r} is no size or field of {theorem.id}; sizes: {sizes}; fields: {fields}"

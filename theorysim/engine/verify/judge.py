@@ -47,7 +47,7 @@ def _judge_together(
     contrasts = {r.name: _contrasts(setup, r) for r in readings}
     measured = setup.of(*readings, *(c for several in contrasts.values() for c in several))
     found = measure_all(measured, sample.instances, sample.keys, progress=progress)
-    climbed = Ladders(setup, sample, wanted).climbed()
+    climbed = Ladders(setup, sample, wanted).climb()
 
     def ladder(reading: ResolvedReading, claim: Claim, variable: str) -> Ladder:
         at = {rung: climbed[variable, rung][reading.name] for rung in claim.over[variable]}
@@ -69,9 +69,9 @@ def _judge_together(
 
 
 def _contrasts(setup: Setup, reading: ResolvedReading) -> list[ResolvedReading]:
-    """The mutants that some claims of a reading must be told apart from, with those claims only.
+    """The mutants that some claims of a reading must exclude, with those claims only.
 
-    Those that share its simulation: they cost no further run.
+    Only those that share its simulation: they cost no further run.
     """
     if not any(claim.has_contrasts for claim in reading.claims):
         return []

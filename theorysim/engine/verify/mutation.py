@@ -12,9 +12,8 @@ from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
 from theorysim.engine.measure.sample import draw_sample
-from theorysim.engine.measure.setup import Setup, check_seed, parse_settings
+from theorysim.engine.measure.setup import Setup, check_seed, find_reading, parse_settings
 from theorysim.engine.verify.judge import judge_readings
-from theorysim.errors import UsageError
 from theorysim.tabular import Tabular
 
 
@@ -22,7 +21,7 @@ from theorysim.tabular import Tabular
 class Mutation(Tabular):
     """How the claims of one reading fared against its mutants.
 
-    `verdicts` holds, by claim and by mutant that touches it, what the claim said of the mutant.
+    `verdicts` holds, by claim and mutant that touches it, the verdict of the claim on the mutant.
     """
 
     theorem: str
@@ -87,11 +86,8 @@ def mutation(
     check_seed(seed)
     if instances is not None and instances < 1:
         raise UsageError(f"{instances} instances: expected at least 1")
-    names = {r.name for r in theorem.all_readings()}
-    if reading is not None and reading not in names:
-        raise UsageError(f"{theorem.id} has no reading {reading!r}; it has {sorted(names)}")
     with jax.enable_x64(True):
-        chosen = theorem.primary() if reading is None else theorem.reading(reading)
+        chosen = find_reading(theorem, reading)
         setup = Setup(theorem, (chosen,), parse_settings(theorem, settings or {}), seed)
         return _mutation(setup, chosen, instances or theorem.mutant_instances)
 
@@ -133,14 +129,13 @@ def warnings_about(setup: Setup) -> tuple[str, ...]:
         and not any(mutant.touches(primary, claim) for mutant in theorem.mutants_of(primary))
     ]
     if untouched:
-        found.append(f"no mutant changes {_listed(untouched)}: nothing shows that it can fail")
+        found.append(f"no mutant changes {_quote(untouched)}: nothing shows that it can fail")
     if theorem.id.startswith(f"{registry.LOCAL}/"):
         outcome = _mutation(setup, primary, theorem.mutant_instances)
         explained = (*untouched, *theorem.survivors)
         survived = [c for c in outcome.survivors if c not in explained and outcome.tried(c)]
         if survived:
-            refute = "refutes" if len(survived) == 1 else "refute"
-            found.append(f"{_listed(survived)} {refute} no mutant")
+            found.append(f"no mutant is refuted by {_quote(survived)}")
     return tuple(found)
 
 
@@ -151,5 +146,5 @@ def _same_code(one: object, other: object) -> bool:
     return codes[0] is not None and codes[0] is codes[1]
 
 
-def _listed(names: list[str]) -> str:
+def _quote(names: list[str]) -> str:
     return ", ".join(repr(name) for name in names)

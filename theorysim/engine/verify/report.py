@@ -12,7 +12,7 @@ import numpy as np
 
 from theorysim.claims.kinds import Claim
 from theorysim.claims.source import Source
-from theorysim.claims.verdict import Verdict, combined
+from theorysim.claims.verdict import Verdict, conjunction
 from theorysim.tabular import Tabular
 
 EXIT_CODES = {
@@ -89,7 +89,7 @@ class ReadingReport:
     @property
     def verdict(self) -> Verdict:
         """The verdict on the conjunction of the claims."""
-        return combined(claim.verdict for claim in self.claims)
+        return conjunction(claim.verdict for claim in self.claims)
 
 
 @dataclass(frozen=True)

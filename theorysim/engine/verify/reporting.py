@@ -59,7 +59,8 @@ def _reading_report(
         note=reading.note,
         hypotheses=hypotheses,
         claims=tuple(
-            _located(theorem, sample, rows, claim, judged[claim.name]) for claim in reading.claims
+            _claim_report(theorem, sample, rows, claim, judged[claim.name])
+            for claim in reading.claims
         ),
         requirements=_requirements(reading, sample),
         satisfying=len(rows) if drawn is None else int(drawn.satisfied(reading).sum()),
@@ -81,7 +82,7 @@ def _requirements(reading: ResolvedReading, sample: Sample) -> dict[str, tuple[f
     return {name: (float(np.min(v)), float(np.median(v))) for name, v in values.items()}
 
 
-def _located(
+def _claim_report(
     theorem: Theorem, sample: Sample, rows: np.ndarray, claim: Claim, judgement: Judgement
 ) -> ClaimReport:
     """The claim's report with the instance that decided it, in a form that can be replayed."""

@@ -30,7 +30,7 @@ from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.reporting import make_report
 from theorysim.errors import UsageError
 
-# Instances are doubled at most this often while too few of them can tell true from false.
+# Instances are doubled at most this often while too few of them are resolved.
 DOUBLINGS = 2
 
 
@@ -61,7 +61,7 @@ def verify(
         UsageError: for an unknown id, name or value, with the remedy.
     """
     if isinstance(theorem, str):
-        theorem = registry.load(registry.find(theorem))
+        theorem = registry.theorem(theorem)
     check_seed(seed)
     with jax.enable_x64(True):
         readings = select_readings(theorem, reading, claims)

@@ -91,7 +91,7 @@ def standard_entries(x: Instance, key: PRNGKeyArray) -> Float[Array, "rows large
     return jnp.where(x.uniform > 0, uniform, normal)
 
 
-def drawn(x: Instance, entries: Float[Array, "rows largest"]) -> Drawn:
+def draw_rows(x: Instance, entries: Float[Array, "rows largest"]) -> Drawn:
     """The samples Sigma^(1/2) z and what they decide."""
     real = jnp.arange(MOST_SAMPLES) < x.samples
     roots = jnp.sqrt(eigenvalues(x))

@@ -33,7 +33,7 @@ from theorysim.theorems.linear_teachers._covariance_bound import (
     bound_terms,
     covariance_space,
     dimension,
-    drawn,
+    draw_rows,
     eigenvalues,
     law_fields,
     standard_entries,
@@ -56,7 +56,7 @@ class Bound(NamedTuple):
 
 
 def simulate(x: Instance, key) -> Drawn:
-    return drawn(x, standard_entries(x, key))
+    return draw_rows(x, standard_entries(x, key))
 
 
 def _lost_scale(spectrum, delta, samples):

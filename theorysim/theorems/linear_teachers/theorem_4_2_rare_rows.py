@@ -27,7 +27,7 @@ from theorysim.systems.linear_regression import covariance_estimation
 from theorysim.theorems.linear_teachers._covariance_bound import (
     Drawn,
     covariance_space,
-    drawn,
+    draw_rows,
     eigenvalues,
     law_fields,
     standard_entries,
@@ -47,7 +47,7 @@ def simulate(x: Instance, key) -> Drawn:
     entries = standard_entries(x, entries_key)
     rare = jax.random.uniform(rare_key, entries.shape[:1]) < x.rarity
     large = (1 + x.rarity) / (2 * x.rarity)
-    return drawn(x, entries * jnp.sqrt(jnp.where(rare, large, 0.5))[:, None])
+    return draw_rows(x, entries * jnp.sqrt(jnp.where(rare, large, 0.5))[:, None])
 
 
 def predict(x: Instance) -> Bound:

@@ -32,7 +32,7 @@ from theorysim.theorems.linear_teachers import _kernel_regime as regime
 
 SAMPLES, FAILURES = (16, 32, 64, 128), (0.5, 0.25, 0.1)
 
-# Constants below it are not told apart: most samples need none.
+# Smaller constants are not distinguished: most samples need none.
 AS_GOOD_AS_NONE = 0.1
 
 

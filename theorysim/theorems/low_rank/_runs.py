@@ -25,7 +25,7 @@ def room(x: Instance):
     return x.dimension - x.k - 2
 
 
-def traced(x: Instance, key: PRNGKeyArray, steps: int) -> chain.Step:
+def trace_chain(x: Instance, key: PRNGKeyArray, steps: int) -> chain.Step:
     """Every step of a run: states before it, |gradient|^2 and <gradient, u>."""
     given = chain.reduce_features(problem(x))
     start = chain.begin(given, x.start)

@@ -11,14 +11,14 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from theorysim.claims import Finding, Instance, Mutant, Printed, Reading, Run, Theorem, at_most
-from theorysim.theorems.low_rank._runs import chain_space, room, traced
+from theorysim.theorems.low_rank._runs import chain_space, room, trace_chain
 
 STEPS = 100
 
 
 def simulate(x: Instance, key):
     """The states before every step, with |L|^2 and <L, u>."""
-    return traced(x, key, STEPS)
+    return trace_chain(x, key, STEPS)
 
 
 def _length(r: Run):

@@ -81,7 +81,7 @@ def _rest(r: Run):
     return r.sim.rest
 
 
-def _shrunk(r: Run):
+def _shrinkage(r: Run):
     """(1 - 1/Pi) (m - eta <grad L, u>)."""
     return (1 - 1 / r.sim.length) * (r.x.start - r.x.rate * r.sim.slope)
 
@@ -105,7 +105,7 @@ theorem = Theorem(
                 "Appendix B.1",
                 "m_(t+1) = m_t - eta grad Phi - eta <E, u> - (1 - 1/Pi_t)(m_t - eta <grad L, u>)",
             ),
-            claims=(_next(-1.0, lambda r: -_shrunk(r)),),
+            claims=(_next(-1.0, lambda r: -_shrinkage(r)),),
             primary=True,
             note="with -eta <grad Phi, u> = eta h(m) (1 - m^2)",
         ),
@@ -118,13 +118,13 @@ theorem = Theorem(
         Reading(
             "proof of Lemma 9",
             Printed("Proof of Lemma 9, Appendix B.3", "+ eta sum <E_j, u> + sum (1 - 1/r_j)(...)"),
-            claims=(_next(1.0, _shrunk),),
+            claims=(_next(1.0, _shrinkage),),
             note="both the noise and the projection have the opposite sign",
         ),
     ),
     mutants=(
-        Mutant("noise added, as in Eq. 6", claims=(_next(1.0, lambda r: -_shrunk(r)),)),
-        Mutant("projection added", claims=(_next(-1.0, _shrunk),)),
+        Mutant("noise added, as in Eq. 6", claims=(_next(1.0, lambda r: -_shrinkage(r)),)),
+        Mutant("projection added", claims=(_next(-1.0, _shrinkage),)),
     ),
     keys=4,
 )

@@ -14,14 +14,14 @@ import jax.numpy as jnp
 from theorysim.claims import Instance, Mutant, Printed, Run, Theorem, at_most
 from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._problem import activation, problem
-from theorysim.theorems.low_rank._runs import chain_space, room, traced
+from theorysim.theorems.low_rank._runs import chain_space, room, trace_chain
 
 STEPS = 60
 
 
 def simulate(x: Instance, key):
     """The states before every step, with |L|^2 and <L, u>."""
-    return traced(x, key, STEPS)
+    return trace_chain(x, key, STEPS)
 
 
 def _sums(increments):

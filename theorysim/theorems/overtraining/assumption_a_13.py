@@ -45,12 +45,12 @@ def union_batch(d: Any, steps: Any, failure: Any, constant: Any, accuracy: Any) 
     return constant**2 * (d + jnp.log(steps / failure)) / accuracy**2
 
 
-def least_batch(d: int, demanded: Any) -> Float[Array, ""]:
-    """A batch size that meets a demand and makes a covariance regular.
+def least_batch(d: int, required: Any) -> Float[Array, ""]:
+    """A batch size that meets a requirement and makes a covariance regular.
 
-    It exceeds the demand by a thousandth, so that the rounding of neither matters.
+    It exceeds the requirement by a thousandth, so that the rounding of neither matters.
     """
-    return jnp.maximum(jnp.ceil(1.001 * demanded), d)
+    return jnp.maximum(jnp.ceil(1.001 * required), d)
 
 
 def sample_covariances(
@@ -70,13 +70,13 @@ class BatchSize:
     formula: Callable[..., Any]
     accuracy: Callable[[Instance], Any] = lambda x: x.accuracy
 
-    def demanded(self, x: Instance) -> Float[Array, ""]:
+    def required(self, x: Instance) -> Float[Array, ""]:
         """What the formula asks for, possibly nothing."""
         return self.formula(x.d, x.steps, x.failure, BATCH_CONSTANT, self.accuracy(x))
 
     def batch(self, x: Instance) -> Float[Array, ""]:
         """m."""
-        return least_batch(x.d, self.demanded(x))
+        return least_batch(x.d, self.required(x))
 
     def covariances(self, x: Instance, key: Array) -> Float[Array, "steps d d"]:
         """Those of the run's batches, drawn from their law."""
@@ -84,11 +84,11 @@ class BatchSize:
 
     @cache  # noqa: B019  one object per version and accuracy
     def assumption(self) -> Assumption:
-        """The batch is as large as demanded."""
+        """The batch is as large as required."""
         return Assumption(
             self.name,
             self.source,
-            {self.name: lambda x: 1 - self.demanded(x) / self.batch(x)},
+            {self.name: lambda x: 1 - self.required(x) / self.batch(x)},
             requirements={"batch size": self.batch},
         )
 

@@ -27,12 +27,12 @@ from theorysim.theorems.overtraining._finetuning import op_norm
 from theorysim.theorems.overtraining.assumption_a_13 import BATCH_CONSTANT
 
 
-def _demand(x: Instance):
+def _requirement(x: Instance):
     return x.d + jnp.log(1 / x.failure)
 
 
 def _batch(x: Instance):
-    return jnp.ceil(x.batch_ratio * _demand(x))
+    return jnp.ceil(x.batch_ratio * _requirement(x))
 
 
 def simulate(x: Instance, key):
@@ -40,7 +40,7 @@ def simulate(x: Instance, key):
 
 
 def predict(x: Instance):
-    return jnp.sqrt(_demand(x) / _batch(x))
+    return jnp.sqrt(_requirement(x) / _batch(x))
 
 
 def _deviation(r):
@@ -57,7 +57,7 @@ theorem = Theorem(
         failure=Real(0.01, 0.5, log=True),
         batch_ratio=Real(1, 1000, log=True),
     ),
-    hypotheses={"m >= d + log(1/delta)": lambda x: _batch(x) - _demand(x)},
+    hypotheses={"m >= d + log(1/delta)": lambda x: _batch(x) - _requirement(x)},
     simulate=simulate,
     predict=predict,
     source=Printed(
@@ -82,7 +82,7 @@ theorem = Theorem(
             },
         ),
     ),
-    mutants=(Mutant("without the root", predict=lambda x: _demand(x) / _batch(x)),),
+    mutants=(Mutant("without the root", predict=lambda x: _requirement(x) / _batch(x)),),
     keys=1024,
     instances=32,
 )

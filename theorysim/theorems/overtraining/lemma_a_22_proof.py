@@ -85,7 +85,7 @@ def _displays(first_factor: Callable) -> tuple[Claim, ...]:
     )
 
 
-def _combined(r: Run):
+def _product_bound(r: Run):
     """4 d sqrt(Gamma) (|W_1 - hat W_1| + |W_2 - hat W_2|) by Lemma A.20, items 4 and 5, k = K."""
     x = r.x
     growth = stage.learning_rate(x) * stage.gamma(x)
@@ -121,7 +121,9 @@ theorem = Theorem(
             hypotheses={},
             claims=(
                 at_most(
-                    "A.20 and A.21 combined", _combined, lambda r: statement.distance_bound(r)[-1]
+                    "A.20 and A.21 combined",
+                    _product_bound,
+                    lambda r: statement.distance_bound(r)[-1],
                 ),
             ),
             note="the bounds combine to 8 d Gamma epsilon and more, 4 d Gamma epsilon is allowed",

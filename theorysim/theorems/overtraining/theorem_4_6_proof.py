@@ -104,7 +104,7 @@ theorem = Theorem(
     readings=(
         Reading(
             "proof display P1",
-            Finding("the display P1 at real starts that can be told from the ideal ones"),
+            Finding("the display P1 at real starts that differ measurably from the ideal ones"),
             simulate=simulation_of(practice.run),
             assumes=(),
             hypotheses=practice.HYPOTHESES,
