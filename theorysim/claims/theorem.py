@@ -142,8 +142,8 @@ class Theorem:
                     f"readings that it varies; they have {sorted(claims)}"
                 )
             for reading in self.mutates(mutant):
-                self._check_ladders(mutated(reading, mutant))
-                self._check_keys(mutated(reading, mutant))
+                self._check_ladders(mutate(reading, mutant))
+                self._check_keys(mutate(reading, mutant))
         every = {claim.name for reading in readings for claim in reading.claims}
         if set(self.survivors) - every:
             raise ValueError(f"survivors: {min(set(self.survivors) - every)!r} is not a claim")

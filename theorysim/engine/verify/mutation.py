@@ -14,6 +14,7 @@ from theorysim.engine import registry
 from theorysim.engine.measure.sample import draw_sample
 from theorysim.engine.measure.setup import Setup, check_seed, find_reading, parse_settings
 from theorysim.engine.verify.judge import judge_readings
+from theorysim.errors import UsageError
 from theorysim.tabular import Tabular
 
 
