@@ -101,10 +101,10 @@ theorem = Theorem(
     aliases=("eq-13", "eq-14"),
     mutants=(
         Mutant(
-            "kappa^2 for kappa",
+            "kappa^3 for kappa",
             claims=(
-                average.against(lambda r: r.mean(_chance(2.0)(r))),
-                norm.against(_sum(_chance(2.0))),
+                average.against(lambda r: r.mean(_chance(3.0)(r))),
+                norm.against(_sum(_chance(3.0))),
             ),
         ),
     ),
