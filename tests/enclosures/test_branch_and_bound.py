@@ -144,7 +144,8 @@ def test_the_reductions_are_those_of_the_map(case, x64):
     lam = (1 - mu) / mu
     rate = u / (2 * (lam + 2))
     star = np.sqrt((sigma**2 + lam * start**2) / (1 + lam))
-    image = np.asarray(step(x, Tuning(sigma**2, start**2, lam, rate)))
+    tuning = Tuning(*map(jnp.asarray, np.broadcast_arrays(sigma**2, start**2, lam, rate)))
+    image = np.asarray(step(jnp.asarray(x), tuning))
     kept = 1 - 2 * rate * (1 + lam) * x * (x + star)
     found = {lemma.name: lemma for lemma in lemmas()}
 

@@ -110,9 +110,10 @@ def test_real_starts(tau):
         distance = float(mp.log(max(far)))
         expected = [[float(w) for w in stage] for stage in exact]
     spectrum = jnp.asarray(SPECTRUM)
-    found = stages.real_modes(spectrum, jnp.asarray(tau))
+    late = jnp.asarray(tau)
+    found = stages.real_modes(spectrum, late)
     np.testing.assert_allclose(found, expected, rtol=rounding, atol=np.finfo(float).tiny)
-    assert float(stages.log_start_distance(spectrum, tau)) == pytest.approx(distance, rel=64 * EPS)
+    assert float(stages.log_start_distance(spectrum, late)) == pytest.approx(distance, rel=64 * EPS)
 
 
 @pytest.mark.parametrize("log_distance", [-5.0, -60.0, -4000.0])
