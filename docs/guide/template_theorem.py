@@ -7,7 +7,7 @@ minimiser shrinks at least by that factor in every step, where kappa is the rati
 import jax.numpy as jnp
 import optax
 
-from theorysim.claims import Mutant, Printed, Size, Space, Spectrum, Theorem, UnitVector, at_most
+from theorysim import claims
 from theorysim.numerics.descent import descend
 
 
@@ -23,13 +23,16 @@ def predict(x):
     return ((kappa - 1) / (kappa + 1)) ** jnp.arange(x.steps + 1)
 
 
-theorem = Theorem(
-    space=Space(
-        d=Size(5), steps=Size(30), curvatures=Spectrum("d", 0.1, 10), start=UnitVector("d")
+theorem = claims.Theorem(
+    space=claims.Space(
+        d=claims.Size(5),
+        steps=claims.Size(30),
+        curvatures=claims.Spectrum("d", 0.1, 10),
+        start=claims.UnitVector("d"),
     ),
     simulate=simulate,
     predict=predict,
-    claims=(at_most("rate", lambda r: jnp.linalg.norm(r.sim, axis=-1), lambda r: r.theory),),
-    source=Printed("Polyak 1964", "|w_t - w*| <= ((kappa - 1) / (kappa + 1))^t |w_0 - w*|"),
-    mutants=(Mutant("the square of the rate", predict=lambda x: predict(x) ** 2),),
+    claims=(claims.at_most("rate", lambda r: jnp.linalg.norm(r.sim, axis=-1), lambda r: r.theory),),
+    source=claims.Printed("Polyak 1964", "|w_t - w*| <= ((kappa - 1) / (kappa + 1))^t |w_0 - w*|"),
+    mutants=(claims.Mutant("the square of the rate", predict=lambda x: predict(x) ** 2),),
 )

@@ -5,15 +5,13 @@ drawn as Sigma^(1/2) z. The number of samples n and the dimension d = n + surplu
 behind the n-th and eigenvalues behind the d-th are zero.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from theorysim.claims import Choice, Field, Instance, Integer, Real, Size, Space, Spectrum
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import linear_regression as regression
 
@@ -32,45 +30,45 @@ class Drawn(NamedTuple):
     """Sigma^(1/2) P_perp"""
 
 
-def covariance_space(**parts: Size | Field) -> Space:
+def covariance_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """Input laws, sample numbers and teachers' differences; `parts` add to them or replace them."""
-    shared: dict[str, Size | Field] = {
-        "largest": Size(MOST_SAMPLES + MOST_SURPLUS, low=MOST_SAMPLES + MOST_SURPLUS),
-        "samples": Integer(1, MOST_SAMPLES),
-        "surplus": Integer(1, MOST_SURPLUS),
-        "spectrum": Spectrum("largest", 1e-2, 1),
-        "scale": Real(1e-2, 1e2, log=True),
-        "delta": Real(1, 4),
+    shared: dict[str, claims.Size | claims.Field] = {
+        "largest": claims.Size(MOST_SAMPLES + MOST_SURPLUS, low=MOST_SAMPLES + MOST_SURPLUS),
+        "samples": claims.Integer(1, MOST_SAMPLES),
+        "surplus": claims.Integer(1, MOST_SURPLUS),
+        "spectrum": claims.Spectrum("largest", 1e-2, 1),
+        "scale": claims.Real(1e-2, 1e2, log=True),
+        "delta": claims.Real(1, 4),
     }
-    return Space(**{**shared, **parts})
+    return claims.Space(**{**shared, **parts})
 
 
-def law_fields() -> dict[str, Field]:
+def law_fields() -> dict[str, claims.Field]:
     """Fields of the rows' law and of the difference of the teachers."""
     return {
-        "uniform": Choice(0.0, 1.0),
-        "difference": Real(-1, 1, shape="largest"),
-        "tilt": Choice(-1.0, 0.0, 1.0),
+        "uniform": claims.Choice(0.0, 1.0),
+        "difference": claims.Real(-1, 1, shape="largest"),
+        "tilt": claims.Choice(-1.0, 0.0, 1.0),
     }
 
 
-def dimension(x: Instance) -> Array:
+def dimension(x: claims.Instance) -> Array:
     """d, above n."""
     return x.samples + x.surplus
 
 
-def eigenvalues(x: Instance) -> Float[Array, " largest"]:
+def eigenvalues(x: claims.Instance) -> Float[Array, " largest"]:
     """The eigenvalues of Sigma in decreasing order, zeros behind the d-th."""
     return jnp.where(jnp.arange(x.largest) < dimension(x), x.scale * x.spectrum, 0)
 
 
-def difference(x: Instance) -> Float[Array, " largest"]:
+def difference(x: claims.Instance) -> Float[Array, " largest"]:
     """theta_T - theta_S, tilted towards the top (1) or the bottom (-1) eigenvectors."""
     tilted = x.difference * x.spectrum**x.tilt
     return jnp.where(jnp.arange(x.largest) < dimension(x), tilted, 0)
 
 
-def bound_terms(x: Instance, size: Float[Array, "..."] | float) -> regression.BoundTerms:
+def bound_terms(x: claims.Instance, size: Float[Array, "..."] | float) -> regression.BoundTerms:
     """The two terms of Eq. 3 with `size` in the place of g, for m = 1..d; zeros behind."""
     diagonal = regression.Covariance(eigenvalues(x), jnp.eye(x.largest))
     terms = regression.risk_bound(diagonal, difference(x), size)
@@ -82,7 +80,7 @@ def total(terms: regression.BoundTerms) -> Float[Array, " d"]:
     return terms.top + terms.bottom
 
 
-def standard_entries(x: Instance, key: PRNGKeyArray) -> Float[Array, "rows largest"]:
+def standard_entries(x: claims.Instance, key: PRNGKeyArray) -> Float[Array, "rows largest"]:
     """Independent centred entries of unit variance, normal or uniform."""
     normal_key, uniform_key = jax.random.split(key)
     shape, side = (MOST_SAMPLES, x.largest), 3**0.5
@@ -91,7 +89,7 @@ def standard_entries(x: Instance, key: PRNGKeyArray) -> Float[Array, "rows large
     return jnp.where(x.uniform > 0, uniform, normal)
 
 
-def draw_rows(x: Instance, entries: Float[Array, "rows largest"]) -> Drawn:
+def draw_rows(x: claims.Instance, entries: Float[Array, "rows largest"]) -> Drawn:
     """The samples Sigma^(1/2) z and what they decide."""
     real = jnp.arange(MOST_SAMPLES) < x.samples
     roots = jnp.sqrt(eigenvalues(x))

@@ -5,8 +5,6 @@ Section 5 of Shachaf et al. (2021). The clock of the flow runs by the size of th
 networks stand still for long, and at every depth the flow is as fast as in linear regression.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -14,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from theorysim.claims import Instance
+from theorysim import claims
 from theorysim.numerics.flow import integrate, statement_options
 from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_network as network
@@ -42,7 +40,9 @@ class Trained(NamedTuple):
     """margin of the share of the initial loss that is left"""
 
 
-def balanced(x: Instance, key: PRNGKeyArray, depth: int, start: Float[Array, " d"]) -> Layers:
+def balanced(
+    x: claims.Instance, key: PRNGKeyArray, depth: int, start: Float[Array, " d"]
+) -> Layers:
     """0-balanced layers of width d whose product is `start`, in random hidden directions."""
     return network.balanced_layers(jax.random.fold_in(key, depth), start, (x.d,) * (depth - 1))
 

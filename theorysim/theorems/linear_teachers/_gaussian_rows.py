@@ -5,8 +5,6 @@ Section 5.1 of Shachaf et al. (2021), for inputs N(0, I). Both risks of Theorem 
 independent A ~ Wishart_2(n), B ~ Wishart_2(d - n) and C = A + B, so any n and d cost the same.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
@@ -14,7 +12,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from theorysim.claims import Instance, Real, Space
+from theorysim import claims
 from theorysim.numerics.products import dot
 
 FEW_ROWS = 4
@@ -34,35 +32,35 @@ class Risks(NamedTuple):
     shallow: Float[Array, ""]
 
 
-def plane_space() -> Space:
+def plane_space() -> claims.Space:
     """Counts of samples and of further dimensions, and teachers by angle and norms."""
-    return Space(
-        samples=Real(1, 1e5, log=True),
-        rest=Real(0.5, 1e5, log=True),
-        angle=Real(0, jnp.pi),
-        source_norm=Real(0.3, 3, log=True),
-        target_norm=Real(0.3, 3, log=True),
-        epsilon=Real(0.1, 32, log=True),
+    return claims.Space(
+        samples=claims.Real(1, 1e5, log=True),
+        rest=claims.Real(0.5, 1e5, log=True),
+        angle=claims.Real(0, jnp.pi),
+        source_norm=claims.Real(0.3, 3, log=True),
+        target_norm=claims.Real(0.3, 3, log=True),
+        epsilon=claims.Real(0.1, 32, log=True),
     )
 
 
-def counts(x: Instance) -> tuple[Array, Array]:
+def counts(x: claims.Instance) -> tuple[Array, Array]:
     """n and d - n."""
     return jnp.floor(x.samples), jnp.floor(x.rest)
 
 
-def has_plane(x: Instance) -> Array:
+def has_plane(x: claims.Instance) -> Array:
     """Margin of d >= 2."""
     return jnp.add(*counts(x)) - 2
 
 
-def teachers(x: Instance) -> tuple[Float[Array, "2"], Float[Array, "2"]]:
+def teachers(x: claims.Instance) -> tuple[Float[Array, "2"], Float[Array, "2"]]:
     """theta_S and theta_T in coordinates of their plane."""
     direction = jnp.stack([jnp.cos(x.angle), jnp.sin(x.angle)])
     return x.source_norm * jnp.array([1.0, 0.0]), x.target_norm * direction
 
 
-def risks(x: Instance, plane: Compression) -> Risks:
+def risks(x: claims.Instance, plane: Compression) -> Risks:
     """Both risks for a draw of the projections."""
     source, target = teachers(x)
     ratio = jnp.sqrt(dot(target, plane.parallel, target) / dot(source, plane.parallel, source))

@@ -6,15 +6,13 @@ Assumption 3.1 asks of them. At infinite width, with first weights of vanishing 
 follow the linear recursion of systems/two_layer_relu_limit.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from theorysim.claims import Field, Instance, Real, UnitVector, UsageError
+from theorysim import claims
 from theorysim.numerics.kernels import tangent_gram
 from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu_limit as relu_limit
@@ -53,32 +51,32 @@ def rows(key: PRNGKeyArray, count: int, dimension: int, spread: Array) -> Float[
     return around / jnp.linalg.norm(around, axis=1, keepdims=True)
 
 
-def inputs(x: Instance, key: PRNGKeyArray) -> Inputs:
+def inputs(x: claims.Instance, key: PRNGKeyArray) -> Inputs:
     """D for this key, the pretraining inputs and the samples; further inputs stay unseen.
 
     Raises:
         UsageError: for more samples than dimensions (Assumption 3.1).
     """
     if x.n > x.d:
-        raise UsageError(f"n = {x.n} samples in dimension d = {x.d}: set n to at most {x.d}")
+        raise claims.UsageError(f"n = {x.n} samples in dimension d = {x.d}: set n to at most {x.d}")
     population = rows(key, x.n_source + x.unseen + x.n, x.d, x.spread)
     return Inputs(population, population[: x.n_source], population[-x.n :])
 
 
-def labelling_fields() -> dict[str, Field]:
+def labelling_fields() -> dict[str, claims.Field]:
     """Fields of g_S and g_T."""
     return {
-        "source_field": UnitVector("d"),
-        "target_field": UnitVector("d"),
-        "source_frequency": Real(0.1, 30, log=True),
-        "target_frequency": Real(0.1, 30, log=True),
-        "source_phase": Real(-3.2, 3.2),
-        "target_phase": Real(-3.2, 3.2),
+        "source_field": claims.UnitVector("d"),
+        "target_field": claims.UnitVector("d"),
+        "source_frequency": claims.Real(0.1, 30, log=True),
+        "target_frequency": claims.Real(0.1, 30, log=True),
+        "source_phase": claims.Real(-3.2, 3.2),
+        "target_phase": claims.Real(-3.2, 3.2),
     }
 
 
 def labellings(
-    x: Instance, data: Inputs
+    x: claims.Instance, data: Inputs
 ) -> tuple[Float[Array, " points"], Float[Array, " points"]]:
     """g_S and g_T on all of D: waves of any length, in [-1, 1]."""
     source = jnp.sin(x.source_frequency * dot(data.population, x.source_field) + x.source_phase)

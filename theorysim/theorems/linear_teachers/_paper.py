@@ -1,8 +1,8 @@
 """The paper."""
 
-from theorysim.claims import Citation
+from theorysim import claims
 
-citation = Citation(
+citation = claims.Citation(
     title="A Theoretical Analysis of Fine-tuning with Linear Teachers",
     authors="Shachaf, Brutzkus, Globerson",
     year=2021,

@@ -6,117 +6,103 @@ puts equal mass on 2^d points with a prescribed mean and covariance, so that the
 computed from its definition, as an expectation over D.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Choice,
-    Field,
-    Gaussian,
-    Instance,
-    Orthogonal,
-    Real,
-    Size,
-    Space,
-    Spectrum,
-    UnitVector,
-    UsageError,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems.linear_regression import Covariance, project, row_space
 
 # Both ends of the range of norms of a teacher; the inventory of instances runs over one decade.
-NORM = Real(0.3, 3, log=True)
+NORM = claims.Real(0.3, 3, log=True)
 
 
-def problem_space(**parts: Size | Field) -> Space:
+def problem_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """Samples and teachers; `parts` add to the shared fields and sizes or replace them."""
-    shared: dict[str, Size | Field] = {
-        "d": Size(5, high=64),
-        "n": Size(2, high=64),
-        "left": Orthogonal("n"),
-        "stretch": Spectrum("n", 0.7, 1.4),
-        "frame": Orthogonal("d"),
-        "source_direction": UnitVector("d"),
+    shared: dict[str, claims.Size | claims.Field] = {
+        "d": claims.Size(5, high=64),
+        "n": claims.Size(2, high=64),
+        "left": claims.Orthogonal("n"),
+        "stretch": claims.Spectrum("n", 0.7, 1.4),
+        "frame": claims.Orthogonal("d"),
+        "source_direction": claims.UnitVector("d"),
         "source_norm": NORM,
-        "target_direction": UnitVector("d"),
+        "target_direction": claims.UnitVector("d"),
         "target_norm": NORM,
     }
-    return Space(**{**shared, **parts})
+    return claims.Space(**{**shared, **parts})
 
 
-def distribution_fields() -> dict[str, Field]:
+def distribution_fields() -> dict[str, claims.Field]:
     """Fields of the input distribution D: covariance, and a mean, exactly 0 where centred."""
     return {
-        "eigenvalues": Spectrum("d", 0.1, 10),
-        "axes": Orthogonal("d"),
-        "mean": Gaussian("d"),
-        "off_centre": Choice(0.0, 1.0),
+        "eigenvalues": claims.Spectrum("d", 0.1, 10),
+        "axes": claims.Orthogonal("d"),
+        "mean": claims.Gaussian("d"),
+        "off_centre": claims.Choice(0.0, 1.0),
     }
 
 
-def data(x: Instance) -> Float[Array, "n d"]:
+def data(x: claims.Instance) -> Float[Array, "n d"]:
     """X, one sample per row.
 
     Raises:
         UsageError: for more samples than dimensions.
     """
     if x.n > x.d:
-        raise UsageError(f"n = {x.n} samples in dimension d = {x.d}: set n to at most {x.d}")
+        raise claims.UsageError(f"n = {x.n} samples in dimension d = {x.d}: set n to at most {x.d}")
     return dot(x.left * x.stretch, x.frame[:, : x.n].T)
 
 
-def labels(x: Instance) -> Float[Array, " n"]:
+def labels(x: claims.Instance) -> Float[Array, " n"]:
     """y = X theta_T."""
     return outputs(x, target(x))
 
 
-def outputs(x: Instance, teacher: Float[Array, " d"]) -> Float[Array, " n"]:
+def outputs(x: claims.Instance, teacher: Float[Array, " d"]) -> Float[Array, " n"]:
     """X theta."""
     return dot(data(x), teacher)
 
 
-def source(x: Instance) -> Float[Array, " d"]:
+def source(x: claims.Instance) -> Float[Array, " d"]:
     """theta_S."""
     return x.source_norm * x.source_direction
 
 
-def target(x: Instance) -> Float[Array, " d"]:
+def target(x: claims.Instance) -> Float[Array, " d"]:
     """theta_T."""
     return x.target_norm * x.target_direction
 
 
-def outside(x: Instance, vector: Float[Array, " d"]) -> Float[Array, " d"]:
+def outside(x: claims.Instance, vector: Float[Array, " d"]) -> Float[Array, " d"]:
     """P_perp v."""
     return project(row_space(data(x)), vector).orthogonal
 
 
-def inside(x: Instance, vector: Float[Array, " d"]) -> Float[Array, " d"]:
+def inside(x: claims.Instance, vector: Float[Array, " d"]) -> Float[Array, " d"]:
     """P_par v."""
     return project(row_space(data(x)), vector).parallel
 
 
-def norm_ratio(x: Instance) -> Float[Array, ""]:
+def norm_ratio(x: claims.Instance) -> Float[Array, ""]:
     """||P_par theta_T|| / ||P_par theta_S||, which multiplies the source at infinite depth."""
     return jnp.linalg.norm(inside(x, target(x))) / jnp.linalg.norm(inside(x, source(x)))
 
 
-def covariance(x: Instance) -> Covariance:
+def covariance(x: claims.Instance) -> Covariance:
     """Sigma of Section 3."""
     return Covariance(x.eigenvalues, x.axes)
 
 
-def mean(x: Instance) -> Float[Array, " d"]:
+def mean(x: claims.Instance) -> Float[Array, " d"]:
     """The mean of D."""
     return x.off_centre * x.mean
 
 
 def risk(
-    x: Instance, weights: Float[Array, "*times d"], teacher: Float[Array, " d"]
+    x: claims.Instance, weights: Float[Array, "*times d"], teacher: Float[Array, " d"]
 ) -> Float[Array, "*times"]:
     """E (<input, teacher> - <input, weights>)^2 over the 2^d equally likely inputs of D."""
     signs = jnp.asarray(list(itertools.product((-1.0, 1.0), repeat=x.d)), x.axes.dtype)
@@ -124,12 +110,12 @@ def risk(
     return jnp.mean(jnp.square(dot(weights - teacher, inputs.T)), axis=-1)
 
 
-def covariance_form(x: Instance, vector: Float[Array, " d"]) -> Float[Array, ""]:
+def covariance_form(x: claims.Instance, vector: Float[Array, " d"]) -> Float[Array, ""]:
     """||Sigma^(1/2) v||^2 with the covariance of D, as printed."""
     return jnp.sum(x.eigenvalues * jnp.square(dot(x.axes.T, vector)))
 
 
-def moment_form(x: Instance, vector: Float[Array, " d"]) -> Float[Array, ""]:
+def moment_form(x: claims.Instance, vector: Float[Array, " d"]) -> Float[Array, ""]:
     """||Sigma^(1/2) v||^2 with the second moment E x x^T of D in the place of Sigma."""
     return covariance_form(x, vector) + jnp.square(jnp.sum(mean(x) * vector))
 

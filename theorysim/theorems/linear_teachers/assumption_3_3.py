@@ -7,29 +7,21 @@ are frozen. These can only rescale theta_S, and fit y only where it is a multipl
 two samples or more no generic target is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Assumption, Instance, Mutant, Printed, Reading, Real, Theorem, at_most
+from theorysim import claims
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers import _deep as deep
-from theorysim.theorems.linear_teachers._problem import (
-    data,
-    labels,
-    outputs,
-    problem_space,
-    source,
-)
+from theorysim.theorems.linear_teachers._problem import data, labels, outputs, problem_space, source
 
 DEPTH, STEPS = 3, 2000
 
 
-def share_left(x: Instance, key) -> Float[Array, ""]:
+def share_left(x: claims.Instance, key) -> Float[Array, ""]:
     """Share of the loss that is left by gradient flow of three balanced layers."""
     start = {DEPTH: deep.balanced(x, key, DEPTH, source(x))}
     path = deep.flows(start, data(x), labels(x), x.tolerance_scale)[DEPTH]
@@ -39,7 +31,7 @@ def share_left(x: Instance, key) -> Float[Array, ""]:
 def _left_by_descent(rate_share: Callable) -> Callable:
     """Share of the loss that is left by gradient descent of one layer."""
 
-    def simulate(x: Instance, key) -> Float[Array, ""]:
+    def simulate(x: claims.Instance, key) -> Float[Array, ""]:
         rate = rate_share(x) * regression.largest_learning_rate(data(x))
         path = regression.train(data(x), labels(x), source(x), rate, STEPS, every=STEPS)
         before, after = (jnp.sum(jnp.square(outputs(x, w) - labels(x))) for w in path)
@@ -48,7 +40,7 @@ def _left_by_descent(rate_share: Callable) -> Callable:
     return simulate
 
 
-def least_frozen_share(x: Instance) -> Float[Array, ""]:
+def least_frozen_share(x: claims.Instance) -> Float[Array, ""]:
     """Share of ||y||^2 that is left by c X theta_S for the best c >= 0: all that frozen layers fit.
 
     With two trained layers or more, which start at c = 1, c does not change its sign.
@@ -58,39 +50,39 @@ def least_frozen_share(x: Instance) -> Float[Array, ""]:
     return jnp.sum(jnp.square(scale * fitted - wanted)) / jnp.sum(jnp.square(wanted))
 
 
-ZERO_TRAIN_LOSS = Assumption(
+ZERO_TRAIN_LOSS = claims.Assumption(
     "Assumption 3.3",
-    Printed("Section 3, Assumption 3.3", "The fine-tuning converges, lim L(Theta(t)) = 0"),
+    claims.Printed("Section 3, Assumption 3.3", "The fine-tuning converges, lim L(Theta(t)) = 0"),
     # The loss along balanced flow does not depend on the hidden directions that the key draws.
     {"lim L(Theta(t)) = 0": lambda x: deep.VANISHED - share_left(x, jax.random.key(0))},
 )
 
-ZERO_FROZEN_LOSS = Assumption(
+ZERO_FROZEN_LOSS = claims.Assumption(
     "Assumption 3.3, first layers frozen",
-    Printed("Section 5.2, Theorem 5.5", "Assume the setting of Theorem 5.2"),
+    claims.Printed("Section 5.2, Theorem 5.5", "Assume the setting of Theorem 5.2"),
     {"y is a multiple of X theta_S": lambda x: deep.VANISHED - least_frozen_share(x)},
 )
 
 
 def _vanishes(name: str):
-    return at_most(name, lambda r: r.sim, lambda r: deep.VANISHED)
+    return claims.at_most(name, lambda r: r.sim, lambda r: deep.VANISHED)
 
 
 DEEP, ONE_LAYER = "L(Theta(t)) vanishes, L = 3", "L(Theta(t)) vanishes, L = 1"
 
-theorem = Theorem(
-    space=problem_space(rate_share=Real(0.1, 0.95)),
+theorem = claims.Theorem(
+    space=problem_space(rate_share=claims.Real(0.1, 0.95)),
     simulate=share_left,
     claims=(*ZERO_TRAIN_LOSS.can_be_met(), _vanishes(DEEP)),
-    source=Printed(
+    source=claims.Printed(
         "Section 3, Assumption 3.3 and the text below it",
         "lim L(Theta(t)) = 0; for deep linear networks, under suitable initialization a global "
         "optimum can be reached, and thus Assumption 3.3 holds for this framework as well",
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "linear regression",
-            Printed(
+            claims.Printed(
                 "Section 3, below Assumption 3.3",
                 "when f is standard linear regression, arbitrarily small train loss can be "
                 "obtained via gradient descent",
@@ -98,7 +90,7 @@ theorem = Theorem(
             simulate=_left_by_descent(lambda x: x.rate_share),
             claims=(_vanishes(ONE_LAYER),),
         ),
-        Reading(
+        claims.Reading(
             "first layers frozen",
             ZERO_FROZEN_LOSS.source,
             claims=ZERO_FROZEN_LOSS.can_be_met(),
@@ -106,8 +98,8 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("the first layer frozen", simulate=lambda x, key: least_frozen_share(x)),
-        Mutant(
+        claims.Mutant("the first layer frozen", simulate=lambda x, key: least_frozen_share(x)),
+        claims.Mutant(
             "at the stability limit of the learning rate",
             of=("linear regression",),
             simulate=_left_by_descent(lambda x: 1.0),

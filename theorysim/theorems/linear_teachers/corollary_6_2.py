@@ -6,8 +6,6 @@ only for n = d where X has samples as rows (Section 3). The factor 3 can be 2, w
 approach: H is at least X X^T / 4, since arcsin has a series of positive coefficients.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,22 +13,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Choice,
-    Corrected,
-    Finding,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Space,
-    Theorem,
-    UnitVector,
-    at_most,
-)
+from theorysim import claims
 from theorysim.numerics.kernels import tangent_gram
 from theorysim.numerics.products import dot
 
@@ -43,7 +26,7 @@ class Complexity(NamedTuple):
     """for the worst difference of the teachers of norm one"""
 
 
-def _rows(x: Instance) -> Float[Array, "n d"]:
+def _rows(x: claims.Instance) -> Float[Array, "n d"]:
     """Unit rows, between random and clustered around one line; at most d of them, on both sides."""
     side = jnp.where(x.both_sides * x.sides < 0, -1.0, 1.0)
     rows = side[:, None] * x.centre + x.spread * x.scatter
@@ -53,7 +36,7 @@ def _rows(x: Instance) -> Float[Array, "n d"]:
 def _simulate(labels: Callable) -> Callable:
     """The complexity of labels that are `labels(X)` times a teacher."""
 
-    def simulate(x: Instance, key) -> Complexity:
+    def simulate(x: claims.Instance, key) -> Complexity:
         linear = labels(_rows(x))
         factor = jnp.linalg.cholesky(tangent_gram(_rows(x), _rows(x)))
         whitened = solve_triangular(factor, linear, lower=True)
@@ -78,48 +61,48 @@ def _claims(constant: float) -> tuple:
 
     says = f"sqrt(y~^T H^(-1) y~) <= {constant:g} ||theta_T - theta_S||"
     return (
-        at_most("sqrt(y~ H^-1 y~)", lambda r: r.sim.given, distance, statement=says),
-        at_most("worst theta_T - theta_S", lambda r: r.sim.worst, lambda r: constant),
+        claims.at_most("sqrt(y~ H^-1 y~)", lambda r: r.sim.given, distance, statement=says),
+        claims.at_most("worst theta_T - theta_S", lambda r: r.sim.worst, lambda r: constant),
     )
 
 
-theorem = Theorem(
-    space=Space(
-        d=Size(4, high=128),
-        n=Size(4, high=128),
-        scatter=Gaussian("n", "d"),
-        centre=UnitVector("d"),
-        spread=Real(1e-3, 1e3, log=True),
-        sides=Gaussian("n"),
-        both_sides=Choice(0.0, 1.0),
-        difference=Gaussian("d"),
+theorem = claims.Theorem(
+    space=claims.Space(
+        d=claims.Size(4, high=128),
+        n=claims.Size(4, high=128),
+        scatter=claims.Gaussian("n", "d"),
+        centre=claims.UnitVector("d"),
+        spread=claims.Real(1e-3, 1e3, log=True),
+        sides=claims.Gaussian("n"),
+        both_sides=claims.Choice(0.0, 1.0),
+        difference=claims.Gaussian("d"),
     ),
     simulate=_simulate(_transposed),
     claims=_claims(3.0),
     hypotheses={"n = d, so that X^T theta exists": lambda x: -1.0 * (x.n != x.d)},
-    source=Printed(
+    source=claims.Printed(
         "Section 6, Corollary 6.2",
         "g_S(X) = X^T theta_S, g_T(X) = X^T theta_T: sqrt(y~^T (H^inf)^(-1) y~) <= "
         "3 ||theta_T - theta_S||_2",
     ),
     note="samples are the rows of X (Section 3), so X^T theta is defined for n = d only and wrong",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("labels are X theta instead of X^T theta"),
+            claims.Corrected("labels are X theta instead of X^T theta"),
             simulate=_simulate(_as_rows),
             hypotheses={},
             primary=True,
             note="labels are X theta: with samples as rows the transposes in print are misplaced",
         ),
-        Reading(
+        claims.Reading(
             "2 for the factor 3",
-            Finding("the best factor"),
+            claims.Finding("the best factor"),
             simulate=_simulate(_as_rows),
             claims=_claims(2.0),
             hypotheses={},
             note="two opposite rows attain the factor 2 in the limit",
         ),
     ),
-    mutants=(Mutant("half of the factor", claims=_claims(1.5)),),
+    mutants=(claims.Mutant("half of the factor", claims=_claims(1.5)),),
 )

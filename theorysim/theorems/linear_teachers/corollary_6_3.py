@@ -7,28 +7,12 @@ fine-tuning improves as the distance of the teachers decreases, which infinite w
 errors are linear in the labels that are left.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Space,
-    Theorem,
-    UnitVector,
-    at_most,
-    exists_constant,
-    increasing,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.linear_teachers import _kernel_regime as regime
 
@@ -48,7 +32,7 @@ class FineTuned(NamedTuple):
     sampling: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> FineTuned:
+def simulate(x: claims.Instance, key) -> FineTuned:
     data = regime.inputs(x, key)
     difference = x.target_norm * x.target_direction - x.source_norm * x.source_direction
     before = dot(data.population, x.source_norm * x.source_direction)
@@ -69,7 +53,7 @@ def simulate(x: Instance, key) -> FineTuned:
 
 
 def _first_term(factor: float):
-    return at_most(
+    return claims.at_most(
         "the first term of Eq. 11",
         lambda r: r.sim.complexity,
         lambda r: factor * r.sim.distance,
@@ -85,47 +69,47 @@ def _bound(factor: float):
         return jnp.maximum(jnp.quantile(each, 1 - r.x.delta), 0)
 
     rungs = {"n": SAMPLES, "delta": FAILURES}
-    return exists_constant("R(Theta(t))", needed, lambda r: 1.0, over=rungs)
+    return claims.exists_constant("R(Theta(t))", needed, lambda r: 1.0, over=rungs)
 
 
-RISING = increasing("R in the distance", lambda r: r.sim.risks)
+RISING = claims.increasing("R in the distance", lambda r: r.sim.risks)
 
 
 def _claims(factor: float) -> tuple:
     return _bound(factor), _first_term(factor), RISING
 
 
-theorem = Theorem(
-    space=Space(
-        d=Size(SAMPLES[-1], low=SAMPLES[-1], high=256),
-        n=Size(8, high=256),
-        n_source=Size(1, high=256),
-        unseen=Size(64, high=1024),
-        spread=Real(0.03, 30, log=True),
-        source_direction=UnitVector("d"),
-        target_direction=UnitVector("d"),
-        source_norm=Real(0.1, 1, log=True),
-        target_norm=Real(0.1, 1, log=True),
-        delta=Real(0.1, 0.5),
+theorem = claims.Theorem(
+    space=claims.Space(
+        d=claims.Size(SAMPLES[-1], low=SAMPLES[-1], high=256),
+        n=claims.Size(8, high=256),
+        n_source=claims.Size(1, high=256),
+        unseen=claims.Size(64, high=1024),
+        spread=claims.Real(0.03, 30, log=True),
+        source_direction=claims.UnitVector("d"),
+        target_direction=claims.UnitVector("d"),
+        source_norm=claims.Real(0.1, 1, log=True),
+        target_norm=claims.Real(0.1, 1, log=True),
+        delta=claims.Real(0.1, 0.5),
     ),
     simulate=simulate,
     claims=_claims(6.0),
-    source=Printed(
+    source=claims.Printed(
         "Section 6, Corollary 6.3",
         "R(Theta(t)) <= 6 ||theta_T - theta_S||_2 / sqrt(n) "
         "+ O(sqrt(log(n / (lambda_0 delta)) / n))",
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "4 for the factor 6",
-            Finding("the best factor of Corollary 6.2 inserted"),
+            claims.Finding("the best factor of Corollary 6.2 inserted"),
             claims=_claims(4.0),
             note="Corollary 6.2 holds with 2 for 3",
         ),
     ),
     mutants=(
-        Mutant("the factor of Corollary 6.2 lost", claims=(_first_term(2.0),)),
-        Mutant("closer teachers are learned worse", claims=(RISING.reversed(),)),
+        claims.Mutant("the factor of Corollary 6.2 lost", claims=(_first_term(2.0),)),
+        claims.Mutant("closer teachers are learned worse", claims=(RISING.reversed(),)),
     ),
     survivors={
         "R(Theta(t))": "the term under O absorbs the risk: its constant is 0 here, and bounded "

@@ -6,8 +6,6 @@ start. From the prose: a near zero random initialisation achieves 0-balancedness
 the weights that pretraining reached, and leaves a first layer that knows theta_S alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,18 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    UnitVector,
-    equal,
-    tends_to,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_network as network
 from theorysim.theorems.linear_teachers import _deep as deep
@@ -37,20 +24,20 @@ DEPTH = 3
 SCALES = (1e-1, 1e-2, 1e-3)
 
 
-def _balanced(x: Instance, key) -> network.Layers:
+def _balanced(x: claims.Instance, key) -> network.Layers:
     return deep.balanced(x, key, DEPTH, x.scale * x.start)
 
 
-def _random(x: Instance, key) -> network.Layers:
+def _random(x: claims.Instance, key) -> network.Layers:
     return network.gaussian_layers(key, x.d, (x.d,) * (DEPTH - 1), x.scale)
 
 
-def _trained(x: Instance, layers: network.Layers, samples, teacher) -> network.Layers:
+def _trained(x: claims.Instance, layers: network.Layers, samples, teacher) -> network.Layers:
     labels = dot(samples, teacher)
     return deep.flows({DEPTH: layers}, samples, labels, x.tolerance_scale)[DEPTH]
 
 
-def _pretrained(x: Instance, layers: network.Layers) -> network.Layers:
+def _pretrained(x: claims.Instance, layers: network.Layers) -> network.Layers:
     """The path of pretraining on d samples, orthogonal ones."""
     return _trained(x, layers, jnp.sqrt(float(x.d)) * x.frame, source(x))
 
@@ -94,7 +81,7 @@ def _misplaced(layers: network.Layers) -> list[Products]:
 def _simulate(start: Callable, products: Callable = _products) -> Callable:
     """Both sides of Eq. 4 along pretraining and then fine-tuning, for every j."""
 
-    def simulate(x: Instance, key) -> list[Products]:
+    def simulate(x: claims.Instance, key) -> list[Products]:
         before = _pretrained(x, start(x, key))
         ready = jax.tree.map(lambda leaf: leaf[-1], before)
         after = _trained(x, ready, data(x), target(x))
@@ -104,7 +91,7 @@ def _simulate(start: Callable, products: Callable = _products) -> Callable:
     return simulate
 
 
-def simulate_small(x: Instance, key) -> NearZero:
+def simulate_small(x: claims.Instance, key) -> NearZero:
     layers = jax.tree.map(lambda leaf: leaf[-1], _pretrained(x, _random(x, key)))
     along = jnp.outer(x.source_direction, dot(x.source_direction, layers[0]))
     strayed = jnp.linalg.norm(layers[0] - along) / jnp.linalg.norm(layers[0])
@@ -112,7 +99,7 @@ def simulate_small(x: Instance, key) -> NearZero:
 
 
 def _eq_4(j: int):
-    return equal(
+    return claims.equal(
         f"Eq. 4, j = {j}",
         lambda r: r.sim[j - 1].left,
         lambda r: r.sim[j - 1].right,
@@ -126,7 +113,7 @@ def _difference(r, j: int) -> Float[Array, "times d_j d_j"]:
 
 
 CONSERVED = tuple(
-    equal(
+    claims.equal(
         f"conserved, j = {j}",
         lambda r, j=j: _difference(r, j),
         lambda r, j=j: _difference(r, j)[:1],
@@ -136,28 +123,28 @@ CONSERVED = tuple(
 
 
 def _vanishes(name: str, quantity: Callable):
-    return tends_to(name, quantity, lambda r: 0.0, over={"scale": SCALES})
+    return claims.tends_to(name, quantity, lambda r: 0.0, over={"scale": SCALES})
 
 
-theorem = Theorem(
-    space=problem_space(start=UnitVector("d"), scale=Real(1e-3, 1, log=True)),
+theorem = claims.Theorem(
+    space=problem_space(start=claims.UnitVector("d"), scale=claims.Real(1e-3, 1, log=True)),
     simulate=_simulate(_balanced),
     claims=tuple(_eq_4(j) for j in (1, 2)),
-    source=Printed(
+    source=claims.Printed(
         "Section 5, Definition 5.1, Eq. 4",
         "W_j(t)^T W_j(t) = W_(j+1)(t) W_(j+1)(t)^T for j in [L - 1]",
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "any start",
-            Finding("the conservation law of gradient flow behind the definition"),
+            claims.Finding("the conservation law of gradient flow behind the definition"),
             simulate=_simulate(_random),
             claims=CONSERVED,
             note="gradient flow conserves the difference of both sides of Eq. 4 from any start",
         ),
-        Reading(
+        claims.Reading(
             "near zero random initialisation",
-            Printed(
+            claims.Printed(
                 "Section 5, below Definition 5.1, and Section 5.2, below Theorem 5.5",
                 "0-balanced, which can be achieved with a near zero random initialization; this "
                 "property leads to the degeneracy of the output of the frozen k-layers",
@@ -170,8 +157,8 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("the transposes misplaced", simulate=_simulate(_balanced, _misplaced)),
-        Mutant(
+        claims.Mutant("the transposes misplaced", simulate=_simulate(_balanced, _misplaced)),
+        claims.Mutant(
             "a random start of any size",
             of=("near zero random initialisation",),
             simulate=lambda x, key: simulate_small(x.replace(scale=jnp.ones(())), key),

@@ -6,24 +6,12 @@ source only and scales with the square of the target's norm. The limit of the fl
 Theorem 5.2's (checked there). Sigma is printed as the covariance of D; see Theorem 4.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    equal,
-    tends_to,
-)
+from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers._problem import (
     covariance_form,
@@ -49,7 +37,7 @@ class Risks(NamedTuple):
 
 
 def _simulate(infinite_limit: Callable = deep_limit.infinite_depth_limit) -> Callable:
-    def simulate(x: Instance, key) -> Risks:
+    def simulate(x: claims.Instance, key) -> Risks:
         def at_infinity(start, teacher):
             return risk(x, infinite_limit(data(x), start, teacher), teacher)
 
@@ -73,28 +61,32 @@ def _one_layer_limit(samples, start, teacher) -> Float[Array, " d"]:
     return deep_limit.limit(samples, start, teacher, 1)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        depth=Real(1, 1e6, log=True), factor=Real(1e-3, 1e3, log=True), **distribution_fields()
+        depth=claims.Real(1, 1e6, log=True),
+        factor=claims.Real(1e-3, 1e3, log=True),
+        **distribution_fields(),
     ),
     simulate=_simulate(),
     predict=_predict(covariance_form),
     claims=(
-        equal("R(beta) (Eq. 7)", lambda r: r.sim.infinite, lambda r: r.theory),
-        tends_to(
+        claims.equal("R(beta) (Eq. 7)", lambda r: r.sim.infinite, lambda r: r.theory),
+        claims.tends_to(
             "depth to infinity",
             lambda r: r.sim.finite,
             lambda r: r.theory,
             over={"depth": (10, 100, 1e3, 1e4)},
         ),
-        equal("any norm of theta_S", lambda r: r.sim.source_rescaled, lambda r: r.sim.infinite),
-        equal(
+        claims.equal(
+            "any norm of theta_S", lambda r: r.sim.source_rescaled, lambda r: r.sim.infinite
+        ),
+        claims.equal(
             "square of the norm of theta_T",
             lambda r: r.sim.target_rescaled,
             lambda r: r.x.factor**2 * r.sim.infinite,
         ),
     ),
-    source=Printed(
+    source=claims.Printed(
         "Section 5.1, Eq. 7, and the text below it",
         "R(beta) = ||Sigma^(1/2) P_perp (theta_T - (||P_par theta_T|| / ||P_par theta_S||) "
         "theta_S)||^2, depends on the norm of theta_T and the difference of the normalized "
@@ -102,17 +94,17 @@ theorem = Theorem(
     ),
     note="Eq. 7 takes the covariance of D, which is not assumed to be centred; the text holds",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("Sigma is the second moment of D"),
+            claims.Corrected("Sigma is the second moment of D"),
             predict=_predict(moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
     ),
     mutants=(
-        Mutant("the source keeps its norm", predict=_predict(moment_form, lambda x: 1.0)),
-        Mutant(
+        claims.Mutant("the source keeps its norm", predict=_predict(moment_form, lambda x: 1.0)),
+        claims.Mutant(
             "a single layer for infinite depth",
             of=("as printed", "corrected"),
             simulate=_simulate(_one_layer_limit),

@@ -5,26 +5,13 @@ weights after every step. Sigma is printed as the covariance of D, which is not 
 centred; the risk is the quadratic form of the second moment of D.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._problem import (
@@ -44,11 +31,11 @@ from theorysim.theorems.linear_teachers._problem import (
 RECORDS = 20
 
 
-def _rate(x: Instance):
+def _rate(x: claims.Instance):
     return x.rate_share * regression.largest_learning_rate(data(x))
 
 
-def _descent(x: Instance, start, teacher):
+def _descent(x: claims.Instance, start, teacher):
     labels = dot(data(x), teacher)
     every = x.steps // RECORDS
     return regression.train(data(x), labels, start, _rate(x), every * RECORDS, every=every)
@@ -74,7 +61,7 @@ class Limit(NamedTuple):
 
 
 def _simulate(shifts_source: bool = True) -> Callable:
-    def simulate(x: Instance, key) -> Descent:
+    def simulate(x: claims.Instance, key) -> Descent:
         path = _descent(x, source(x), target(x))
         shifted_target = target(x) + x.shift + dot(x.seen, data(x))
         shifted = _descent(x, source(x) + shifts_source * x.shift, shifted_target)
@@ -91,7 +78,7 @@ def _simulate(shifts_source: bool = True) -> Callable:
 def _predict(
     form: Callable, kept: Callable = outside, learned: Callable = inside, rate: float = 1.0
 ) -> Callable:
-    def predict(x: Instance) -> Limit:
+    def predict(x: claims.Instance) -> Limit:
         times = x.steps // RECORDS * jnp.arange(RECORDS + 1)
         path = regression.gradient_descent(data(x), source(x), target(x), rate * _rate(x), times)
         return Limit(
@@ -110,61 +97,63 @@ def _outside_path(r) -> Float[Array, "d times"]:
     return r.sim.weights - dot(basis, dot(basis.T, r.sim.weights))
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        steps=Size(2000, low=RECORDS, high=200_000),
-        rate_share=Real(0.1, 0.95),
-        shift=Gaussian("d"),
-        seen=Gaussian("n"),
+        steps=claims.Size(2000, low=RECORDS, high=200_000),
+        rate_share=claims.Real(0.1, 0.95),
+        shift=claims.Gaussian("d"),
+        seen=claims.Gaussian("n"),
         **distribution_fields(),
     ),
     simulate=_simulate(),
     predict=_predict(covariance_form),
     claims=(
-        equal(
+        claims.equal(
             "gamma (Eq. 1)",
             lambda r: r.limit(r.sim.weights),
             lambda r: r.theory.gamma,
             statement="gamma = P_perp theta_S + P_par theta_T",
         ),
-        equal(
+        claims.equal(
             "R(gamma) (Eq. 2)",
             lambda r: r.limit(r.sim.risk),
             lambda r: r.theory.risk,
             statement="R(gamma) = ||Sigma^(1/2) P_perp (theta_T - theta_S)||^2",
         ),
-        equal("weights after t steps", lambda r: r.sim.weights, lambda r: r.theory.path),
-        equal("observation 1: outside the data", _outside_path, lambda r: r.theory.kept),
-        equal(
+        claims.equal("weights after t steps", lambda r: r.sim.weights, lambda r: r.theory.path),
+        claims.equal("observation 1: outside the data", _outside_path, lambda r: r.theory.kept),
+        claims.equal(
             "observation 1: inside the data",
             lambda r: r.limit(r.sim.outputs),
             lambda r: r.theory.labels,
         ),
-        equal(
+        claims.equal(
             "observation 2: only P_perp Delta",
             lambda r: r.limit(r.sim.risk),
             lambda r: r.limit(r.sim.shifted_risk),
             statement="R(gamma) is the same for theta_S + v, theta_T + v + X^T u",
         ),
     ),
-    source=Printed(
+    source=claims.Printed(
         "Section 4.1, Theorem 4.1, Eqs. 1 and 2, and the text below it",
         "gamma = P_perp theta_S + P_par theta_T, R(gamma) = "
         "||Sigma^(1/2) P_perp (theta_T - theta_S)||^2",
     ),
     note="Eq. 2 takes the covariance of D, which is not assumed to be centred",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("Sigma is the second moment of D"),
+            claims.Corrected("Sigma is the second moment of D"),
             predict=_predict(moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
     ),
     mutants=(
-        Mutant("projections swapped", predict=_predict(moment_form, kept=inside, learned=outside)),
-        Mutant("half of the learning rate", predict=_predict(moment_form, rate=0.5)),
-        Mutant("the target alone is shifted", simulate=_simulate(shifts_source=False)),
+        claims.Mutant(
+            "projections swapped", predict=_predict(moment_form, kept=inside, learned=outside)
+        ),
+        claims.Mutant("half of the learning rate", predict=_predict(moment_form, rate=0.5)),
+        claims.Mutant("the target alone is shifted", simulate=_simulate(shifts_source=False)),
     ),
 )

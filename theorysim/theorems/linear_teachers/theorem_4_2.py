@@ -8,8 +8,6 @@ in Eq. 3 and no constant. The risk of a draw is Theorem 4.1's (checked there), a
 ||S - Sigma|| says is theorem-4.2-realised; that c depends on the law, theorem-4.2-rare-rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,15 +16,7 @@ import optimistix as optx
 from jax.scipy.special import gammainc, gammaincc
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Instance,
-    Mutant,
-    Printed,
-    Real,
-    Theorem,
-    exists_constant,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.systems.linear_regression import covariance_estimation
 from theorysim.theorems.linear_teachers._covariance_bound import (
     Drawn,
@@ -55,7 +45,7 @@ class Bound(NamedTuple):
     """for c = 5 and every m"""
 
 
-def simulate(x: Instance, key) -> Drawn:
+def simulate(x: claims.Instance, key) -> Drawn:
     return draw_rows(x, standard_entries(x, key))
 
 
@@ -73,7 +63,7 @@ def _roots_alone(spectrum, delta, samples):
 def _predict(
     estimation: Callable = covariance_estimation, terms: Callable = bound_terms
 ) -> Callable:
-    def predict(x: Instance) -> Bound:
+    def predict(x: claims.Instance) -> Bound:
         g = estimation(eigenvalues(x), x.delta, x.samples)
         one = estimation(jnp.ones(1), x.large_delta, x.samples)
         return Bound(g, one, 1 - jnp.exp(-x.delta), total(terms(x, ENOUGH * g)))
@@ -81,7 +71,7 @@ def _predict(
     return predict
 
 
-def _linear_terms(x: Instance, g):
+def _linear_terms(x: claims.Instance, g):
     """A mutant's terms: 2 g |P_top D|^2 / lambda_m^2 + 2 g |P_bottom D|^2."""
     terms = bound_terms(x, g)
     return terms._replace(top=terms.top / g**2)
@@ -120,7 +110,7 @@ def _one_direction(r) -> Float[Array, ""]:
 
 def _likely(name: str, lhs: Callable, rhs: Callable, where: Callable | None = None):
     confidence = lambda r: r.theory.confidence  # noqa: E731
-    return with_probability(name, lhs, rhs, at_least=confidence, where=where)
+    return claims.with_probability(name, lhs, rhs, at_least=confidence, where=where)
 
 
 def _some_constant(name: str, samples: Callable, where: Callable | None = None):
@@ -128,20 +118,22 @@ def _some_constant(name: str, samples: Callable, where: Callable | None = None):
         return jnp.quantile(samples(r), r.theory.confidence, axis=0)
 
     rungs = {"samples": (1, 3, 8), "surplus": (1, 3, 8), "scale": (0.01, 1, 100)}
-    return exists_constant(name, at_confidence, lambda r: r.theory.g, over=rungs, where=where)
+    return claims.exists_constant(
+        name, at_confidence, lambda r: r.theory.g, over=rungs, where=where
+    )
 
 
 ESTIMATED = _likely("|S - Sigma| <= g, c = 5", lambda r: r.sim.error, lambda r: ENOUGH * r.theory.g)
 
-theorem = Theorem(
-    space=covariance_space(large_delta=Real(1, 500, log=True), **law_fields()),
+theorem = claims.Theorem(
+    space=covariance_space(large_delta=claims.Real(1, 500, log=True), **law_fields()),
     simulate=simulate,
     predict=_predict(),
     claims=(
         ESTIMATED,
         _likely("Eq. 3, c = 5", lambda r: r.sim.risk[:, None], lambda r: r.theory.eq_3, _admitted),
         _some_constant("some c, |S - Sigma| <= g", lambda r: r.sim.error),
-        exists_constant(
+        claims.exists_constant(
             "some c, one direction",
             _one_direction,
             lambda r: r.theory.one_direction,
@@ -149,7 +141,7 @@ theorem = Theorem(
         ),
         _some_constant("some c, Eq. 3", _needed, _admitted),
     ),
-    source=Printed(
+    source=claims.Printed(
         "Section 4.1, Theorem 4.2, Eq. 3",
         "there exists c > 0 such that for all delta >= 1 and m with probability at least "
         "1 - e^(-delta): R(gamma) <= 2 g^3 ||P_top (theta_T - theta_S)||^2 / lambda_m^2 + "
@@ -157,10 +149,10 @@ theorem = Theorem(
         "max(sqrt(r / n), r / n, sqrt(delta / n), delta / n)",
     ),
     mutants=(
-        Mutant("the constant lost", claims=(ESTIMATED.scaled(1 / ENOUGH),)),
-        Mutant("g for g^3", predict=_predict(terms=_linear_terms)),
-        Mutant("lambda_1 lost", predict=_predict(estimation=_lost_scale)),
-        Mutant("g with its roots alone", predict=_predict(estimation=_roots_alone)),
+        claims.Mutant("the constant lost", claims=(ESTIMATED.scaled(1 / ENOUGH),)),
+        claims.Mutant("g for g^3", predict=_predict(terms=_linear_terms)),
+        claims.Mutant("lambda_1 lost", predict=_predict(estimation=_lost_scale)),
+        claims.Mutant("g with its roots alone", predict=_predict(estimation=_roots_alone)),
     ),
     keys=512,
     instances=16,

@@ -7,26 +7,13 @@ two levels, on which the bound is minimised over m by brute force. For nearly eq
 remark claims nothing that a check could refute, and it only suggests that this m is the best.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_most,
-    decreasing,
-)
+from theorysim import claims
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._covariance_bound import covariance_space, total
 
@@ -38,17 +25,17 @@ class Bound(NamedTuple):
     eq_3: Float[Array, " d"]
 
 
-def _high_count(x: Instance):
+def _high_count(x: claims.Instance):
     """Number of eigenvalues on the high level, in 1..d-1."""
     return 1 + jnp.floor(x.split * (x.largest - 1) * (1 - 1e-12)).astype(int)
 
 
-def _spectrum(x: Instance):
+def _spectrum(x: claims.Instance):
     high = jnp.arange(x.largest) < _high_count(x)
     return x.scale * jnp.where(high, x.spectrum[0], x.spectrum[-1])
 
 
-def simulate(x: Instance, key) -> Bound:
+def simulate(x: claims.Instance, key) -> Bound:
     g = regression.covariance_estimation(_spectrum(x), x.delta, x.samples)
     covariance = regression.Covariance(_spectrum(x), jnp.eye(x.largest))
     return Bound(g, total(regression.risk_bound(covariance, x.difference, g)))
@@ -63,14 +50,14 @@ def _ties(threshold: Callable) -> tuple:
     def given(r):
         return jnp.minimum(_tied(r), threshold(r) - r.sim.g)
 
-    return (decreasing("a tie joins the top span", lambda r: r.sim.eq_3, where=given),)
+    return (claims.decreasing("a tie joins the top span", lambda r: r.sim.eq_3, where=given),)
 
 
 def _best(index: Callable, given: Callable) -> tuple:
     def chosen(r):
         return r.sim.eq_3[index(r) - 1]
 
-    return (at_most("this m is the best", chosen, lambda r: r.sim.eq_3, where=given),)
+    return (claims.at_most("this m is the best", chosen, lambda r: r.sim.eq_3, where=given),)
 
 
 def _largest_tie(r):
@@ -93,26 +80,28 @@ def _one_too_few(r):
     return jnp.maximum(_high_count(r.x) - 1, 1)
 
 
-theorem = Theorem(
-    space=covariance_space(split=Real(0, 1), difference=Real(-1, 1, shape="largest")),
+theorem = claims.Theorem(
+    space=covariance_space(split=claims.Real(0, 1), difference=claims.Real(-1, 1, shape="largest")),
     simulate=simulate,
     claims=_ties(lambda r: 1.0),
-    source=Printed(
+    source=claims.Printed(
         "Section 4.1, remark below Theorem 4.2",
         "where g < 1: taking the largest m which holds lambda_(m+1) = lambda_m (approximately) "
         "covers more of P_bottom (theta_T - theta_S) without greatly increasing the left part",
     ),
     note="with g between lambda_m and 1 the left part increases by more than the right one falls",
     readings=(
-        Reading(
+        claims.Reading(
             "the largest such m is the best",
-            Finding("whether the suggested m minimises the bound, which the remark leaves open"),
+            claims.Finding(
+                "whether the suggested m minimises the bound, which the remark leaves open"
+            ),
             claims=_best(_largest_tie, _below_one),
             note="the high level alone can be the better top span",
         ),
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("g <= lambda_m instead of g < 1"),
+            claims.Corrected("g <= lambda_m instead of g < 1"),
             claims=(
                 *_ties(lambda r: _spectrum(r.x)[:-1]),
                 *_best(lambda r: _high_count(r.x), _between),
@@ -123,7 +112,7 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("ties always join", claims=_ties(lambda r: jnp.inf)),
-        Mutant("m is one too small", claims=_best(_one_too_few, _between)),
+        claims.Mutant("ties always join", claims=_ties(lambda r: jnp.inf)),
+        claims.Mutant("m is one too small", claims=_best(_one_too_few, _between)),
     ),
 )

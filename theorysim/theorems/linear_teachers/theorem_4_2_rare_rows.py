@@ -5,24 +5,13 @@ Their law is fixed before c is; whether one c could serve all laws of the same c
 here, with rows whose length is rarely large.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Finding,
-    Instance,
-    Mutant,
-    Reading,
-    Real,
-    Theorem,
-    exists_constant,
-    scales_as,
-)
+from theorysim import claims
 from theorysim.systems.linear_regression import covariance_estimation
 from theorysim.theorems.linear_teachers._covariance_bound import (
     Drawn,
@@ -41,7 +30,7 @@ class Bound(NamedTuple):
     confidence: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> Drawn:
+def simulate(x: claims.Instance, key) -> Drawn:
     """Rows whose length is rarely large: of the same covariance, but a larger subgaussian norm."""
     entries_key, rare_key = jax.random.split(key)
     entries = standard_entries(x, entries_key)
@@ -50,7 +39,7 @@ def simulate(x: Instance, key) -> Drawn:
     return draw_rows(x, entries * jnp.sqrt(jnp.where(rare, large, 0.5))[:, None])
 
 
-def predict(x: Instance) -> Bound:
+def predict(x: claims.Instance) -> Bound:
     delta = jnp.maximum(1, -jnp.log(0.5 * x.samples * x.rarity))
     g = covariance_estimation(eigenvalues(x), delta, x.samples)
     return Bound(g, 1 - jnp.exp(-delta))
@@ -63,7 +52,7 @@ def _attained(r) -> Float[Array, ""]:
 
 RARITIES = (0.3, 0.15, 0.08, 0.04, 0.02, 0.01)
 
-GROWTH = scales_as(
+GROWTH = claims.scales_as(
     "c in the rarity",
     lambda r: _attained(r) / r.theory.g,
     over={"rarity": RARITIES},
@@ -72,27 +61,27 @@ GROWTH = scales_as(
     statement="c(rarity) grows at least as rarity^(-1/2)",
 )
 
-theorem = Theorem(
-    space=covariance_space(rarity=Real(0.01, 0.3, log=True), **law_fields()),
+theorem = claims.Theorem(
+    space=covariance_space(rarity=claims.Real(0.01, 0.3, log=True), **law_fields()),
     simulate=simulate,
     predict=predict,
     claims=(
-        exists_constant(
+        claims.exists_constant(
             "some c, |S - Sigma| <= g", _attained, lambda r: r.theory.g, over={"rarity": RARITIES}
         ),
     ),
-    source=Finding("whether c of Theorem 4.2 may be the same for every law of the rows"),
+    source=claims.Finding("whether c of Theorem 4.2 may be the same for every law of the rows"),
     note="c depends on the subgaussian norm of the rows: rare long rows need a larger one",
     printed="one constant for all subgaussian laws",
     readings=(
-        Reading(
+        claims.Reading(
             "the constant grows with rarity",
-            Finding("how the constant that rare long rows need grows"),
+            claims.Finding("how the constant that rare long rows need grows"),
             claims=(GROWTH,),
             primary=True,
         ),
     ),
-    mutants=(Mutant("it grows as rarity^(-2)", claims=(GROWTH.with_exponent(-2.0),)),),
+    mutants=(claims.Mutant("it grows as rarity^(-2)", claims=(GROWTH.with_exponent(-2.0),)),),
     keys=512,
     instances=16,
 )

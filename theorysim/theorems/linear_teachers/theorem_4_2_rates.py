@@ -6,28 +6,13 @@ effective rank or than delta, g decays as 1/n. Measured is ||S - Sigma|| of draw
 law of a sample covariance, which takes any number of them.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Integer,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Space,
-    Spectrum,
-    Theorem,
-    scales_as,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import linear_regression as regression
 
@@ -43,7 +28,7 @@ class Bound(NamedTuple):
     bottom: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> Float[Array, ""]:
+def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     """||S - Sigma|| for normal rows: S = Sigma^(1/2) T T^T Sigma^(1/2) / n, T by Bartlett."""
     below_key, diagonal_key = jax.random.split(key)
     freedom = jnp.maximum(x.samples - jnp.arange(x.d), 1.0)
@@ -54,7 +39,7 @@ def simulate(x: Instance, key) -> Float[Array, ""]:
     return jnp.max(jnp.abs(jnp.linalg.eigvalsh(error)))
 
 
-def predict(x: Instance) -> Bound:
+def predict(x: claims.Instance) -> Bound:
     g = regression.covariance_estimation(x.eigenvalues, x.delta, x.samples)
     covariance = regression.Covariance(x.eigenvalues, jnp.eye(x.d))
     terms = regression.risk_bound(covariance, x.difference, g)
@@ -65,38 +50,35 @@ def predict(x: Instance) -> Bound:
 def _rates(rungs: tuple[float, ...], g: float, top: float, bottom: float) -> tuple:
     def rate(what: str, exponent: float):
         quantity = lambda r: getattr(r.theory, what)  # noqa: E731
-        return scales_as(what, quantity, over={"samples": rungs}, exponent=exponent)
+        return claims.scales_as(what, quantity, over={"samples": rungs}, exponent=exponent)
 
     return rate("g", g), rate("top", top), rate("bottom", bottom)
 
 
-def _few(x: Instance):
+def _few(x: claims.Instance):
     """n up to the last rung is at most the effective rank or delta."""
     rank = jnp.sum(x.eigenvalues) / x.eigenvalues[0]
     return jnp.maximum(rank, x.delta) - FEW[-1]
 
 
-MEASURED = scales_as(
-    "measured |S - Sigma|",
-    lambda r: r.mean(r.sim),
-    over={"samples": MANY},
-    exponent=-0.5,
+MEASURED = claims.scales_as(
+    "measured |S - Sigma|", lambda r: r.mean(r.sim), over={"samples": MANY}, exponent=-0.5
 )
 
-PROSE = Printed(
+PROSE = claims.Printed(
     "Section 4.1, below Theorem 4.2",
     "it depends on n^(-0.5); the term relating to the top-k span decreases like n^(-1.5), the term "
     "relating to the bottom-k span like n^(-0.5)",
 )
 
-theorem = Theorem(
-    space=Space(
-        d=Size(6, low=2, high=64),
-        samples=Integer(1, 10**6),
-        eigenvalues=Spectrum("d", 0.01, 100),
-        difference=Real(-1, 1, shape="d"),
-        split=Real(0, 1),
-        delta=Real(1, 30, log=True),
+theorem = claims.Theorem(
+    space=claims.Space(
+        d=claims.Size(6, low=2, high=64),
+        samples=claims.Integer(1, 10**6),
+        eigenvalues=claims.Spectrum("d", 0.01, 100),
+        difference=claims.Real(-1, 1, shape="d"),
+        split=claims.Real(0, 1),
+        delta=claims.Real(1, 30, log=True),
     ),
     simulate=simulate,
     predict=predict,
@@ -104,7 +86,7 @@ theorem = Theorem(
     source=PROSE,
     printed="many samples",
     readings=(
-        Reading(
+        claims.Reading(
             "few samples",
             PROSE,
             claims=_rates(FEW, -0.5, -1.5, -0.5),
@@ -112,17 +94,17 @@ theorem = Theorem(
             note="the rates are printed for every n, and hold for more samples than the effective "
             "rank and delta",
         ),
-        Reading(
+        claims.Reading(
             "few samples, corrected",
-            Corrected("the rates 1/n, 1/n^3 and 1/n for few samples"),
+            claims.Corrected("the rates 1/n, 1/n^3 and 1/n for few samples"),
             claims=_rates(FEW, -1, -3, -1),
             hypotheses={"n <= max(effective rank, delta)": _few},
             note="while r / n or delta / n exceeds 1, g decays as 1 / n and its cube as 1 / n^3",
         ),
     ),
     mutants=(
-        Mutant("the two spans swapped", claims=_rates(MANY, -0.5, -0.5, -1.5)),
-        Mutant(
+        claims.Mutant("the two spans swapped", claims=_rates(MANY, -0.5, -0.5, -1.5)),
+        claims.Mutant(
             "g at the rate 1 / n",
             claims=(_rates(MANY, -1.0, -1.5, -0.5)[0], MEASURED.with_exponent(-1.0)),
         ),

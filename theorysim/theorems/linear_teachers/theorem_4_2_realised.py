@@ -5,15 +5,13 @@ in the place of g, the bound of Eq. 3 holds for every draw of the samples and ev
 the teachers, the worst one included. The risk of a draw is Theorem 4.1's (checked there).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Finding, Instance, Mutant, Reading, Real, Theorem, at_most
+from theorysim import claims
 from theorysim.theorems.linear_teachers._covariance_bound import (
     Drawn,
     bound_terms,
@@ -32,7 +30,7 @@ from theorysim.theorems.linear_teachers._covariance_bound import (
 SHARP = 3 * 3**0.5 / 4
 
 
-def simulate(x: Instance, key) -> Drawn:
+def simulate(x: claims.Instance, key) -> Drawn:
     return draw_rows(x, standard_entries(x, key))
 
 
@@ -64,10 +62,10 @@ def _worst_ratio(swapped: bool) -> Callable:
 
 
 def _worst(constant: float, swapped: bool = False):
-    return at_most("worst theta_T - theta_S", _worst_ratio(swapped), lambda r: constant)
+    return claims.at_most("worst theta_T - theta_S", _worst_ratio(swapped), lambda r: constant)
 
 
-EQ_3 = at_most(
+EQ_3 = claims.at_most(
     "Eq. 3 with |S - Sigma|",
     lambda r: r.sim.risk[:, None],
     _bound,
@@ -75,24 +73,24 @@ EQ_3 = at_most(
     statement="R <= 2 e^3 |P_top D|^2 / lambda_m^2 + 2 e |P_bottom D|^2, e = ||S - Sigma||",
 )
 
-theorem = Theorem(
-    space=covariance_space(split=Real(0, 1), **law_fields()),
+theorem = claims.Theorem(
+    space=covariance_space(split=claims.Real(0, 1), **law_fields()),
     simulate=simulate,
     claims=(EQ_3, _worst(2.0)),
-    source=Finding("Eq. 3 with the realised error of the estimated covariance for g"),
+    source=claims.Finding("Eq. 3 with the realised error of the estimated covariance for g"),
     printed="realised estimation error for g",
     readings=(
-        Reading(
+        claims.Reading(
             "3 sqrt(3) / 4 for the factor 2",
-            Finding("the best factor"),
+            claims.Finding("the best factor"),
             claims=(_worst(SHARP),),
             note="n = 1, d = 2 with P_perp Delta at pi/6 and Sigma P_perp Delta at pi/3 from the "
             "second eigenvector attains 3 sqrt(3) / 4",
         ),
     ),
     mutants=(
-        Mutant("a quarter of the bound", claims=(EQ_3.scaled(0.25),)),
-        Mutant("the two projections swapped", claims=(_worst(2.0, swapped=True),)),
+        claims.Mutant("a quarter of the bound", claims=(EQ_3.scaled(0.25),)),
+        claims.Mutant("the two projections swapped", claims=(_worst(2.0, swapped=True),)),
     ),
     keys=64,
     instances=32,

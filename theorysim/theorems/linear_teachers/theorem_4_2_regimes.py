@@ -6,25 +6,13 @@ ones. Compared are the bounds for differences of one norm inside either span. Th
 1, which has no unit, but lambda_m.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_least,
-    at_most,
-)
+from theorysim import claims
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._covariance_bound import (
     covariance_space,
@@ -42,12 +30,12 @@ class Bounds(NamedTuple):
     bottom: Float[Array, ""]
 
 
-def _split(x: Instance):
+def _split(x: claims.Instance):
     """m in 1..d-1."""
     return 1 + jnp.floor(x.split * (dimension(x) - 1) * (1 - 1e-12)).astype(int)
 
 
-def simulate(x: Instance, key) -> Bounds:
+def simulate(x: claims.Instance, key) -> Bounds:
     g = regression.covariance_estimation(eigenvalues(x), x.delta, x.samples)
     position = jnp.arange(x.largest)
     covariance = regression.Covariance(eigenvalues(x), jnp.eye(x.largest))
@@ -71,8 +59,8 @@ def _claims(threshold: Callable) -> tuple:
 
     top, bottom = (lambda r: r.sim.top), (lambda r: r.sim.bottom)
     return (
-        at_least("few samples: agree at the top", top, bottom, where=above),
-        at_most("many samples: agree at the bottom", top, bottom, where=below),
+        claims.at_least("few samples: agree at the top", top, bottom, where=above),
+        claims.at_most("many samples: agree at the bottom", top, bottom, where=below),
     )
 
 
@@ -84,27 +72,29 @@ def _next_eigenvalue(r):
     return eigenvalues(r.x)[_split(r.x)]
 
 
-theorem = Theorem(
-    space=covariance_space(split=Real(0, 1), difference=Real(0.1, 1, shape="largest")),
+theorem = claims.Theorem(
+    space=covariance_space(
+        split=claims.Real(0, 1), difference=claims.Real(0.1, 1, shape="largest")
+    ),
     simulate=simulate,
     claims=_claims(lambda r: 1.0),
-    source=Printed(
+    source=claims.Printed(
         "Section 4.1, below Theorem 4.2",
         "for n with g > 1 the bound mainly depends on ||P_top (theta_T - theta_S)||, "
         "for n with g < 1 on ||P_bottom (theta_T - theta_S)||",
     ),
     note="g scales with the inputs, so that no number without a unit separates the regimes",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("the threshold of g is lambda_m instead of 1"),
+            claims.Corrected("the threshold of g is lambda_m instead of 1"),
             claims=_claims(_split_eigenvalue),
             primary=True,
             note="the two coefficients 2 g^3 / lambda_m^2 and 2 g cross at g = lambda_m, not at 1",
         ),
     ),
     mutants=(
-        Mutant("threshold lambda_1", claims=_claims(lambda r: eigenvalues(r.x)[0])),
-        Mutant("threshold lambda_(m+1)", claims=_claims(_next_eigenvalue)),
+        claims.Mutant("threshold lambda_1", claims=_claims(lambda r: eigenvalues(r.x)[0])),
+        claims.Mutant("threshold lambda_(m+1)", claims=_claims(_next_eigenvalue)),
     ),
 )

@@ -6,15 +6,13 @@ Eq. 5 is implicit in the norm of the limit; its solution (systems/deep_linear_li
 its own. Gradient descent is theorem-5.2-descent, Eq. 6 is theorem-5.2-infinite-depth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Theorem, equal
+from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers import _deep as deep
 from theorysim.theorems.linear_teachers._problem import (
@@ -48,7 +46,7 @@ class Limit(NamedTuple):
 def _simulate(part: Callable = deep.outside_rows) -> Callable:
     """beta(t) at every depth along gradient flow, and the part of W_1 outside of the data."""
 
-    def simulate(x: Instance, key) -> Fitted:
+    def simulate(x: claims.Instance, key) -> Fitted:
         start = {depth: deep.balanced(x, key, depth, source(x)) for depth in DEPTHS}
         flow = deep.flows(start, data(x), labels(x), x.tolerance_scale)
         first = jnp.concatenate([layers[0] for layers in flow.values()], axis=-1)
@@ -61,7 +59,7 @@ def _simulate(part: Callable = deep.outside_rows) -> Callable:
 
 
 def _predict(coefficient: Callable = deep_limit.source_coefficient) -> Callable:
-    def predict(x: Instance) -> Limit:
+    def predict(x: claims.Instance) -> Limit:
         lengths = deep_limit.alignment(data(x), source(x), target(x))
         kept, learned = outside(x, source(x)), inside(x, target(x))
         solved = {depth: coefficient(lengths, depth) * kept + learned for depth in DEPTHS}
@@ -80,7 +78,7 @@ def _eq_5(depth: int, power: float):
         stretched = jnp.linalg.norm(limit(r)) / r.x.source_norm
         return stretched**power * r.theory.kept + r.theory.learned
 
-    return equal(
+    return claims.equal(
         f"Eq. 5, L = {depth}",
         limit,
         rescaled,
@@ -90,7 +88,7 @@ def _eq_5(depth: int, power: float):
 
 
 def _solved(depth: int):
-    return equal(
+    return claims.equal(
         f"Eq. 5 solved, L = {depth}",
         lambda r: r.limit(r.sim.trained[depth].weights),
         lambda r: r.theory.solved[depth],
@@ -98,32 +96,32 @@ def _solved(depth: int):
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(),
     simulate=_simulate(),
     predict=_predict(),
     claims=(
         *(_eq_5(depth, (depth - 1) / depth) for depth in DEPTHS),
         *(_solved(depth) for depth in DEPTHS),
-        equal(
+        claims.equal(
             "P_perp W_1 stands still",
             lambda r: r.sim.first_layers,
             lambda r: r.sim.first_layers[:1],
         ),
     ),
-    source=Printed(
+    source=claims.Printed(
         "Section 5, Theorem 5.2, Eq. 5, and the text below it",
         "lim beta(t) = (||lim beta(t)|| / ||theta_S||)^((L-1)/L) P_perp theta_S + P_par theta_T; "
         "P_perp W_1(0) and its norm remain static",
     ),
     printed="gradient flow",
     mutants=(
-        Mutant(
+        claims.Mutant(
             "the power (L - 1) / L lost",
             predict=_predict(lambda lengths, depth: deep_limit.infinite_depth_coefficient(lengths)),
             claims=tuple(_eq_5(depth, 1.0) for depth in DEPTHS),
         ),
-        Mutant(
+        claims.Mutant(
             "all of W_1 stands still",
             simulate=_simulate(lambda samples, first_layers: first_layers),
         ),

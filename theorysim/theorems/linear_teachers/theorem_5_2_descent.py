@@ -5,22 +5,10 @@ in the paper (Section 3); the idea of its proof speaks of the flow, which conser
 Judged where the loss vanished (Assumption 3.3).
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    equal,
-    scales_as,
-)
+from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers import _deep as deep
 from theorysim.theorems.linear_teachers._problem import (
@@ -39,7 +27,7 @@ DEPTH = 2
 SHARES = (0.1, 0.2, 0.4)
 
 
-def simulate(x: Instance, key) -> deep.Trained:
+def simulate(x: claims.Instance, key) -> deep.Trained:
     """beta(t) of two layers along gradient descent."""
     # The printed limit enters the bound on the curvature only: any rate below it is stable.
     limit = deep_limit.limit(data(x), source(x), target(x), DEPTH)
@@ -48,7 +36,7 @@ def simulate(x: Instance, key) -> deep.Trained:
     return deep.descent(layers, data(x), labels(x), x.rate_share, longest)
 
 
-def predict(x: Instance) -> Float[Array, " d"]:
+def predict(x: claims.Instance) -> Float[Array, " d"]:
     """The solution of Eq. 5."""
     return deep_limit.limit(data(x), source(x), target(x), DEPTH)
 
@@ -67,7 +55,7 @@ def _vanished(r) -> Float[Array, ""]:
     return r.sim.vanished
 
 
-FIRST_ORDER = scales_as(
+FIRST_ORDER = claims.scales_as(
     "distance from Eq. 5 ~ eta, L = 2",
     lambda r: jnp.linalg.norm(_limit(r) - r.theory),
     over={"rate_share": SHARES},
@@ -76,27 +64,27 @@ FIRST_ORDER = scales_as(
     where=_vanished,
 )
 
-theorem = Theorem(
-    space=problem_space(rate_share=Real(SHARES[0], SHARES[-1], log=True)),
+theorem = claims.Theorem(
+    space=problem_space(rate_share=claims.Real(SHARES[0], SHARES[-1], log=True)),
     simulate=simulate,
     predict=predict,
-    claims=(equal("Eq. 5, L = 2", _limit, _rescaled, where=_vanished),),
-    source=Printed(
+    claims=(claims.equal("Eq. 5, L = 2", _limit, _rescaled, where=_vanished),),
+    source=claims.Printed(
         "Section 3 and Section 5, Theorem 5.2, Eq. 5",
         "Optimization is done by either gradient descent (GD) or gradient flow (GF)",
     ),
     printed="gradient descent",
     note="descent leaves 0-balanced weights by an order of the learning rate",
     readings=(
-        Reading(
+        claims.Reading(
             "gradient descent, to first order",
-            Corrected("Eq. 5 up to an order of the learning rate"),
+            claims.Corrected("Eq. 5 up to an order of the learning rate"),
             claims=(FIRST_ORDER,),
             primary=True,
             note="the distance from Eq. 5 vanishes with the learning rate",
         ),
     ),
-    mutants=(Mutant("to second order", claims=(FIRST_ORDER.with_exponent(2.0),)),),
+    mutants=(claims.Mutant("to second order", claims=(FIRST_ORDER.with_exponent(2.0),)),),
     instances=12,
     mutant_instances=12,
 )

@@ -4,25 +4,13 @@ Theorem 5.2 of Shachaf et al. (2021), Eq. 6: the limit in time, then in depth, a
 approached. The limit in time at any depth is the solution of Eq. 5 (checked in theorem-5.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    scales_as,
-    tends_to,
-)
+from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers._problem import (
     data,
@@ -49,14 +37,14 @@ class Infinite(NamedTuple):
     slope: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> Deep:
+def simulate(x: claims.Instance, key) -> Deep:
     lengths = deep_limit.alignment(data(x), source(x), target(x))
     limit = deep_limit.limit(data(x), source(x), target(x), x.depth)
     return Deep(limit, jnp.expm1(deep_limit.log_coefficient_gap(lengths, x.depth)))
 
 
 def _predict(coefficient: Callable) -> Callable:
-    def predict(x: Instance) -> Infinite:
+    def predict(x: claims.Instance) -> Infinite:
         lengths = deep_limit.alignment(data(x), source(x), target(x))
         kept = jnp.square(lengths.source_parallel)
         limit = coefficient(x) * outside(x, source(x)) + inside(x, target(x))
@@ -66,35 +54,35 @@ def _predict(coefficient: Callable) -> Callable:
     return predict
 
 
-theorem = Theorem(
-    space=problem_space(depth=Real(1, 1e4, log=True)),
+theorem = claims.Theorem(
+    space=problem_space(depth=claims.Real(1, 1e4, log=True)),
     simulate=simulate,
     predict=_predict(norm_ratio),
     claims=(
-        tends_to(
+        claims.tends_to(
             "Eq. 6",
             lambda r: r.sim.limit,
             lambda r: r.theory.limit,
             over={"depth": (10, 100, 1e3, 1e4)},
         ),
     ),
-    source=Printed(
+    source=claims.Printed(
         "Section 5, Theorem 5.2, Eq. 6",
         "lim_L lim_t beta(t) = (||P_par theta_T|| / ||P_par theta_S||) P_perp theta_S + "
         "P_par theta_T",
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "rate in the depth",
-            Finding("how fast the limit in depth is approached"),
+            claims.Finding("how fast the limit in depth is approached"),
             claims=(
-                scales_as(
+                claims.scales_as(
                     "|k_L - k| ~ 1/L",
                     lambda r: jnp.abs(r.sim.gap),
                     over={"depth": (1e3, 2e3, 4e3, 8e3)},
                     exponent=-1,
                 ),
-                tends_to(
+                claims.tends_to(
                     "L (k_L - k) / k",
                     lambda r: r.x.depth * r.sim.gap,
                     lambda r: r.theory.slope,
@@ -103,5 +91,5 @@ theorem = Theorem(
             ),
         ),
     ),
-    mutants=(Mutant("the source keeps its norm", predict=_predict(lambda x: 1.0)),),
+    mutants=(claims.Mutant("the source keeps its norm", predict=_predict(lambda x: 1.0)),),
 )

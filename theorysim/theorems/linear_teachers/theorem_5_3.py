@@ -6,29 +6,13 @@ sample. The single layer is trained by gradient descent; the limit of deeper net
 the statement (the risk of one layer is not zero) fails only where P_perp theta_S = 0 or alpha = 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    at_least,
-    equal,
-    scales_as,
-    tends_to,
-)
+from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers._problem import (
@@ -48,7 +32,7 @@ STEPS, EVERY = 1000, 50
 DEPTHS = (10, 100, 1e3, 1e4)
 
 
-def _target(x: Instance):
+def _target(x: claims.Instance):
     return x.alpha * source(x)
 
 
@@ -67,7 +51,7 @@ class Formulas(NamedTuple):
     one_layer: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> Risks:
+def simulate(x: claims.Instance, key) -> Risks:
     rate = x.rate_share * regression.largest_learning_rate(data(x))
     labels = outputs(x, _target(x))
     path = regression.train(data(x), labels, source(x), rate, STEPS, every=EVERY)
@@ -81,7 +65,7 @@ def simulate(x: Instance, key) -> Risks:
 
 
 def _predict(form: Callable, deep: Callable = lambda x: 0.0, factor: float = 1.0) -> Callable:
-    def predict(x: Instance) -> Formulas:
+    def predict(x: claims.Instance) -> Formulas:
         shared = form(x, outside(x, _target(x)))
         one_layer = factor * ((x.alpha - 1) / x.alpha) ** 2 * shared
         return Formulas(deep(x) * shared, one_layer)
@@ -89,7 +73,7 @@ def _predict(form: Callable, deep: Callable = lambda x: 0.0, factor: float = 1.0
     return predict
 
 
-NOT_ZERO = at_least(
+NOT_ZERO = claims.at_least(
     "R(gamma) is not 0",
     lambda r: r.limit(r.sim.one_layer),
     lambda r: 0.0,
@@ -97,50 +81,48 @@ NOT_ZERO = at_least(
     where=lambda r: -1.0 * (r.x.alpha == 1),
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        n=Size(1, high=64),
-        alpha=Real(0.1, 10, log=True),
-        depth=Real(1, 1e4, log=True),
-        rate_share=Real(0.1, 0.95),
+        n=claims.Size(1, high=64),
+        alpha=claims.Real(0.1, 10, log=True),
+        depth=claims.Real(1, 1e4, log=True),
+        rate_share=claims.Real(0.1, 0.95),
         **distribution_fields(),
     ),
     simulate=simulate,
     predict=_predict(covariance_form),
     claims=(
-        equal("R(beta) = 0", lambda r: r.sim.infinite, lambda r: r.theory.deep),
-        tends_to(
+        claims.equal("R(beta) = 0", lambda r: r.sim.infinite, lambda r: r.theory.deep),
+        claims.tends_to(
             "R(beta) as L grows",
             lambda r: r.sim.finite,
             lambda r: r.theory.deep,
             over={"depth": DEPTHS},
         ),
-        equal(
-            "R(gamma) (Eq. 8)",
-            lambda r: r.limit(r.sim.one_layer),
-            lambda r: r.theory.one_layer,
+        claims.equal(
+            "R(gamma) (Eq. 8)", lambda r: r.limit(r.sim.one_layer), lambda r: r.theory.one_layer
         ),
         NOT_ZERO,
     ),
-    source=Printed(
+    source=claims.Printed(
         "Section 5.1, Theorem 5.3, Eq. 8",
         "theta_T = alpha theta_S: R(beta) = 0, R(gamma) = ((alpha - 1) / alpha)^2 "
         "||Sigma^(1/2) P_perp theta_T||^2 != 0 for alpha != 1, alpha > 0",
     ),
     note="Eq. 8 takes the covariance of D, which is not assumed to be centred",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("Sigma is the second moment of D"),
+            claims.Corrected("Sigma is the second moment of D"),
             predict=_predict(moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
-        Reading(
+        claims.Reading(
             "rate in the depth",
-            Finding("how fast the limit in depth is approached"),
+            claims.Finding("how fast the limit in depth is approached"),
             claims=(
-                scales_as(
+                claims.scales_as(
                     "R(beta) ~ L^-2",
                     lambda r: r.sim.finite,
                     over={"depth": (1e3, 2e3, 4e3, 8e3)},
@@ -150,15 +132,15 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "one layer's risk at any depth",
             of=("as printed", "corrected"),
             predict=_predict(moment_form, lambda x: ((x.alpha - 1) / x.alpha) ** 2, 0.5),
         ),
-        Mutant(
+        claims.Mutant(
             "two layers at any depth",
             simulate=lambda x, key: simulate(x.replace(depth=jnp.full((), 2.0)), key),
         ),
-        Mutant("one layer finds the target, too", claims=(NOT_ZERO.reversed(),)),
+        claims.Mutant("one layer finds the target, too", claims=(NOT_ZERO.reversed(),)),
     ),
 )

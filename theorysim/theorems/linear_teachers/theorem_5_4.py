@@ -6,8 +6,6 @@ Theorem 4.1's limit (checked there). Eq. 9 holds for epsilon <= 1 only: the rati
 epsilon with a probability of order epsilon^(-n), which is not exponentially small in epsilon^2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,17 +14,7 @@ import optimistix as optx
 from jax.scipy.special import betainc, logsumexp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Theorem,
-    at_most,
-    exists_constant,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.theorems.linear_teachers import _gaussian_rows as gaussian
 
 # Values of the constant c, whose existence is all that the paper states. As epsilon grows, Eq. 10
@@ -48,14 +36,14 @@ class Bounds(NamedTuple):
     failure: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> gaussian.Risks:
+def simulate(x: claims.Instance, key) -> gaussian.Risks:
     return gaussian.risks(x, gaussian.from_wishart(key, *gaussian.counts(x)))
 
 
 def _predict(widened: float = 1.0, swapped: bool = False) -> Callable:
     """`widened` multiplies epsilon in the bounds, `swapped` takes n / d for (d - n) / d."""
 
-    def predict(x: Instance) -> Bounds:
+    def predict(x: claims.Instance) -> Bounds:
         source, target = gaussian.teachers(x)
         samples, rest = gaussian.counts(x)
         share = jnp.where(swapped, samples, rest) / (samples + rest)
@@ -108,7 +96,7 @@ def _shallow(r) -> tuple:
 
 def _likely(name: str, sides: Callable, constant: float):
     """The statement, where the keys suffice to tell its probability from one."""
-    return with_probability(
+    return claims.with_probability(
         name,
         lambda r: sides(r)[0],
         lambda r: sides(r)[1],
@@ -125,12 +113,12 @@ def _deep_constant(**rungs: tuple[float, ...]):
         risk, bound = _deep(r)
         return _inverse_constant(r, jnp.mean((risk > bound).astype(float), axis=0))
 
-    return exists_constant("Eq. 9, 1/c", needed, lambda r: 1.0, over=rungs)
+    return claims.exists_constant("Eq. 9, 1/c", needed, lambda r: 1.0, over=rungs)
 
 
 SHALLOW_CLAIMS = (
     _likely("Eq. 10, c = 1/2", _shallow, SHALLOW),
-    at_most(
+    claims.at_most(
         "Eq. 10, 1/c of the exact law",
         lambda r: _inverse_constant(r, r.theory.failure),
         lambda r: 1 / SHALLOW,
@@ -140,13 +128,13 @@ SHALLOW_CLAIMS = (
 
 PLANE = {"d >= 2": gaussian.has_plane}
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=gaussian.plane_space(),
     hypotheses=PLANE,
     simulate=simulate,
     predict=_predict(),
     claims=(_deep_constant(epsilon=(4, 7, 12, 20, 32)), *SHALLOW_CLAIMS),
-    source=Printed(
+    source=claims.Printed(
         "Section 5.1, Theorem 5.4, Eqs. 9 and 10",
         "there exists c > 0 such that for any epsilon > 0 with probability at least "
         "1 - 4 exp(-c epsilon^2 n) - 4 exp(-c epsilon^2 (d - n)): R(beta) <= ((d - n) / d) "
@@ -156,9 +144,9 @@ theorem = Theorem(
     printed="any epsilon",
     note="the ratio of Eq. 7 has tails of order epsilon^(-n): no c > 0 serves every epsilon",
     readings=(
-        Reading(
+        claims.Reading(
             "epsilon <= 1",
-            Corrected("epsilon <= 1 instead of any epsilon"),
+            claims.Corrected("epsilon <= 1 instead of any epsilon"),
             claims=(
                 _likely("Eq. 9, c = 1/3", _deep, DEEP),
                 _deep_constant(samples=COUNTS, rest=COUNTS, epsilon=(1, 0.3, 0.1)),
@@ -170,8 +158,8 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("without epsilon", predict=_predict(widened=0.0)),
-        Mutant("n / d for (d - n) / d", predict=_predict(swapped=True)),
+        claims.Mutant("without epsilon", predict=_predict(widened=0.0)),
+        claims.Mutant("n / d for (d - n) / d", predict=_predict(swapped=True)),
     ),
     keys=512,
     instances=48,

@@ -6,8 +6,6 @@ the rows of X are drawn themselves, up to four of them in up to eight dimensions
 bounded functions of both risks are compared. The risks' own means are infinite for n <= 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Finding, Instance, Mutant, Run, Theorem, equal
+from theorysim import claims
 from theorysim.theorems.linear_teachers import _gaussian_rows as gaussian
 
 
@@ -26,7 +24,7 @@ class Both(NamedTuple):
     law: gaussian.Compression
 
 
-def simulate(x: Instance, key) -> Both:
+def simulate(x: claims.Instance, key) -> Both:
     counts = gaussian.counts(x)
     return Both(gaussian.from_rows(key, *counts), gaussian.from_wishart(key, *counts))
 
@@ -43,9 +41,9 @@ def _without_projection(r) -> gaussian.Compression:
     return r.sim.law._replace(orthogonal=jnp.broadcast_to(jnp.eye(2), r.sim.law.orthogonal.shape))
 
 
-def _laws(planes: Callable[[Run], gaussian.Compression]) -> tuple:
+def _laws(planes: Callable[[claims.Run], gaussian.Compression]) -> tuple:
     return tuple(
-        equal(
+        claims.equal(
             f"law of {name}",
             lambda r, risk=risk: _bounded_mean(r, r.sim.drawn, risk),
             lambda r, risk=risk: _bounded_mean(r, planes(r), risk),
@@ -54,7 +52,7 @@ def _laws(planes: Callable[[Run], gaussian.Compression]) -> tuple:
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=gaussian.plane_space(),
     hypotheses={
         "d >= 2": gaussian.has_plane,
@@ -62,9 +60,9 @@ theorem = Theorem(
     },
     simulate=simulate,
     claims=_laws(lambda r: r.sim.law),
-    source=Finding("the law with which Theorem 5.4 is checked"),
+    source=claims.Finding("the law with which Theorem 5.4 is checked"),
     printed="rows drawn one by one",
-    mutants=(Mutant("without P_perp", claims=_laws(_without_projection)),),
+    mutants=(claims.Mutant("without P_perp", claims=_laws(_without_projection)),),
     keys=512,
     instances=48,
 )

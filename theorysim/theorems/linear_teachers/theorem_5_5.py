@@ -8,24 +8,13 @@ data", read as: it stays above the risk of the best multiple of theta_S, whateve
 Assumption 3.3 is part of the setting that is printed; no generic target meets it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Theorem,
-    at_least,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.flow import statement_options
 from theorysim.systems import deep_linear
 from theorysim.theorems.linear_teachers import _deep as deep
@@ -64,14 +53,14 @@ class Rescaled(NamedTuple):
     least_risk: Float[Array, ""]
 
 
-def _times(x: Instance) -> Float[Array, " times"]:
+def _times(x: claims.Instance) -> Float[Array, " times"]:
     fitted = outputs(x, source(x))
     pull = jnp.abs(jnp.vdot(fitted, labels(x)))
     fastest = jnp.maximum(jnp.sum(jnp.square(fitted)), pull) * x.source_norm ** (-2 / DEPTH)
     return jnp.asarray(TIMES) * x.n / (2 * fastest)
 
 
-def simulate(x: Instance, key) -> dict[int, Frozen]:
+def simulate(x: claims.Instance, key) -> dict[int, Frozen]:
     """Gradient flow of the other layers, by the number of frozen ones."""
     layers = deep.balanced(x, key, DEPTH, source(x))
     found = {}
@@ -86,7 +75,7 @@ def _predict(
     frozen_layers: Callable = lambda frozen: frozen,
     best: float = 1.0,
 ) -> Callable:
-    def predict(x: Instance) -> Rescaled:
+    def predict(x: claims.Instance) -> Rescaled:
         problem = data(x), source(x), target(x), DEPTH
         options = statement_options(x.tolerance_scale)
         scale = {
@@ -120,17 +109,17 @@ def _scale(r, frozen: int) -> Float[Array, " times"]:
 
 def _claims(frozen: int) -> tuple:
     return (
-        equal(
+        claims.equal(
             f"beta(t) = c theta_S, k = {frozen}",
             lambda r: r.sim[frozen].weights,
             lambda r: _along(r, frozen),
         ),
-        equal(
+        claims.equal(
             f"scalar flow of c, k = {frozen}",
             lambda r: _scale(r, frozen),
             lambda r: r.theory.scale[frozen],
         ),
-        at_least(
+        claims.at_least(
             f"risk of the best c theta_S, k = {frozen}",
             lambda r: r.sim[frozen].risk,
             lambda r: r.theory.least_risk,
@@ -138,13 +127,13 @@ def _claims(frozen: int) -> tuple:
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(**distribution_fields()),
     simulate=simulate,
     predict=_predict(),
     claims=tuple(claim for frozen in FROZEN for claim in _claims(frozen)),
     assumes=(ZERO_FROZEN_LOSS,),
-    source=Printed(
+    source=claims.Printed(
         "Section 5.2, Theorem 5.5, and the text below it",
         "Assume the setting of Theorem 5.2. Then, if we freeze the first layer (or any number k "
         "of first layers): <beta(t), x> = c <x, theta_S>; its error cannot be reduced with "
@@ -152,31 +141,37 @@ theorem = Theorem(
     ),
     note="Assumption 3.3, part of the setting, is met where y is a multiple of X theta_S only",
     readings=(
-        Reading(
+        claims.Reading(
             "without Assumption 3.3",
-            Corrected("the setting of Theorem 5.2 without Assumption 3.3 (zero train loss)"),
+            claims.Corrected("the setting of Theorem 5.2 without Assumption 3.3 (zero train loss)"),
             assumes=(),
             primary=True,
             note="frozen layers rescale theta_S whether or not the loss vanishes",
         ),
-        Reading(
+        claims.Reading(
             "still equal to the source task",
-            Printed(
+            claims.Printed(
                 "Section 5.2, below Theorem 5.5",
                 "after fine-tuning the model is still equal to the source task, independently of "
                 "the target task",
             ),
             assumes=(),
-            claims=(equal("beta(t) = theta_S", lambda r: r.sim[1].weights, lambda r: source(r.x)),),
+            claims=(
+                claims.equal(
+                    "beta(t) = theta_S", lambda r: r.sim[1].weights, lambda r: source(r.x)
+                ),
+            ),
             note="the prose: true of the direction only",
         ),
     ),
     mutants=(
-        Mutant("it turns to the target", predict=_predict(direction=lambda x: x.target_direction)),
-        Mutant(
+        claims.Mutant(
+            "it turns to the target", predict=_predict(direction=lambda x: x.target_direction)
+        ),
+        claims.Mutant(
             "k and L - k swapped", predict=_predict(frozen_layers=lambda frozen: DEPTH - frozen)
         ),
-        Mutant("twice the best c", predict=_predict(best=2.0)),
+        claims.Mutant("twice the best c", predict=_predict(best=2.0)),
     ),
     instances=32,
     mutant_instances=16,

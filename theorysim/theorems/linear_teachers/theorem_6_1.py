@@ -8,26 +8,13 @@ Omega(log(1 / ||y~||) / (eta lambda_0)): from ||y~|| = 1 on it asks for no step.
 taken over the samples, too. Samples, which training fits, are at most an eighth of D.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Space,
-    Theorem,
-    exists_constant,
-)
+from theorysim import claims
 from theorysim.theorems.linear_teachers import _kernel_regime as regime
 
 SAMPLES, FAILURES = (16, 32, 64, 128), (0.5, 0.25, 0.1)
@@ -56,7 +43,7 @@ def _steps_corrected(start: regime.FineTuning):
     return jnp.maximum(jnp.log(jnp.linalg.norm(start.residual)) / rate, 0)
 
 
-def simulate(x: Instance, key) -> FineTuned:
+def simulate(x: claims.Instance, key) -> FineTuned:
     data = regime.inputs(x, key)
     labels, task = regime.labellings(x, data)
     before = regime.pretrained(data, labels[: x.n_source])
@@ -80,7 +67,9 @@ def _bounded(name: str, each: Callable):
     def needed(r):
         return jnp.maximum(jnp.quantile(each(r), 1 - r.x.delta), AS_GOOD_AS_NONE)
 
-    return exists_constant(name, needed, lambda r: 1.0, over={"n": SAMPLES, "delta": FAILURES})
+    return claims.exists_constant(
+        name, needed, lambda r: 1.0, over={"n": SAMPLES, "delta": FAILURES}
+    )
 
 
 def _claims(steps: str) -> tuple:
@@ -95,24 +84,24 @@ def _claims(steps: str) -> tuple:
     return _bounded("Eq. 11", beyond), _bounded("Eq. 11, both terms under O", share)
 
 
-def _width(x: Instance):
+def _width(x: claims.Instance):
     """log10 of n^7 / (lambda_0^4 kappa^2 delta^4), lambda_0 <= 1/2, kappa = lambda_0 delta / n."""
     return 9 * jnp.log10(x.n) - 6 * jnp.log10(0.5 * x.delta)
 
 
-theorem = Theorem(
-    space=Space(
-        d=Size(128, high=256),
-        n=Size(16, high=256),
-        n_source=Size(16, high=256),
-        unseen=Size(1024, high=4096),
-        spread=Real(0.03, 30, log=True),
+theorem = claims.Theorem(
+    space=claims.Space(
+        d=claims.Size(128, high=256),
+        n=claims.Size(16, high=256),
+        n_source=claims.Size(16, high=256),
+        unseen=claims.Size(1024, high=4096),
+        spread=claims.Real(0.03, 30, log=True),
         **regime.labelling_fields(),
-        delta=Real(0.1, 0.5),
+        delta=claims.Real(0.1, 0.5),
     ),
     simulate=simulate,
     claims=_claims("printed"),
-    source=Printed(
+    source=claims.Printed(
         "Section 6, Theorem 6.1, Eq. 11",
         "with probability at least 1 - delta for t >= Omega(log(||y~||^(-1)) / (eta lambda_0)): "
         "R(Theta(t)) <= 2 sqrt(y~^T (H^inf)^(-1) y~ / n) + O(sqrt(log(n / (lambda_0 delta)) / n))",
@@ -120,18 +109,18 @@ theorem = Theorem(
     note="from ||y~|| = 1 on the printed number of steps is zero: nothing is learned",
     requirements={"log10 width, at least": _width},
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("t >= n log ||y~|| / (2 eta lambda_0)"),
+            claims.Corrected("t >= n log ||y~|| / (2 eta lambda_0)"),
             claims=_claims("corrected"),
             primary=True,
             note="t >= n log ||y~|| / (2 eta lambda_0): the printed logarithm is inverted",
         ),
     ),
-    mutants=(Mutant("the logarithm inverted, as printed", claims=_claims("printed")),),
+    mutants=(claims.Mutant("the logarithm inverted, as printed", claims=_claims("printed")),),
     survivors={
         "Eq. 11": "the first term bounds the risk alone: no constant above 0.1 is needed; without "
-        "steps it grows, but four sample sizes leave its growth inconclusive",
+        "steps it grows, but four sample sizes leave its growth inconclusive"
     },
     keys=16,
     instances=8,

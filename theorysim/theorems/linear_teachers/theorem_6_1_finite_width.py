@@ -6,15 +6,13 @@ are trained on the source and then on the target by gradient descent, and compar
 the linear recursion of the infinite-width kernel. They start with outputs zero (units in pairs).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Finding, Instance, Mutant, Real, Size, Space, Theorem, tends_to
+from theorysim import claims
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.linear_teachers import _kernel_regime as regime
 
@@ -36,7 +34,7 @@ def _train(network: relu.Network, seen, labels) -> relu.Network:
     )
 
 
-def simulate(x: Instance, key) -> Outputs:
+def simulate(x: claims.Instance, key) -> Outputs:
     for_data, for_weights = jax.random.split(key)
     data = regime.inputs(x, for_data)
     source, target = regime.labellings(x, data)
@@ -55,25 +53,25 @@ def _claims(power: float) -> tuple:
         apart = jnp.sqrt(jnp.mean(jnp.square(r.sim.network - r.sim.kernel)))
         return r.x.width**power * apart
 
-    return (tends_to("outputs on D", distance, lambda r: 0.0, over={"width": WIDTHS}),)
+    return (claims.tends_to("outputs on D", distance, lambda r: 0.0, over={"width": WIDTHS}),)
 
 
-theorem = Theorem(
-    space=Space(
-        d=Size(6, high=64),
-        n=Size(4, high=64),
-        n_source=Size(5, high=64),
-        unseen=Size(8, high=256),
-        width=Size(64, low=2, high=4096),
-        spread=Real(0.3, 30, log=True),
+theorem = claims.Theorem(
+    space=claims.Space(
+        d=claims.Size(6, high=64),
+        n=claims.Size(4, high=64),
+        n_source=claims.Size(5, high=64),
+        unseen=claims.Size(8, high=256),
+        width=claims.Size(64, low=2, high=4096),
+        spread=claims.Real(0.3, 30, log=True),
         **regime.labelling_fields(),
     ),
     simulate=simulate,
     claims=_claims(0.0),
-    source=Finding(
+    source=claims.Finding(
         "that wide networks come to the infinite ones with which Theorem 6.1 is checked"
     ),
-    mutants=(Mutant("faster than 1 / m", claims=_claims(1.0)),),
+    mutants=(claims.Mutant("faster than 1 / m", claims=_claims(1.0)),),
     keys=8,
     instances=8,
     mutant_instances=8,

@@ -7,8 +7,6 @@ flow in several ways, which differ in what the pull acts on:
     D  no flow of its own: the linearised model at the parameters of the model.
 """
 
-from __future__ import annotations
-
 from math import factorial
 from typing import NamedTuple
 
@@ -16,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Run
+from theorysim import claims
 from theorysim.numerics.flow import integrate, statement_options
 from theorysim.systems.fine_tuning import squared_loss
 from theorysim.systems.linear_modes import mean_decay
@@ -47,7 +45,7 @@ class Path(NamedTuple):
     """parameters of reading A"""
 
 
-def run(x: Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Path:
+def run(x: claims.Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Path:
     """Integrates the model and its linearised counterparts up to time `end`."""
     f, y, origin = models.outputs(x), models.targets(x), models.start(x)
     start, jacobian = f(origin), models.jacobian(x, origin)
@@ -80,7 +78,7 @@ def run(x: Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Path:
 
 
 def pulled_flow(
-    x: Instance,
+    x: claims.Instance,
     delta: models.Delta,
     strength: Float[Array, ""],
     times: Float[Array, " times"],
@@ -95,13 +93,13 @@ def pulled_flow(
     return integrate(field, delta, times, strength, **statement_options(x.tolerance_scale))
 
 
-def gap(r: Run, name: str) -> Float[Array, " times"]:
+def gap(r: claims.Run, name: str) -> Float[Array, " times"]:
     """||f - f_linear|| of a reading, where the simulation returned a `Path`."""
     return jnp.linalg.norm(r.sim.outputs - r.sim.straight[name], axis=-1)
 
 
 def sure_radius(
-    x: Instance, strength: Float[Array, ""], times: Float[Array, " times"]
+    x: claims.Instance, strength: Float[Array, ""], times: Float[Array, " times"]
 ) -> Float[Array, " times"]:
     """A ball that holds the path up to every time: r_0 min(sqrt(t), sqrt(2 / lambda)).
 
@@ -127,6 +125,6 @@ def excess_time(
     return times * jnp.where(is_small, z * series, 1 - mean_decay(z))
 
 
-def time_scale(x: Instance, strength: Float[Array, ""]) -> Float[Array, ""]:
+def time_scale(x: claims.Instance, strength: Float[Array, ""]) -> Float[Array, ""]:
     """1 / (lambda + 2 Lip(f)^2 at theta_0): no longer than the fastest time of the flow."""
     return 1 / (strength + 2 * models.lipschitz(x, jnp.zeros(())).f ** 2)

@@ -11,8 +11,6 @@ hidden units, f_i = 2^(-1/2) sum_j v_j tanh(w_j . x_i), and bounds of both const
 ||f - y||^2, summed; targets are f(0) minus a given residual.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import pi, sqrt
 from typing import NamedTuple
@@ -21,7 +19,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Choice, Field, Gaussian, Instance, Real, Size, Space, UnitVector
+from theorysim import claims
 from theorysim.systems.fine_tuning import squared_loss
 
 HIDDEN = 2
@@ -38,30 +36,30 @@ class Lipschitz(NamedTuple):
     jacobian: Float[Array, "*times"]
 
 
-def model_space(**parts: Size | Field) -> Space:
+def model_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """All families; `parts` add to the fields or replace them."""
-    shared: dict[str, Size | Field] = {
-        "n": Size(3, low=2, high=16),
-        "family": Choice(0.0, 1.0, 2.0),
-        "slope": Gaussian("n"),
-        "bend": Gaussian("n"),
-        "bend_scale": Real(1e-3, 3, log=True),
-        "frequency": Real(0.1, 3, log=True, shape="n"),
-        "phase": Real(0, 2 * pi, shape="n"),
-        "weights": Gaussian("n", HIDDEN),
-        "rows": Gaussian("n", "n"),
-        "residual": UnitVector("n"),
-        "residual_size": Real(1e-2, 10, log=True),
+    shared: dict[str, claims.Size | claims.Field] = {
+        "n": claims.Size(3, low=2, high=16),
+        "family": claims.Choice(0.0, 1.0, 2.0),
+        "slope": claims.Gaussian("n"),
+        "bend": claims.Gaussian("n"),
+        "bend_scale": claims.Real(1e-3, 3, log=True),
+        "frequency": claims.Real(0.1, 3, log=True, shape="n"),
+        "phase": claims.Real(0, 2 * pi, shape="n"),
+        "weights": claims.Gaussian("n", HIDDEN),
+        "rows": claims.Gaussian("n", "n"),
+        "residual": claims.UnitVector("n"),
+        "residual_size": claims.Real(1e-2, 10, log=True),
     }
-    return Space(**{**shared, **parts})
+    return claims.Space(**{**shared, **parts})
 
 
-def start(x: Instance) -> Delta:
+def start(x: claims.Instance) -> Delta:
     """delta = 0."""
     return jnp.zeros(HIDDEN * x.n)
 
 
-def outputs(x: Instance) -> Callable[[Delta], Float[Array, " n"]]:
+def outputs(x: claims.Instance) -> Callable[[Delta], Float[Array, " n"]]:
     """f(theta_0 + delta) on the training inputs, measured from f(theta_0).
 
     Losses, gaps and derivatives do not depend on where outputs are measured from.
@@ -69,7 +67,7 @@ def outputs(x: Instance) -> Callable[[Delta], Float[Array, " n"]]:
     return lambda delta: change(x, start(x), delta)
 
 
-def change(x: Instance, delta: Delta, move: Delta) -> Float[Array, " n"]:
+def change(x: claims.Instance, delta: Delta, move: Delta) -> Float[Array, " n"]:
     """f(theta_0 + delta + move) - f(theta_0 + delta), exact to rounding however small the move.
 
     Differences of sines and of hyperbolic tangents are taken by their addition theorems: a tuned
@@ -87,38 +85,38 @@ def change(x: Instance, delta: Delta, move: Delta) -> Float[Array, " n"]:
     return _by_family(x, quadratic, sine, network)
 
 
-def first_residual(x: Instance) -> Float[Array, " n"]:
+def first_residual(x: claims.Instance) -> Float[Array, " n"]:
     """f(theta_0) - y."""
     return x.residual_size * x.residual
 
 
-def targets(x: Instance) -> Float[Array, " n"]:
+def targets(x: claims.Instance) -> Float[Array, " n"]:
     """y."""
     return outputs(x)(start(x)) - first_residual(x)
 
 
-def loss(x: Instance) -> Callable[[Delta], Float[Array, ""]]:
+def loss(x: claims.Instance) -> Callable[[Delta], Float[Array, ""]]:
     """R(delta) = ||f - y||^2."""
     return squared_loss(outputs(x), targets(x))
 
 
-def jacobian(x: Instance, delta: Delta) -> Float[Array, "n p"]:
+def jacobian(x: claims.Instance, delta: Delta) -> Float[Array, "n p"]:
     """J at theta_0 + delta."""
     return jax.jacrev(outputs(x))(delta)
 
 
-def gram(x: Instance, delta: Delta) -> Float[Array, "n n"]:
+def gram(x: claims.Instance, delta: Delta) -> Float[Array, "n n"]:
     """The tangent kernel J J^T at theta_0 + delta."""
     j = jacobian(x, delta)
     return _matmul(j, j.T)
 
 
-def jacobian_change(x: Instance, delta: Delta, move: Delta) -> Float[Array, "n p"]:
+def jacobian_change(x: claims.Instance, delta: Delta, move: Delta) -> Float[Array, "n p"]:
     """J at theta_0 + delta + move less J at theta_0 + delta, exact to rounding (`change`)."""
     return jax.jacrev(lambda delta: change(x, delta, move))(delta)
 
 
-def gram_change(x: Instance, delta: Delta, move: Delta) -> Float[Array, "n n"]:
+def gram_change(x: claims.Instance, delta: Delta, move: Delta) -> Float[Array, "n n"]:
     """The tangent kernel at theta_0 + delta + move less the one at theta_0 + delta."""
     return kernel_change(jacobian(x, delta), jacobian_change(x, delta, move))
 
@@ -131,7 +129,7 @@ def kernel_change(before: Float[Array, "n p"], step: Float[Array, "n p"]) -> Flo
     return _matmul(step, (before + step).T) + _matmul(before, step.T)
 
 
-def lipschitz(x: Instance, radius: Float[Array, "*times"]) -> Lipschitz:
+def lipschitz(x: claims.Instance, radius: Float[Array, "*times"]) -> Lipschitz:
     """Joint constants (of the stacked outputs, in operator norm) on balls of the given radii."""
     r = jnp.asarray(radius)[..., None]
     reach = x.frequency * r
@@ -151,12 +149,12 @@ def _matmul(left: Array, right: Array) -> Array:
     return jnp.matmul(left, right, precision=jax.lax.Precision.HIGHEST)
 
 
-def _by_family(x: Instance, quadratic: Array, sine: Array, network: Array) -> Array:
+def _by_family(x: claims.Instance, quadratic: Array, sine: Array, network: Array) -> Array:
     # Compared with what lies between: inputs are moved by rounding to measure its effect.
     return jnp.select([x.family < 0.5, x.family < 1.5], [quadratic, sine], network)
 
 
-def _network_bound(x: Instance, r: Float[Array, "*times 1"]) -> Lipschitz:
+def _network_bound(x: claims.Instance, r: Float[Array, "*times 1"]) -> Lipschitz:
     """Per input first, then the root of the sum of squares over inputs."""
     v, _ = _network(x, start(x))
     length = jnp.linalg.norm(_inputs(x), axis=1)
@@ -173,20 +171,20 @@ def _largest_cosine(centre: Array, reach: Array) -> Array:
     return jnp.where(jnp.floor(high / pi) >= jnp.ceil(low / pi), 1, ends)
 
 
-def _bend(x: Instance) -> Float[Array, " n"]:
+def _bend(x: claims.Instance) -> Float[Array, " n"]:
     return x.bend_scale * x.bend
 
 
-def _inputs(x: Instance) -> Float[Array, "n d"]:
+def _inputs(x: claims.Instance) -> Float[Array, "n d"]:
     """Inputs of dimension n - 1, so that the network has 2 n weights."""
     return x.rows[:, 1:]
 
 
-def _network(x: Instance, delta: Delta) -> tuple[Array, Array]:
+def _network(x: claims.Instance, delta: Delta) -> tuple[Array, Array]:
     """v (hidden) and w (n - 1, hidden)."""
     weights = x.weights + _weights(x, delta)
     return weights[0], weights[1:]
 
 
-def _weights(x: Instance, delta: Delta) -> Float[Array, "n hidden"]:
+def _weights(x: claims.Instance, delta: Delta) -> Float[Array, "n hidden"]:
     return delta.reshape(x.n, HIDDEN)

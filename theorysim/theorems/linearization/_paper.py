@@ -1,8 +1,8 @@
 """The paper."""
 
-from theorysim.claims import Citation
+from theorysim import claims
 
-citation = Citation(
+citation = claims.Citation(
     title="Linearization Explains Fine-Tuning in Large Language Models",
     authors="Afzal, Esmaeilbeig, Soltanalian, Ohannessian",
     year=2025,

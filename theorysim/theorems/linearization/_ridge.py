@@ -6,58 +6,46 @@ starts at outputs f0. Minimisers are found by one Newton step on the paper's los
 come from automatic differentiation: exact for a quadratic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Choice,
-    Field,
-    Gaussian,
-    Instance,
-    Orthogonal,
-    Real,
-    Size,
-    Space,
-    Spectrum,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 
 
-def ridge_space(**parts: Size | Field) -> Space:
+def ridge_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """Kernels, targets and ridge constants; `parts` add to the fields or replace them."""
-    shared: dict[str, Size | Field] = {
-        "n": Size(3, low=1, high=16),
-        "spectrum": Spectrum("n", 1e-2, 100),
-        "basis": Orthogonal("n"),
-        "rotation": Orthogonal("n"),
-        "targets": Gaussian("n"),
-        "sigma": Real(1e-2, 100, log=True),
+    shared: dict[str, claims.Size | claims.Field] = {
+        "n": claims.Size(3, low=1, high=16),
+        "spectrum": claims.Spectrum("n", 1e-2, 100),
+        "basis": claims.Orthogonal("n"),
+        "rotation": claims.Orthogonal("n"),
+        "targets": claims.Gaussian("n"),
+        "sigma": claims.Real(1e-2, 100, log=True),
     }
-    return Space(**{**shared, **parts})
+    return claims.Space(**{**shared, **parts})
 
 
-def layer_space(**parts: Size | Field) -> Space:
+def layer_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """With a candidate layer: its Jacobian is random, or shares the singular vectors of K's."""
-    candidate: dict[str, Size | Field] = {
-        "aligned": Choice(0.0, 1.0),
-        "candidate": Gaussian("n", "n"),
-        "candidate_scale": Real(1e-3, 10, log=True),
-        "rank": Choice(0.0, 1.0),
+    candidate: dict[str, claims.Size | claims.Field] = {
+        "aligned": claims.Choice(0.0, 1.0),
+        "candidate": claims.Gaussian("n", "n"),
+        "candidate_scale": claims.Real(1e-3, 10, log=True),
+        "rank": claims.Choice(0.0, 1.0),
     }
     return ridge_space(**{**candidate, **parts})
 
 
-def jacobian(x: Instance) -> Float[Array, "n n"]:
+def jacobian(x: claims.Instance) -> Float[Array, "n n"]:
     """J of the tuned parameters."""
     return dot(x.basis * jnp.sqrt(x.spectrum), x.rotation.T)
 
 
-def candidate_jacobian(x: Instance) -> Float[Array, "n n"]:
+def candidate_jacobian(x: claims.Instance) -> Float[Array, "n n"]:
     """J' of the candidate layer, of full rank or of rank one."""
     own = x.candidate_scale * x.candidate * jnp.where(x.rank > 0, 1, jnp.arange(x.n) == 0)
     sizes = jnp.diagonal(own) * jnp.sqrt(x.spectrum)

@@ -6,24 +6,12 @@ Frobenius beside it). The constants are printed for f(x*), all outputs at once; 
 single output do not do for outputs that move together.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Finding,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_most,
-)
+from theorysim import claims
 from theorysim.theorems.linearization import _models as models
 
 ENTRIES = ("slope", "bend", "frequency", "phase")
@@ -46,7 +34,7 @@ def _change(kernel: Float[Array, "n n"], jacobian: Float[Array, "n p"], move) ->
     return Change(norm(kernel, ord=2), norm(kernel), norm(jacobian), norm(move))
 
 
-def _points(x: Instance) -> list[models.Delta]:
+def _points(x: claims.Instance) -> list[models.Delta]:
     """Two points of the ball."""
     return [
         x.radius * share * jnp.ravel(way) / jnp.linalg.norm(way)
@@ -54,19 +42,19 @@ def _points(x: Instance) -> list[models.Delta]:
     ]
 
 
-def simulate(x: Instance, key) -> Change:
+def simulate(x: claims.Instance, key) -> Change:
     one, two = _points(x)
     kernel = models.gram_change(x, two, one - two)
     return _change(kernel, models.jacobian_change(x, two, one - two), one - two)
 
 
-def _copies(x: Instance) -> Instance:
+def _copies(x: claims.Instance) -> claims.Instance:
     """A model whose outputs all have the constants of the first one."""
     first = {name: jnp.full(x.n, getattr(x, name)[0]) for name in ENTRIES}
     return x.replace(family=jnp.minimum(x.family, 1), **first)
 
 
-def simulate_copies(x: Instance, key) -> Change:
+def simulate_copies(x: claims.Instance, key) -> Change:
     """n outputs that are all the first one: n equal rows of the Jacobian."""
     one, two = _points(x)
     parts = models.jacobian(_copies(x), two), models.jacobian_change(_copies(x), two, one - two)
@@ -74,12 +62,12 @@ def simulate_copies(x: Instance, key) -> Change:
     return _change(models.kernel_change(before, step), step, one - two)
 
 
-def predict(x: Instance) -> models.Lipschitz:
+def predict(x: claims.Instance) -> models.Lipschitz:
     """Both constants on the ball."""
     return models.lipschitz(x, x.radius)
 
 
-KERNEL = at_most(
+KERNEL = claims.at_most(
     "||k_1 - k_2||",
     lambda r: r.sim.operator,
     lambda r: 2 * r.theory.f * r.theory.jacobian * r.sim.apart,
@@ -87,28 +75,28 @@ KERNEL = at_most(
 )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=models.model_space(
-        radius=Real(0.1, 2, log=True),
-        first=Gaussian("n", models.HIDDEN),
-        second=Gaussian("n", models.HIDDEN),
-        first_share=Real(0, 1),
-        second_share=Real(0, 1),
+        radius=claims.Real(0.1, 2, log=True),
+        first=claims.Gaussian("n", models.HIDDEN),
+        second=claims.Gaussian("n", models.HIDDEN),
+        first_share=claims.Real(0, 1),
+        second_share=claims.Real(0, 1),
     ),
     simulate=simulate,
     predict=predict,
     claims=(KERNEL,),
-    source=Printed(
+    source=claims.Printed(
         "slides, Section 3, Lemma 1",
         "k_theta(x*, x*) is Lip(k)-Lipschitz in theta with Lip(k) <= 2 Lip(f) Lip(grad f)",
     ),
-    mutants=(Mutant("without the factor 2", claims=(KERNEL.scaled(0.5),)),),
+    mutants=(claims.Mutant("without the factor 2", claims=(KERNEL.scaled(0.5),)),),
     readings=(
-        Reading(
+        claims.Reading(
             "Frobenius norm",
-            Finding("the same in Frobenius norm, by the change of the Jacobian itself"),
+            claims.Finding("the same in Frobenius norm, by the change of the Jacobian itself"),
             claims=(
-                at_most(
+                claims.at_most(
                     "||k_1 - k_2||_F",
                     lambda r: r.sim.frobenius,
                     lambda r: 2 * r.theory.f * r.sim.jacobian,
@@ -116,9 +104,9 @@ theorem = Theorem(
                 ),
             ),
         ),
-        Reading(
+        claims.Reading(
             "constants of every single output",
-            Finding("the constants of every single output for those of all outputs at once"),
+            claims.Finding("the constants of every single output for those of all outputs at once"),
             simulate=simulate_copies,
             predict=lambda x: predict(_copies(x)),
             note="n equal outputs have a kernel n times as large: joint constants are needed",

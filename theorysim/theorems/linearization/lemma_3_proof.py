@@ -5,8 +5,6 @@ step of the scheme. The substitution that leads to line b, and line d, are mispr
 and the lemma are right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,17 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    equal,
-)
+from theorysim import claims
 from theorysim.systems.fine_tuning import regularised_step
 from theorysim.theorems.linearization import _models as models
 
@@ -50,17 +38,17 @@ class Lines(NamedTuple):
     """lambda eta / (1 - lambda eta)"""
 
 
-def _anchored(x: Instance) -> tuple[models.Delta, models.Delta, models.Delta]:
+def _anchored(x: claims.Instance) -> tuple[models.Delta, models.Delta, models.Delta]:
     """theta_0, theta_t, and the gradient there, in coordinates in which theta_0 is not zero."""
     delta = jnp.ravel(x.way)
     return jnp.ravel(x.anchor), jnp.ravel(x.anchor) + delta, jax.grad(models.loss(x))(delta)
 
 
-def _rate(x: Instance) -> Float[Array, ""]:
+def _rate(x: claims.Instance) -> Float[Array, ""]:
     return x.shrink / x.strength
 
 
-def simulate(x: Instance, key) -> Stepped:
+def simulate(x: claims.Instance, key) -> Stepped:
     anchor, theta, _ = _anchored(x)
 
     def loss(theta):
@@ -75,7 +63,7 @@ def simulate(x: Instance, key) -> Stepped:
 def _predict(factor: float = 1.0) -> Callable:
     """The lines with `factor` times the pull."""
 
-    def predict(x: Instance) -> Lines:
+    def predict(x: claims.Instance) -> Lines:
         anchor, theta, gradient = _anchored(x)
         rate, shrink, strength = _rate(x), factor * x.shrink, factor * x.strength
         down = (1 - shrink) * gradient
@@ -97,7 +85,7 @@ def _moved(r) -> models.Delta:
 
 
 def _substitution(factor: Callable):
-    return equal(
+    return claims.equal(
         "the half step from the whole one",
         lambda r: r.sim.half - _anchored(r.x)[0],
         lambda r: factor(r) * _moved(r),
@@ -105,24 +93,24 @@ def _substitution(factor: Callable):
 
 
 def _line_d(right: Callable):
-    return equal("d", lambda r: (r.sim.next - _anchored(r.x)[1]) / _rate(r.x), right)
+    return claims.equal("d", lambda r: (r.sim.next - _anchored(r.x)[1]) / _rate(r.x), right)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=models.model_space(
-        strength=Real(0.05, 100, log=True),
-        shrink=Real(0.01, 0.9, log=True),
-        anchor=Gaussian("n", models.HIDDEN),
-        way=Gaussian("n", models.HIDDEN),
+        strength=claims.Real(0.05, 100, log=True),
+        shrink=claims.Real(0.01, 0.9, log=True),
+        anchor=claims.Gaussian("n", models.HIDDEN),
+        way=claims.Gaussian("n", models.HIDDEN),
     ),
     simulate=simulate,
     predict=_predict(),
     claims=(
-        equal("a", lambda r: r.sim.next, lambda r: r.theory.a),
-        equal("b", lambda r: r.sim.next, lambda r: r.theory.b - r.theory.pull * _moved(r)),
-        equal("c", lambda r: r.sim.next, lambda r: r.theory.c),
+        claims.equal("a", lambda r: r.sim.next, lambda r: r.theory.a),
+        claims.equal("b", lambda r: r.sim.next, lambda r: r.theory.b - r.theory.pull * _moved(r)),
+        claims.equal("c", lambda r: r.sim.next, lambda r: r.theory.c),
     ),
-    source=Printed(
+    source=claims.Printed(
         APPENDIX,
         "theta' = theta - eta grad R - lambda eta (~theta - theta_0) = theta - eta grad R - "
         "(lambda eta / (1 - lambda eta)) (theta' - theta_0) = (1 - lambda eta) theta - "
@@ -130,24 +118,24 @@ theorem = Theorem(
     ),
     printed="proof lines a to c",
     readings=(
-        Reading(
+        claims.Reading(
             "substitution in line b",
-            Printed(
+            claims.Printed(
                 APPENDIX,
                 "~theta - theta_0 = (lambda eta / (1 - lambda eta)) (theta_(t+1) - theta_0)",
             ),
             claims=(_substitution(lambda r: r.theory.pull),),
             note="the factor is 1 / (1 - lambda eta); line b itself is right",
         ),
-        Reading(
+        claims.Reading(
             "substitution, corrected",
-            Corrected("1 / (1 - lambda eta) instead of lambda eta / (1 - lambda eta)"),
+            claims.Corrected("1 / (1 - lambda eta) instead of lambda eta / (1 - lambda eta)"),
             claims=(_substitution(lambda r: 1 + r.theory.pull),),
             note="line b follows from it",
         ),
-        Reading(
+        claims.Reading(
             "line d",
-            Printed(
+            claims.Printed(
                 APPENDIX,
                 "(theta' - theta) / eta = -lambda theta - (1 - lambda eta) grad R + "
                 "lambda eta theta_0",
@@ -155,15 +143,15 @@ theorem = Theorem(
             claims=(_line_d(lambda r: r.theory.d),),
             note="lambda theta_0, not lambda eta theta_0",
         ),
-        Reading(
+        claims.Reading(
             "line d, corrected",
-            Corrected("lambda theta_0 instead of lambda eta theta_0"),
+            claims.Corrected("lambda theta_0 instead of lambda eta theta_0"),
             claims=(_line_d(lambda r: r.theory.d_corrected),),
             note="as eta vanishes it becomes the flow of the lemma",
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "half of the pull",
             of=("proof lines a to c", "substitution, corrected", "line d, corrected"),
             predict=_predict(0.5),

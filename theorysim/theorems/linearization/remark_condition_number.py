@@ -6,37 +6,26 @@ smallest eigenvalue moves; between any two kernels the order of risks depends on
 eigenvalues and on the targets.
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Spectrum,
-    Theorem,
-    increasing,
-)
+from theorysim import claims
 from theorysim.theorems.linearization import _ridge as ridge
 
 SHRINKS = (1.0, 0.5, 0.1, 0.01)
 
 
-def _outputs(x: Instance, spectrum) -> Float[Array, " n"]:
+def _outputs(x: claims.Instance, spectrum) -> Float[Array, " n"]:
     jacobian = ridge.jacobian(x.replace(spectrum=spectrum))
     return ridge.tuned_outputs(jacobian, x.targets, x.sigma)
 
 
-def _kappa(x: Instance, spectrum):
+def _kappa(x: claims.Instance, spectrum):
     return (jnp.max(spectrum) + x.sigma) / (jnp.min(spectrum) + x.sigma)
 
 
-def simulate(x: Instance, key) -> Float[Array, "2 n"]:
+def simulate(x: claims.Instance, key) -> Float[Array, "2 n"]:
     """Outputs for two kernels with one lambda_max, the smaller condition number first."""
     other = jnp.minimum(x.other, x.spectrum[0]).at[0].set(x.spectrum[0])
     spectra = jnp.stack([x.spectrum, other])
@@ -44,35 +33,37 @@ def simulate(x: Instance, key) -> Float[Array, "2 n"]:
     return jax.vmap(lambda s: _outputs(x, s))(spectra[order])
 
 
-def simulate_smallest(x: Instance, key) -> Float[Array, "shrinks n"]:
+def simulate_smallest(x: claims.Instance, key) -> Float[Array, "shrinks n"]:
     """Outputs while the smallest eigenvalue shrinks and all else stays."""
     spectra = jnp.tile(x.spectrum, (len(SHRINKS), 1))
     spectra = spectra.at[:, -1].multiply(jnp.array(SHRINKS))
     return jax.vmap(lambda s: _outputs(x, s))(spectra)
 
 
-RISK = increasing(
+RISK = claims.increasing(
     "risk along growing kappa", lambda r: jnp.sum((r.sim - r.x.targets) ** 2, axis=-1)
 )
 
-theorem = Theorem(
-    space=ridge.ridge_space(other=Spectrum("n", 1e-2, 100), n=ridge.Size(3, low=2, high=16)),
+theorem = claims.Theorem(
+    space=ridge.ridge_space(
+        other=claims.Spectrum("n", 1e-2, 100), n=claims.Size(3, low=2, high=16)
+    ),
     simulate=simulate,
     claims=(RISK,),
-    source=Printed(
+    source=claims.Printed(
         "slides, Section 4, below Theorem 5",
         "For given lambda_max(K), if kappa is small, the risk can be small, and the risk is high "
         "otherwise",
     ),
     note="the eigenvalues between and the targets can outweigh the condition number",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("kernels that differ in their smallest eigenvalue alone"),
+            claims.Corrected("kernels that differ in their smallest eigenvalue alone"),
             simulate=simulate_smallest,
             primary=True,
             note="with all other eigenvalues fixed the risk grows with kappa",
         ),
     ),
-    mutants=(Mutant("the risk falls", claims=(RISK.reversed(),)),),
+    mutants=(claims.Mutant("the risk falls", claims=(RISK.reversed(),)),),
 )

@@ -6,8 +6,6 @@ the inner product is >= 0; if it is negative, lambda = 0 is sufficient (statemen
 theta - theta_0>|, exactly. Checked at any point of a ball, not only along a run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,19 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Finding,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_least,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.systems.fine_tuning import towards_loss
 from theorysim.theorems.linearization import _models as models
 
@@ -57,11 +43,11 @@ class Displays(NamedTuple):
     """<k (y - y*), y - y*>"""
 
 
-def _point(x: Instance) -> models.Delta:
+def _point(x: claims.Instance) -> models.Delta:
     return x.radius * jnp.ravel(x.way) / jnp.linalg.norm(x.way)
 
 
-def simulate(x: Instance, key) -> Slopes:
+def simulate(x: claims.Instance, key) -> Slopes:
     delta, loss = _point(x), models.loss(x)
     gradient = jax.grad(loss)(delta)
     product = towards_loss(loss, models.start(x), delta)
@@ -84,7 +70,7 @@ def simulate(x: Instance, key) -> Slopes:
 def _predict(two: float = 2.0, sign: float = 1.0) -> Callable:
     """`two` is the factor that the square brings, `sign` that of the kernel."""
 
-    def predict(x: Instance) -> Displays:
+    def predict(x: claims.Instance) -> Displays:
         delta = _point(x)
         j, k = models.jacobian(x, delta), sign * models.gram(x, delta)
         error = models.outputs(x)(delta) - models.targets(x)
@@ -109,29 +95,27 @@ def _falling(r):
 
 
 def _falls(name: str, slope: Callable, where: Callable):
-    return at_most(name, slope, lambda r: 0.0, where=where)
+    return claims.at_most(name, slope, lambda r: 0.0, where=where)
 
 
 WITH_PULL, WITHOUT = "lambda > 0, product >= 0", "lambda = 0, product < 0"
 
 DISPLAYS = (
-    equal("P1: dy/dt", lambda r: r.sim.outputs, lambda r: r.theory.outputs),
-    equal(
-        "P2: half of d/dt ||y - y*||^2",
-        lambda r: r.sim.pulled / 2,
-        lambda r: r.theory.half_slope,
+    claims.equal("P1: dy/dt", lambda r: r.sim.outputs, lambda r: r.theory.outputs),
+    claims.equal(
+        "P2: half of d/dt ||y - y*||^2", lambda r: r.sim.pulled / 2, lambda r: r.theory.half_slope
     ),
-    equal("P3: grad R", lambda r: r.sim.gradient, lambda r: r.theory.gradient),
-    at_least("P4: k_t is semidefinite", lambda r: r.theory.form, lambda r: 0.0),
+    claims.equal("P3: grad R", lambda r: r.sim.gradient, lambda r: r.theory.gradient),
+    claims.at_least("P4: k_t is semidefinite", lambda r: r.theory.form, lambda r: 0.0),
 )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=models.model_space(
-        radius=Real(0.01, 10, log=True),
-        way=Gaussian("n", models.HIDDEN),
-        strength=Real(1e-2, 100, log=True),
-        share=Real(0.01, 0.99),
+        radius=claims.Real(0.01, 10, log=True),
+        way=claims.Gaussian("n", models.HIDDEN),
+        strength=claims.Real(1e-2, 100, log=True),
+        share=claims.Real(0.01, 0.99),
     ),
     simulate=simulate,
     predict=_predict(),
@@ -139,15 +123,15 @@ theorem = Theorem(
         _falls(WITH_PULL, lambda r: r.sim.pulled, _rising),
         _falls(WITHOUT, lambda r: r.sim.free, _falling),
     ),
-    source=Printed(
+    source=claims.Printed(
         "slides, Section 3, Theorem 1",
         "if lambda > 0 and grad R(theta_t)(theta_t - theta_0) >= 0, then d/dt ||f - y*||^2 <= 0; "
         "if it is < 0, then lambda = 0 is a sufficient condition",
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "proof displays",
-            Printed(
+            claims.Printed(
                 "slides, Section 3, Theorem 1, proof (1) and (2)",
                 "dy/dt = -(2 k_t (y - y*) + lambda J (theta_t - theta_0)), "
                 "1/2 d/dt ||y - y*||^2 = -2 <k_t (y - y*), y - y*> - (lambda/2) grad R (theta_t - "
@@ -155,14 +139,14 @@ theorem = Theorem(
             ),
             claims=DISPLAYS,
         ),
-        Reading(
+        claims.Reading(
             "proof, lambda = 0 is necessary",
-            Printed(
+            claims.Printed(
                 "slides, Section 3, Theorem 1, proof (2)",
                 "if grad R(theta_t)(theta_t - theta_0) < 0 then lambda = 0 is necessary",
             ),
             claims=(
-                at_least(
+                claims.at_least(
                     "product < 0: the loss rises with lambda > 0",
                     lambda r: r.sim.pulled,
                     lambda r: 0.0,
@@ -172,23 +156,29 @@ theorem = Theorem(
             ),
             note="a small pull does not outweigh the gradient",
         ),
-        Reading(
+        claims.Reading(
             "sharp: lambda up to ||grad R||^2 / |product|",
-            Finding("the largest pull at which the loss falls"),
+            claims.Finding("the largest pull at which the loss falls"),
             claims=(
                 _falls("below the limit", lambda r: r.sim.below, _falling),
-                at_least("above the limit", lambda r: r.sim.above, lambda r: 0.0, where=_falling),
+                claims.at_least(
+                    "above the limit", lambda r: r.sim.above, lambda r: 0.0, where=_falling
+                ),
             ),
         ),
     ),
     mutants=(
-        Mutant("the cases swapped", claims=(_falls(WITH_PULL, lambda r: r.sim.pulled, _falling),)),
-        Mutant(
+        claims.Mutant(
+            "the cases swapped", claims=(_falls(WITH_PULL, lambda r: r.sim.pulled, _falling),)
+        ),
+        claims.Mutant(
             "lambda > 0 where the product is negative",
             claims=(_falls(WITHOUT, lambda r: r.sim.pulled, _falling),),
         ),
-        Mutant("the factor 2 of the square lost", of=("proof displays",), predict=_predict(1.0)),
-        Mutant("the sign of k_t lost", of=("proof displays",), predict=_predict(sign=-1.0)),
+        claims.Mutant(
+            "the factor 2 of the square lost", of=("proof displays",), predict=_predict(1.0)
+        ),
+        claims.Mutant("the sign of k_t lost", of=("proof displays",), predict=_predict(sign=-1.0)),
     ),
     instances=128,
 )

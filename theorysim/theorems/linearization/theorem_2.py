@@ -7,25 +7,13 @@ included, with constants on a ball that holds the path; the selective scheme by 
 steps.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Choice,
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_most,
-)
+from theorysim import claims
 from theorysim.systems.fine_tuning import regularised_descent
 from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
@@ -58,30 +46,30 @@ class Bound(NamedTuple):
     bound: Float[Array, " times"]
 
 
-def _strength(x: Instance):
+def _strength(x: claims.Instance):
     return x.pulled * x.strength
 
 
-def _end(x: Instance):
+def _end(x: claims.Instance):
     return x.horizon * flow.time_scale(x, _strength(x))
 
 
-def simulate(x: Instance, key) -> Moved:
+def simulate(x: claims.Instance, key) -> Moved:
     path = flow.run(x, _strength(x), _end(x))
     return Moved(path.distance, path.residual, path.memory)
 
 
-def predict(x: Instance) -> Bound:
+def predict(x: claims.Instance) -> Bound:
     times = _end(x) * jnp.array(flow.GRID[1:])
     constant = models.lipschitz(x, flow.sure_radius(x, _strength(x), times)).f
     return Bound(2 * constant, 2 * constant * flow.faded_time(_strength(x), times))
 
 
-def _learning_rate(x: Instance):
+def _learning_rate(x: claims.Instance):
     return x.share * flow.time_scale(x, x.strength)
 
 
-def simulate_selective(x: Instance, key) -> Selected:
+def simulate_selective(x: claims.Instance, key) -> Selected:
     """Descent of the selective scheme, with the integral of e^(-(Lambda_t - Lambda_s))."""
     rate = _learning_rate(x)
     run = regularised_descent(models.loss(x), models.start(x), rate, x.strength, STEPS, "old")
@@ -102,80 +90,80 @@ def _distance(r):
 
 
 NAME = "||theta_t - theta_0||"
-AT_TIME = at_most(
+AT_TIME = claims.at_most(
     NAME,
     _distance,
     lambda r: r.sim.residual * r.theory.bound,
     statement="2 Lip(f) ||f_t - y|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
 )
-AT_START = at_most(
+AT_START = claims.at_most(
     NAME,
     _distance,
     lambda r: r.x.residual_size * r.theory.bound,
     statement="2 Lip(f) ||f_0 - y|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
 )
-BY_MEMORY = at_most(NAME, _distance, lambda r: r.theory.constant * r.sim.memory)
-FROM_MEMORY = at_most(
+BY_MEMORY = claims.at_most(NAME, _distance, lambda r: r.theory.constant * r.sim.memory)
+FROM_MEMORY = claims.at_most(
     "and at most the residual at the start",
     lambda r: r.theory.constant * r.sim.memory,
     lambda r: r.x.residual_size * r.theory.bound,
 )
 INERT = "the scheme hardly ever pulls after its first step, which starts at theta_0"
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=models.model_space(
-        pulled=Choice(0.0, 1.0, 1.0, 1.0),
-        strength=Real(0.05, 100, log=True),
-        horizon=Real(0.1, 20, log=True),
-        share=Real(0.01, 0.1, log=True),
+        pulled=claims.Choice(0.0, 1.0, 1.0, 1.0),
+        strength=claims.Real(0.05, 100, log=True),
+        horizon=claims.Real(0.1, 20, log=True),
+        share=claims.Real(0.01, 0.1, log=True),
     ),
     simulate=simulate,
     predict=predict,
     claims=(AT_TIME,),
-    source=Printed(
+    source=claims.Printed(
         "slides, Section 3, Theorem 2 and its cases 1 and 2",
         "||theta_t - theta_0|| <= 2 Lip(f) ||f_t(x*) - y*|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
     ),
     note="a model that has fitted its data has moved, and its residual at time t is small",
     integrates=True,
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("the residual at the start for that at time t"),
+            claims.Corrected("the residual at the start for that at time t"),
             claims=(AT_START,),
             primary=True,
             note="the residual of the start bounds those on the way, that of time t does not",
         ),
-        Reading(
+        claims.Reading(
             "proof, integral of the residual",
-            Printed(
+            claims.Printed(
                 "slides, Section 3, Theorem 2, proof",
                 "w(t) <= 2 Lip(f) int_0^t e^(-(Lambda_t - Lambda_s)) ||y(s) - y*|| ds <= "
                 "2 Lip(f) ||y(0) - y*|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
             ),
             claims=(BY_MEMORY, FROM_MEMORY),
         ),
-        Reading(
+        claims.Reading(
             "selective scheme, as printed",
-            Printed(
+            claims.Printed(
                 "slides, Section 3, Theorem 2",
                 "Consider the selectively regularized fine-tuning solution",
             ),
             simulate=simulate_selective,
-            claims=(at_most(NAME, _distance, lambda r: r.sim.residual * r.sim.bound),),
+            claims=(claims.at_most(NAME, _distance, lambda r: r.sim.residual * r.sim.bound),),
             note=f"as for the flow; {INERT}",
         ),
-        Reading(
+        claims.Reading(
             "selective scheme, residual at the start",
-            Corrected("the residual at the start for that at time t"),
+            claims.Corrected("the residual at the start for that at time t"),
             simulate=simulate_selective,
-            claims=(at_most(NAME, _distance, lambda r: r.x.residual_size * r.sim.bound),),
+            claims=(claims.at_most(NAME, _distance, lambda r: r.x.residual_size * r.sim.bound),),
             note=INERT,
         ),
     ),
     mutants=(
-        Mutant("the factor 2 lost", claims=(AT_START.scaled(0.5),)),
-        Mutant(
+        claims.Mutant("the factor 2 lost", claims=(AT_START.scaled(0.5),)),
+        claims.Mutant(
             "the factor 2 lost in the proof",
             of=("proof, integral of the residual",),
             claims=(BY_MEMORY.scaled(0.5), FROM_MEMORY.scaled(0.5)),

@@ -6,8 +6,6 @@ four that the slides suggest (`_flow`). Two lines of the proof, in their later c
 sign: they bound the growth of the gap from above by something negative.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_most
+from theorysim import claims
 from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
 
@@ -44,17 +42,17 @@ class Bounds(NamedTuple):
     constants: models.Lipschitz
 
 
-def _times(x: Instance):
+def _times(x: claims.Instance):
     return x.horizon * flow.time_scale(x, x.strength) * jnp.array(flow.GRID[1:])
 
 
-def simulate(x: Instance, key) -> Grown:
+def simulate(x: claims.Instance, key) -> Grown:
     path = flow.run(x, x.strength, _times(x)[-1])
     parts = [jax.vmap(part)(path.deltas, path.linear) for part in _parts(x)]
     return Grown(path.outputs, path.straight, path.distance, *parts)
 
 
-def _parts(x: Instance) -> tuple[Callable, ...]:
+def _parts(x: claims.Instance) -> tuple[Callable, ...]:
     """The last four fields of `Grown` at one time."""
     f, y, start = models.outputs(x), models.targets(x), models.start(x)
     slope, jacobian = jax.grad(models.loss(x)), models.jacobian(x, start)
@@ -80,7 +78,7 @@ def _parts(x: Instance) -> tuple[Callable, ...]:
 
 
 def _predict(curved: bool = True) -> Callable:
-    def predict(x: Instance) -> Bounds:
+    def predict(x: claims.Instance) -> Bounds:
         times = _times(x)
         c = models.lipschitz(x, flow.sure_radius(x, x.strength, times))
         r_0, fades = x.residual_size, x.strength * flow.faded_time(x.strength, times)
@@ -92,7 +90,7 @@ def _predict(curved: bool = True) -> Callable:
 
 
 def _gap(name: str):
-    return at_most(
+    return claims.at_most(
         f"gap to {name}",
         lambda r: flow.gap(r, name),
         lambda r: r.theory.gap,
@@ -115,42 +113,44 @@ def _third(r) -> Float[Array, " times"]:
     return (bent + r.x.strength * c.f) * r.sim.distance
 
 
-SECOND = at_most("Q2: growth of the gap", lambda r: r.sim.growth, _second)
-THIRD = at_most("Q3: by the Lipschitz constants", _second, _third)
-FOURTH = at_most("Q4: at most b - b e^(-lambda t)", _third, lambda r: r.theory.growth)
+SECOND = claims.at_most("Q2: growth of the gap", lambda r: r.sim.growth, _second)
+THIRD = claims.at_most("Q3: by the Lipschitz constants", _second, _third)
+FOURTH = claims.at_most("Q4: at most b - b e^(-lambda t)", _third, lambda r: r.theory.growth)
 PROOF = "slides, Section 3, Theorem 3, proof"
 
 
-theorem = Theorem(
-    space=models.model_space(strength=Real(0.05, 100, log=True), horizon=Real(0.03, 20, log=True)),
+theorem = claims.Theorem(
+    space=models.model_space(
+        strength=claims.Real(0.05, 100, log=True), horizon=claims.Real(0.03, 20, log=True)
+    ),
     simulate=simulate,
     predict=_predict(),
     claims=GAPS,
-    source=Printed(
+    source=claims.Printed(
         "slides, Section 3, Theorem 3",
         "||f_t(x*) - f_linear(x*)|| <= b (t - (1 - e^(-lambda t)) / lambda), b = 2 Lip(f)^2 "
         "||f_0(x*) - y*|| ((4 / lambda) Lip(grad f) ||f_0(x*) - y*|| + 1)",
     ),
     integrates=True,
     readings=(
-        Reading(
+        claims.Reading(
             "proof displays",
-            Printed(
+            claims.Printed(
                 PROOF,
                 "dDelta/dt <= Lip(k) ||theta_t - theta_0|| ||2 (y - y*)|| + lambda Lip(f) "
                 "||theta_t - theta_0|| <= b - b e^(-lambda t)",
             ),
             claims=(SECOND, THIRD, FOURTH),
         ),
-        Reading(
+        claims.Reading(
             "proof display, triangle inequality with a minus",
-            Printed(
+            claims.Printed(
                 PROOF,
                 "dDelta/dt <= ||(k_0 - k_t) 2 (y - y*)|| - lambda ||J (theta_t - theta_0), "
                 "y - y_linear||",
             ),
             claims=(
-                at_most(
+                claims.at_most(
                     "growth of the gap",
                     lambda r: r.sim.growth,
                     lambda r: r.sim.kernel - r.x.strength * r.sim.along,
@@ -158,23 +158,25 @@ theorem = Theorem(
             ),
             note="a norm of a difference is at most the sum of the norms",
         ),
-        Reading(
+        claims.Reading(
             "proof display, -b (1 - e^(-lambda t))",
-            Printed(
+            claims.Printed(
                 PROOF,
                 "dDelta/dt <= -2 Lip(f) ||y(0) - y*|| ((2 / lambda) Lip(k) ||y(0) - y*|| + Lip(f)) "
                 "(1 - e^(-lambda t))",
             ),
             claims=(
-                at_most("growth of the gap", lambda r: r.sim.growth, lambda r: -r.theory.growth),
+                claims.at_most(
+                    "growth of the gap", lambda r: r.sim.growth, lambda r: -r.theory.growth
+                ),
             ),
             note="the minus belongs to e^(-lambda t) alone",
         ),
     ),
     mutants=(
-        Mutant("half of b", claims=tuple(gap.scaled(0.5) for gap in GAPS)),
-        Mutant("the term of the curvature lost", predict=_predict(curved=False)),
-        Mutant(
+        claims.Mutant("half of b", claims=tuple(gap.scaled(0.5) for gap in GAPS)),
+        claims.Mutant("the term of the curvature lost", predict=_predict(curved=False)),
+        claims.Mutant(
             "the factor 2 lost in the proof",
             of=("proof displays",),
             claims=tuple(line.scaled(0.5) for line in (SECOND, THIRD, FOURTH)),

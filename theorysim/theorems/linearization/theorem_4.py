@@ -6,24 +6,22 @@ else, is left blank in the statement: the explanation has ||theta_t - theta_0|| 
 bound of Theorem 3 has R(theta_0) = r_0^2 in the statement, where the appendix has r_0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Size, Theorem, at_most
+from theorysim import claims
 from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
 
 
-def _threshold(x: Instance):
+def _threshold(x: claims.Instance):
     """lambda_0."""
     return 2 * x.residual_size * models.lipschitz(x, x.radius).f / x.radius
 
 
-def _times(x: Instance):
+def _times(x: claims.Instance):
     """Up to the printed limit where the pull is weak."""
     strength, share = x.share * _threshold(x), jnp.minimum(x.share, 1)
     limit = jnp.where(x.share < 1, -jnp.log1p(-share) / strength, jnp.inf)
@@ -31,11 +29,11 @@ def _times(x: Instance):
     return end * jnp.array(flow.GRID[1:])
 
 
-def simulate(x: Instance, key) -> flow.Path:
+def simulate(x: claims.Instance, key) -> flow.Path:
     return flow.run(x, x.share * _threshold(x), _times(x)[-1])
 
 
-def predict(x: Instance) -> Float[Array, " times"]:
+def predict(x: claims.Instance) -> Float[Array, " times"]:
     """2 Lip(f) (2 r Lip(grad f) + Lip(f)) t."""
     c = models.lipschitz(x, x.radius)
     return 2 * c.f * (2 * x.radius * c.jacobian + c.f) * _times(x)
@@ -50,7 +48,7 @@ def _weak(r):
 
 
 def _stays(name: str, where: Callable):
-    return at_most(
+    return claims.at_most(
         name,
         lambda r: r.sim.distance,
         lambda r: r.x.radius,
@@ -62,7 +60,7 @@ def _stays(name: str, where: Callable):
 def _gaps(power: int) -> tuple:
     """The simplified bound with this power of the residual at the start."""
     return tuple(
-        at_most(
+        claims.at_most(
             f"gap to {name}",
             lambda r, name=name: flow.gap(r, name),
             lambda r: r.x.residual_size**power * r.theory,
@@ -79,20 +77,20 @@ STAYS = (
 )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=models.model_space(
-        radius=Real(0.1, 2, log=True),
-        share=Real(0.1, 10, log=True),
-        horizon=Real(0.1, 20, log=True),
+        radius=claims.Real(0.1, 2, log=True),
+        share=claims.Real(0.1, 10, log=True),
+        horizon=claims.Real(0.1, 20, log=True),
         # Flat models with small residuals: where R(theta_0) stands for its root, all gaps show it.
-        n=Size(2, low=2, high=16),
-        slope=Real(1e-4, 3, log=True, shape="n"),
-        residual_size=Real(1e-4, 100, log=True),
+        n=claims.Size(2, low=2, high=16),
+        slope=claims.Real(1e-4, 3, log=True, shape="n"),
+        residual_size=claims.Real(1e-4, 100, log=True),
     ),
     simulate=simulate,
     predict=predict,
     claims=(*STAYS, *_gaps(2)),
-    source=Printed(
+    source=claims.Printed(
         "slides, Section 3, Theorem 4, and its explanation in the appendix",
         "if lambda >= lambda_0 then for all t, else for t <= (1/lambda) ln(1 / (1 - lambda / "
         "lambda_0)): theta_t remains in the r-ball; for lambda >= lambda_0 ||f_t(x*) - "
@@ -101,9 +99,9 @@ theorem = Theorem(
     note="R(theta_0) = r_0^2 is smaller than r_0 where r_0 < 1",
     integrates=True,
     readings=(
-        Reading(
+        claims.Reading(
             "appendix",
-            Printed(
+            claims.Printed(
                 "slides, appendix, Theorem 4",
                 "Delta(t) grows linearly, with coefficient 2 Lip(f) ||y(0) - y*|| (2 r Lip(grad f) "
                 "+ Lip(f))",
@@ -114,8 +112,8 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("half of the ball", claims=tuple(claim.scaled(0.5) for claim in STAYS)),
-        Mutant("R(theta_0) for its root", claims=_gaps(2)),
+        claims.Mutant("half of the ball", claims=tuple(claim.scaled(0.5) for claim in STAYS)),
+        claims.Mutant("R(theta_0) for its root", claims=_gaps(2)),
     ),
     instances=256,
     mutant_instances=1024,

@@ -6,27 +6,13 @@ the bounds hold for the summed risk. The target is y - f0 where the model starts
 where the squared error is averaged in training, n sigma stands for sigma.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Finding,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Theorem,
-    at_least,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.systems import kernel_ridge
 from theorysim.theorems.linearization import _ridge as ridge
 
@@ -41,7 +27,7 @@ class Bounded(NamedTuple):
 def _simulate(averaged: bool = False, from_start: bool = True) -> Callable:
     """Outputs f0 + J w of the trained linear model."""
 
-    def simulate(x: Instance, key) -> Float[Array, " n"]:
+    def simulate(x: claims.Instance, key) -> Float[Array, " n"]:
         start = x.outputs if from_start else jnp.zeros_like(x.outputs)
         tuned = ridge.tuned_outputs(ridge.jacobian(x), x.targets - start, x.sigma, averaged)
         return start + tuned
@@ -52,7 +38,7 @@ def _simulate(averaged: bool = False, from_start: bool = True) -> Callable:
 def _predict(of_gap: bool = True, averaged: bool = False, fitted: bool = False) -> Callable:
     """`fitted`: a mutant's display, ||B U^T y||^2."""
 
-    def predict(x: Instance) -> Bounded:
+    def predict(x: claims.Instance) -> Bounded:
         gap = x.targets - x.outputs if of_gap else x.targets
         gram = ridge.kernel(ridge.jacobian(x))
         sigma = x.n * x.sigma if averaged else x.sigma
@@ -76,50 +62,50 @@ def _claims(divided: bool = False, swapped: bool = False) -> tuple:
 
     ends = (1, 0) if swapped else (0, 1)
     return (
-        at_least("lower bound", risk, lambda r: r.theory.bounds[ends[0]]),
-        at_most("upper bound", risk, lambda r: r.theory.bounds[ends[1]]),
+        claims.at_least("lower bound", risk, lambda r: r.theory.bounds[ends[0]]),
+        claims.at_most("upper bound", risk, lambda r: r.theory.bounds[ends[1]]),
     )
 
 
-THEOREM = Printed(
+THEOREM = claims.Printed(
     "slides, Section 4, Theorem 5, and its proof",
     "(sigma |y*| / (sigma + lambda_max(K)))^2 <= R(theta) <= (sigma |y*| / (sigma + "
     "lambda_min(K)))^2, R(theta) = (1/n) sum_i L(f(x_i), y_i)",
 )
 
-theorem = Theorem(
-    space=ridge.ridge_space(outputs=Gaussian("n")),
+theorem = claims.Theorem(
+    space=ridge.ridge_space(outputs=claims.Gaussian("n")),
     simulate=_simulate(from_start=False),
     predict=_predict(of_gap=False),
     claims=_claims(divided=True),
     source=THEOREM,
     note="the proof loses its 1/n on the way: a mean of squared errors is below the lower bound",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("R is the sum of squared errors, and y - f0 stands for y"),
+            claims.Corrected("R is the sum of squared errors, and y - f0 stands for y"),
             simulate=_simulate(),
             predict=_predict(),
             claims=_claims(),
             primary=True,
             note="R is the sum, not the mean, of squared errors, and the target is y - f0",
         ),
-        Reading(
+        claims.Reading(
             "R summed, f0 = 0",
-            Corrected("R is the sum of squared errors"),
+            claims.Corrected("R is the sum of squared errors"),
             claims=_claims(),
             note="for a model that starts at zero the target is y",
         ),
-        Reading(
+        claims.Reading(
             "R summed, y where f0 is not 0",
-            Finding("the printed target where the model does not start at zero"),
+            claims.Finding("the printed target where the model does not start at zero"),
             simulate=_simulate(),
             claims=_claims(),
             note="a model that starts at f0 has y - f0 to learn",
         ),
-        Reading(
+        claims.Reading(
             "R and the training loss averaged",
-            Printed(
+            claims.Printed(
                 "slides, Section 4, Theorem 5 with the problem that it solves",
                 "min_w (1/n) sum_i (phi(x_i)^T w - ~y_i)^2 + sigma |w|^2",
             ),
@@ -128,28 +114,31 @@ theorem = Theorem(
             claims=_claims(divided=True),
             note="the primal problem averages squared errors: sigma stands where n sigma should",
         ),
-        Reading(
+        claims.Reading(
             "training loss averaged, corrected",
-            Corrected("n sigma for sigma, R is the sum of squared errors, y - f0 stands for y"),
+            claims.Corrected(
+                "n sigma for sigma, R is the sum of squared errors, y - f0 stands for y"
+            ),
             simulate=_simulate(averaged=True),
             predict=_predict(averaged=True),
             claims=_claims(),
             note="averaging the training loss multiplies sigma by n",
         ),
-        Reading(
+        claims.Reading(
             "proof displays",
-            Printed(
+            claims.Printed(
                 "slides, Section 4, proof of Theorem 5",
                 "R(theta) = (1/n) ||(I - Sigma (Sigma + sigma I)^(-1)) U^T y*||^2",
             ),
-            claims=(equal("R = ||(I - B) U^T y||^2", _risk, lambda r: r.theory.display),),
+            claims=(claims.equal("R = ||(I - B) U^T y||^2", _risk, lambda r: r.theory.display),),
         ),
     ),
     mutants=(
-        Mutant(
-            "the largest and the smallest eigenvalue swapped",
-            claims=_claims(swapped=True),
+        claims.Mutant(
+            "the largest and the smallest eigenvalue swapped", claims=_claims(swapped=True)
         ),
-        Mutant("B for I - B", of=("proof displays",), predict=_predict(of_gap=False, fitted=True)),
+        claims.Mutant(
+            "B for I - B", of=("proof displays",), predict=_predict(of_gap=False, fitted=True)
+        ),
     ),
 )

@@ -5,15 +5,13 @@ layers: (1 - eta) lambda_i(K) <= lambda_i(K + S) <= (1 + eta) lambda_i(K). The s
 puts the eigenvalues themselves into that interval. Because S is a Gram matrix, no eigenvalue falls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Finding, Instance, Mutant, Printed, Reading, Theorem, at_least, at_most
+from theorysim import claims
 from theorysim.systems import kernel_ridge
 from theorysim.theorems.linearization import _ridge as ridge
 
@@ -25,7 +23,7 @@ class Eigenvalues(NamedTuple):
     after: Float[Array, " n"]
 
 
-def simulate(x: Instance, key) -> Eigenvalues:
+def simulate(x: claims.Instance, key) -> Eigenvalues:
     """Eigenvalues of both kernels, from the squared singular values of the Jacobians."""
     before, added = ridge.jacobian(x), ridge.candidate_jacobian(x)
     together = jnp.concatenate([before, added], axis=1)
@@ -36,7 +34,7 @@ def simulate(x: Instance, key) -> Eigenvalues:
 def _predict(norm: kernel_ridge.Norm) -> Callable:
     """eta."""
 
-    def predict(x: Instance) -> Float[Array, ""]:
+    def predict(x: claims.Instance) -> Float[Array, ""]:
         grams = ridge.kernel(ridge.jacobian(x)), ridge.kernel(ridge.candidate_jacobian(x))
         return kernel_ridge.relative_size(*grams, norm)
 
@@ -49,47 +47,47 @@ def _after(r) -> Float[Array, " n"]:
 
 def _claims(share: float) -> tuple:
     return (
-        at_least("lower bound", _after, lambda r: (1 - share * r.theory) * r.sim.before),
-        at_most("upper bound", _after, lambda r: (1 + share * r.theory) * r.sim.before),
+        claims.at_least("lower bound", _after, lambda r: (1 - share * r.theory) * r.sim.before),
+        claims.at_most("upper bound", _after, lambda r: (1 + share * r.theory) * r.sim.before),
     )
 
 
 SLIDE = "slides, Section 5, Theorem 6"
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=ridge.layer_space(),
     simulate=simulate,
     predict=_predict("operator"),
     claims=_claims(1.0),
-    source=Printed(
+    source=claims.Printed(
         SLIDE,
         "(1 - eta) lambda_i(K) <= lambda_i(K + S) <= (1 + eta) lambda_i(K), "
         "eta = |K^(-1/2) S K^(-1/2)|",
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "Frobenius norm",
-            Printed(SLIDE, "eta = |K^(-1/2) S K^(-1/2)|, in a norm that is not named"),
+            claims.Printed(SLIDE, "eta = |K^(-1/2) S K^(-1/2)|, in a norm that is not named"),
             predict=_predict("frobenius"),
         ),
-        Reading(
+        claims.Reading(
             "commentary: the eigenvalues lie in [1 - eta, 1 + eta]",
-            Printed(SLIDE, "Each eigenvalue of K + S is bounded at most [1 - eta, 1 + eta]"),
+            claims.Printed(SLIDE, "Each eigenvalue of K + S is bounded at most [1 - eta, 1 + eta]"),
             claims=(
-                at_least("lower end", _after, lambda r: 1 - r.theory),
-                at_most("upper end", _after, lambda r: 1 + r.theory),
+                claims.at_least("lower end", _after, lambda r: 1 - r.theory),
+                claims.at_most("upper end", _after, lambda r: 1 + r.theory),
             ),
             note="their ratios to the eigenvalues before do",
         ),
-        Reading(
+        claims.Reading(
             "sharper: no eigenvalue falls",
-            Finding("a better lower bound"),
-            claims=(at_least("lower bound", _after, lambda r: r.sim.before),),
+            claims.Finding("a better lower bound"),
+            claims=(claims.at_least("lower bound", _after, lambda r: r.sim.before),),
             note="S is positive semidefinite",
         ),
     ),
     mutants=(
-        Mutant("half of eta", claims=_claims(0.5)),
-        Mutant("signs swapped", of=("as printed", "Frobenius norm"), claims=_claims(-1.0)),
+        claims.Mutant("half of eta", claims=_claims(0.5)),
+        claims.Mutant("signs swapped", of=("as printed", "Frobenius norm"), claims=_claims(-1.0)),
     ),
 )

@@ -6,8 +6,6 @@ statement puts no limit on eta and fails above 1, where a decreases; its proof s
 Because S is a Gram matrix, eta is not needed at all: 1 / (kappa q) <= ... <= kappa.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,18 +13,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_least,
-    at_most,
-)
+from theorysim import claims
 from theorysim.systems import kernel_ridge
 from theorysim.theorems.linearization import _ridge as ridge
 
@@ -50,17 +37,17 @@ class Spectra(NamedTuple):
     """sigma ||y||"""
 
 
-def _jacobians(x: Instance):
+def _jacobians(x: claims.Instance):
     before, added = ridge.jacobian(x), ridge.candidate_jacobian(x)
     return before, added, jnp.concatenate([before, added], axis=1)
 
 
-def simulate(x: Instance, key) -> Tuned:
+def simulate(x: claims.Instance, key) -> Tuned:
     before, _, together = _jacobians(x)
     return Tuned(*(ridge.tuned_outputs(j, x.targets, x.sigma) for j in (before, together)))
 
 
-def predict(x: Instance) -> Spectra:
+def predict(x: claims.Instance) -> Spectra:
     before, added, together = _jacobians(x)
     gram = ridge.kernel(before)
     largest, both = (jnp.linalg.norm(j, ord=2) ** 2 + x.sigma for j in (before, together))
@@ -73,7 +60,7 @@ def predict(x: Instance) -> Spectra:
     )
 
 
-def _predict_negative(x: Instance) -> Spectra:
+def _predict_negative(x: claims.Instance) -> Spectra:
     """A mutant's: 1 + eta for 1 - eta and 1 - eta for 1 + eta."""
     found = predict(x)
     return found._replace(eta=-found.eta)
@@ -98,32 +85,32 @@ def _a(r) -> Float[Array, ""]:
 
 
 def _bounds(lower: Callable, upper: Callable) -> tuple:
-    return at_least("lower bound", _ratio, lower), at_most("upper bound", _ratio, upper)
+    return claims.at_least("lower bound", _ratio, lower), claims.at_most(
+        "upper bound", _ratio, upper
+    )
 
 
-SQUARES = at_most(
+SQUARES = claims.at_most(
     "(1 - eta)^2 <= (1 + eta)^(-2)",
     lambda r: (1 - r.theory.eta) ** 2,
     lambda r: (1 + r.theory.eta) ** -2,
 )
 DISPLAYS = (
-    at_least(
+    claims.at_least(
         "root of R(K + S), lower",
         lambda r: _roots(r)[1],
         lambda r: r.theory.length / ((1 + r.theory.eta) * r.theory.largest),
     ),
-    at_most(
+    claims.at_most(
         "root of R(K + S), upper",
         lambda r: _roots(r)[1] * (1 - r.theory.eta) * r.theory.largest,
         lambda r: r.theory.length * r.theory.kappa**2,
         statement="sigma |y| kappa / ((1 - eta) lambda_min(K + sigma I))",
     ),
-    at_least(
-        "ratio, lower",
-        _ratio,
-        lambda r: r.theory.q / (r.theory.kappa * (1 + r.theory.eta) ** 2),
+    claims.at_least(
+        "ratio, lower", _ratio, lambda r: r.theory.q / (r.theory.kappa * (1 + r.theory.eta) ** 2)
     ),
-    at_most(
+    claims.at_most(
         "ratio, upper",
         lambda r: (1 - r.theory.eta) ** 2 * _ratio(r),
         lambda r: r.theory.kappa * r.theory.q,
@@ -132,12 +119,12 @@ DISPLAYS = (
 )
 
 
-theorem = Theorem(
-    space=ridge.layer_space(looseness=Real(1, 10, log=True)),
+theorem = claims.Theorem(
+    space=ridge.layer_space(looseness=claims.Real(1, 10, log=True)),
     simulate=simulate,
     predict=predict,
     claims=_bounds(lambda r: r.theory.q / _a(r), lambda r: _a(r) * r.theory.q),
-    source=Printed(
+    source=claims.Printed(
         "slides, Section 5, Theorem 7",
         "lambda_max(K + S + sigma I) / (a lambda_max(K + sigma I)) <= (R(theta u theta^) / "
         "R(theta))^(1/2) <= a lambda_max(K + S + sigma I) / lambda_max(K + sigma I), "
@@ -145,21 +132,21 @@ theorem = Theorem(
     ),
     note="without the eta <= 1 of the proof a is small for large eta",
     readings=(
-        Reading(
+        claims.Reading(
             "proof slide, eta <= 1",
-            Printed("slides, Section 5, proof of Theorem 7", "suppose that 0 <= eta <= 1"),
+            claims.Printed("slides, Section 5, proof of Theorem 7", "suppose that 0 <= eta <= 1"),
             hypotheses=AT_MOST_ONE,
         ),
-        Reading(
+        claims.Reading(
             "corrected, any eta",
-            Corrected("1 / (kappa q) and kappa for the bounds, which no longer contain eta"),
+            claims.Corrected("1 / (kappa q) and kappa for the bounds, which no longer contain eta"),
             claims=_bounds(lambda r: 1 / (r.theory.kappa * r.theory.q), lambda r: r.theory.kappa),
             primary=True,
             note="kappa alone bounds the ratio, since S is semidefinite",
         ),
-        Reading(
+        claims.Reading(
             "proof displays",
-            Printed(
+            claims.Printed(
                 "slides, Section 5, proof of Theorem 7",
                 "sigma ||y*|| / ((1 + eta) lambda_max(K + sigma I)) <= R(theta u theta^)^(1/2) <= "
                 "sigma ||y*|| kappa / ((1 - eta) lambda_min(K + sigma I)); "
@@ -168,24 +155,24 @@ theorem = Theorem(
             claims=DISPLAYS,
             hypotheses=AT_MOST_ONE,
         ),
-        Reading(
+        claims.Reading(
             "proof display (1 - eta)^2 <= (1 + eta)^(-2), any eta",
-            Finding("a step of the proof beyond the eta <= 1 that it supposes"),
+            claims.Finding("a step of the proof beyond the eta <= 1 that it supposes"),
             claims=(SQUARES,),
             note="true up to eta = sqrt(2)",
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "lower and upper bound swapped",
             claims=_bounds(lambda r: r.theory.kappa, lambda r: 1 / (r.theory.kappa * r.theory.q)),
         ),
-        Mutant(
+        claims.Mutant(
             "1 - eta and 1 + eta swapped",
             of=("proof slide, eta <= 1", "proof displays"),
             predict=_predict_negative,
         ),
-        Mutant(
+        claims.Mutant(
             "a square lost",
             of=("proof displays",),
             claims=(dataclasses.replace(SQUARES, lhs=lambda r: 1 - r.theory.eta),),

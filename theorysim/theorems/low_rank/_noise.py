@@ -7,8 +7,6 @@ delta is a share of the largest that a claim allows. The noise E is what a gradi
 population's, which is Proposition 1's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from theorysim.claims import Field, Instance, Real, Size, Space, exists_constant
+from theorysim import claims
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank._recovery import Setting, odd
 
@@ -27,20 +25,20 @@ DRAWS = 256
 BETAS, EPSILONS = (0.25, 1.0, 4.0), (0.96, 0.48, 0.24, 0.12, 0.06, 0.03)
 
 
-def noise_space(**fields: Field | Size) -> Space:
+def noise_space(**fields: claims.Field | claims.Size) -> claims.Space:
     """Problems of the convergence theorems with alpha, a share of delta, beta and epsilon."""
-    given: dict[str, Field | Size] = {
-        "k": Size(5, low=2, high=30),  # d is 32 at least
-        "readout": Real(0.6, 1.2, log=True, shape="k"),
-        "teacher": Real(-1, 1, shape="k"),
-        "student": Real(-1, 1, shape="k"),
-        "dimension": Real(32, 512, log=True),
-        "alpha": Real(0.25, 1, log=True),
-        "share": Real(0.5, 1),
-        "beta": Real(0.25, 4, log=True),
-        "epsilon": Real(0.03, 0.96, log=True),
+    given: dict[str, claims.Field | claims.Size] = {
+        "k": claims.Size(5, low=2, high=30),  # d is 32 at least
+        "readout": claims.Real(0.6, 1.2, log=True, shape="k"),
+        "teacher": claims.Real(-1, 1, shape="k"),
+        "student": claims.Real(-1, 1, shape="k"),
+        "dimension": claims.Real(32, 512, log=True),
+        "alpha": claims.Real(0.25, 1, log=True),
+        "share": claims.Real(0.5, 1),
+        "beta": claims.Real(0.25, 4, log=True),
+        "epsilon": claims.Real(0.03, 0.96, log=True),
     }
-    return Space(**{**given, **fields})
+    return claims.Space(**{**given, **fields})
 
 
 class Noise(NamedTuple):
@@ -61,7 +59,9 @@ class Noise(NamedTuple):
     """steps taken, T from there on"""
 
 
-def run(x: Instance, key: PRNGKeyArray, delta: Callable[[Instance, Noise], Array]) -> Noise:
+def run(
+    x: claims.Instance, key: PRNGKeyArray, delta: Callable[[claims.Instance, Noise], Array]
+) -> Noise:
     """A run of T steps from an overlap of beta / sqrt(d)."""
     given, activation = SETTING.reduced(x), SETTING.activation()
     start = chain.begin(given, x.beta / jnp.sqrt(x.dimension))
@@ -88,17 +88,17 @@ def run(x: Instance, key: PRNGKeyArray, delta: Callable[[Instance, Noise], Array
     )
 
 
-def small_delta(x: Instance, noise: Noise):
+def small_delta(x: claims.Instance, noise: Noise):
     """alpha delta^2 <= epsilon^2 / log d."""
     return x.share * x.epsilon / jnp.sqrt(x.alpha * jnp.log(x.dimension))
 
 
-def threshold(x: Instance):
+def threshold(x: claims.Instance):
     """beta / (10 sqrt(d))."""
     return x.beta / (10 * jnp.sqrt(x.dimension))
 
 
-def room(x: Instance):
+def room(x: claims.Instance):
     """Margin of T <= STEPS in all dimensions, which a large second moment would exceed."""
     given = SETTING.reduced(x)
     start = x.beta / jnp.sqrt(x.dimension)
@@ -110,7 +110,7 @@ def room(x: Instance):
 
 def rarely(name: str, event: Callable, bound: Callable, **ladders: tuple[float, ...]):
     """The frequency of an event over the runs is at most a constant times the bound."""
-    return exists_constant(
+    return claims.exists_constant(
         name,
         lambda r: jnp.mean(event(r), axis=0),
         lambda r: bound(r.x),

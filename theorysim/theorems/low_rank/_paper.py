@@ -1,8 +1,8 @@
 """The paper."""
 
-from theorysim.claims import Citation
+from theorysim import claims
 
-citation = Citation(
+citation = claims.Citation(
     title="Gradient dynamics for low-rank fine-tuning beyond kernels",
     authors="Dayi, Chen",
     year=2024,

@@ -4,13 +4,11 @@ Rows w_i have length one, u and u^ are orthogonal to them (Assumptions 1 and 2),
 {+-1/sqrt(k)}^k (Assumption 3). The activation is ReLU times a number plus a polynomial.
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from theorysim.claims import Field, Gaussian, Instance, Real, Size, Space, UsageError
+from theorysim import claims
 from theorysim.numerics import gaussian
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one import RankOne
@@ -18,33 +16,33 @@ from theorysim.systems.rank_one import RankOne
 DEGREES = 5  # Hermite coefficients of an instance, from h_0
 
 
-def activation(x: Instance) -> gaussian.Activation:
+def activation(x: claims.Instance) -> gaussian.Activation:
     """kink * ReLU + sum_p mu_p h_p: ReLU, |a|, polynomials and what lies between."""
     return gaussian.with_polynomial(gaussian.relu(), x.kink, x.mu)
 
 
-def series(x: Instance) -> gaussian.Activation:
+def series(x: claims.Instance) -> gaussian.Activation:
     """sum_p mu_p h_p, whose Hermite series ends."""
     return gaussian.from_coefficients(x.mu)
 
 
-def problem_space(**fields: Field | Size) -> Space:
+def problem_space(**fields: claims.Field | claims.Size) -> claims.Space:
     """Random unit rows around a common one, readouts and signs of any sign, every scale."""
-    given: dict[str, Field | Size] = {
-        "k": Size(3, high=64),
-        "d": Size(6, low=5, high=512),
-        "rows": Gaussian("k", "d"),
-        "common": Gaussian("d"),
-        "closeness": Real(0, 3),
-        "readout": Real(-2, 2, shape="k"),
-        "teacher": Real(-1, 1, shape="k"),
-        "student": Real(-1, 1, shape="k"),
-        "scale": Real(0.1, 10, log=True),
-        "direction": Gaussian("d"),
-        "mu": Real(-1, 1, shape=DEGREES),
-        "kink": Real(0, 2),
+    given: dict[str, claims.Field | claims.Size] = {
+        "k": claims.Size(3, high=64),
+        "d": claims.Size(6, low=5, high=512),
+        "rows": claims.Gaussian("k", "d"),
+        "common": claims.Gaussian("d"),
+        "closeness": claims.Real(0, 3),
+        "readout": claims.Real(-2, 2, shape="k"),
+        "teacher": claims.Real(-1, 1, shape="k"),
+        "student": claims.Real(-1, 1, shape="k"),
+        "scale": claims.Real(0.1, 10, log=True),
+        "direction": claims.Gaussian("d"),
+        "mu": claims.Real(-1, 1, shape=DEGREES),
+        "kink": claims.Real(0, 2),
     }
-    return Space(**{**given, **fields})
+    return claims.Space(**{**given, **fields})
 
 
 def sign(v: Array) -> Array:
@@ -57,32 +55,32 @@ def random_signs(key: PRNGKeyArray, k: int) -> Float[Array, "2 k"]:
     return sign(jax.random.normal(key, (2, k)))
 
 
-def features(x: Instance) -> Float[Array, "k d"]:
+def features(x: claims.Instance) -> Float[Array, "k d"]:
     """Unit rows, the closer to each other the larger the common part."""
     return jax.vmap(rank_one.unit)(x.rows + x.closeness * x.common)
 
 
-def problem(x: Instance, rows: Array | None = None) -> RankOne:
+def problem(x: claims.Instance, rows: Array | None = None) -> RankOne:
     """The instance as a problem, with its own rows or with given ones."""
     rows = features(x) if rows is None else rows
     return rank_one.from_signs(rows, x.readout, sign(x.teacher), sign(x.student), x.scale)
 
 
-def orthonormal(x: Instance, key: PRNGKeyArray) -> RankOne:
+def orthonormal(x: claims.Instance, key: PRNGKeyArray) -> RankOne:
     """Orthonormal rows, scale xi = x.xi_bar sqrt(k) and random signs."""
     teacher, student = random_signs(key, x.k)
     scale = x.xi_bar * jnp.sqrt(x.k)
     return rank_one.from_signs(jnp.eye(x.k), x.readout, teacher, student, scale)
 
 
-def truth(x: Instance, rows: Array | None = None) -> Float[Array, " d"]:
+def truth(x: claims.Instance, rows: Array | None = None) -> Float[Array, " d"]:
     """u, a unit vector orthogonal to the rows.
 
     Raises:
         UsageError: where u and u^ have no room outside the rows.
     """
     if x.d < x.k + 2:
-        raise UsageError(
+        raise claims.UsageError(
             f"k = {x.k} rows leave no two directions in d = {x.d} dimensions: "
             f"set k to at most {x.d - 2} or d to at least {x.k + 2}"
         )
@@ -90,7 +88,7 @@ def truth(x: Instance, rows: Array | None = None) -> Float[Array, " d"]:
     return rank_one.unit(rank_one.outside(rows, x.direction))
 
 
-def learner(x: Instance, overlap: Array) -> Float[Array, " d"]:
+def learner(x: claims.Instance, overlap: Array) -> Float[Array, " d"]:
     """u^ = m u + sqrt(1 - m^2) times a unit vector orthogonal to u and to the rows."""
     both = jnp.vstack([features(x), truth(x)])
     rest = rank_one.unit(rank_one.outside(both, x.elsewhere))

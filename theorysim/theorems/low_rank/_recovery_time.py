@@ -6,15 +6,13 @@ one of 10^2 to 10^5. Signs satisfy the event of the theorems, |h(0)| not small f
 Runs start at an overlap of sign(h(0)) / sqrt(d) and end where <u, u^>^2 >= 1 - epsilon.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
 
-from theorysim.claims import Claim, Instance, Run, UsageError, scales_as
+from theorysim import claims
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank._recovery import Setting
 
@@ -25,7 +23,7 @@ DIMENSION, EPSILON = 20.0, 0.4  # while another variable climbs
 LONGEST = 100_000
 
 
-def readout_ratio(x: Instance):
+def readout_ratio(x: claims.Instance):
     """lambda_min^2 / lambda_max^4, of which every printed learning rate is a multiple."""
     return jnp.min(x.readout) ** 2 / jnp.max(x.readout) ** 4
 
@@ -40,10 +38,10 @@ class Recovery:
     """
 
     setting: Setting
-    rate: Callable[[Instance], Any]
-    fast: Callable[[Instance], Any]
+    rate: Callable[[claims.Instance], Any]
+    fast: Callable[[claims.Instance], Any]
 
-    def steps(self, x: Instance, key):
+    def steps(self, x: claims.Instance, key):
         """Steps until the square of the overlap is 1 - epsilon."""
         given, activation = self.setting.reduced(x), self.setting.activation()
         return chain.first_passage(
@@ -57,17 +55,17 @@ class Recovery:
             limit=LONGEST,
         )
 
-    def over_d(self, x: Instance, key):
+    def over_d(self, x: claims.Instance, key):
         """The same at one epsilon."""
         _check_room(x.k, DIMENSIONS[0])
         return self.steps(x.replace(epsilon=EPSILON), key)
 
-    def over_epsilon(self, x: Instance, key):
+    def over_epsilon(self, x: claims.Instance, key):
         """The same at one d."""
         _check_room(x.k, DIMENSION)
         return self.steps(x.replace(dimension=DIMENSION), key)
 
-    def over_k(self, x: Instance, key):
+    def over_k(self, x: claims.Instance, key):
         """The same at one d and one epsilon."""
         _check_room(x.k, DIMENSION)
         return self.steps(x.replace(dimension=DIMENSION, epsilon=EPSILON), key)
@@ -75,7 +73,7 @@ class Recovery:
     def event(self) -> dict[str, Callable]:
         """The hypothesis on the signs."""
 
-        def fast(x: Instance):
+        def fast(x: claims.Instance):
             return self.setting.start_speed(self.setting.problem(x)) - self.fast(x)
 
         return {"|h(0)| is not small": fast}
@@ -83,39 +81,45 @@ class Recovery:
 
 def _check_room(k: int, dimension: float) -> None:
     if k + 2 > dimension:
-        raise UsageError(
+        raise claims.UsageError(
             f"k = {k} rows leave no two directions in d = {dimension:g} dimensions, at which these "
             f"runs are: set k to at most {dimension - 2:g}"
         )
 
 
-def _median(r: Run):
+def _median(r: claims.Run):
     return jnp.median(r.sim)
 
 
-def _per_logarithm(r: Run):
+def _per_logarithm(r: claims.Run):
     """Over log(lambda_max^4 d k^2)^3: alpha has one such factor, 1 / delta two."""
     logarithm = jnp.log(jnp.max(r.x.readout) ** 4 * r.x.dimension * r.x.k**2)
     return _median(r) / logarithm**3
 
 
-def in_d(exponent: float = 1.0) -> tuple[Claim, ...]:
+def in_d(exponent: float = 1.0) -> tuple[claims.Claim, ...]:
     """At most d^exponent steps, the logarithms of T apart."""
     over = {"dimension": DIMENSIONS}
     return (
-        scales_as("steps over d", _per_logarithm, over=over, exponent=exponent, relation="at_most"),
+        claims.scales_as(
+            "steps over d", _per_logarithm, over=over, exponent=exponent, relation="at_most"
+        ),
     )
 
 
-def in_epsilon(exponent: float = -4.0) -> tuple[Claim, ...]:
+def in_epsilon(exponent: float = -4.0) -> tuple[claims.Claim, ...]:
     """At most epsilon^exponent steps."""
     over = {"epsilon": EPSILONS}
     return (
-        scales_as("steps over epsilon", _median, over=over, exponent=exponent, relation="at_least"),
+        claims.scales_as(
+            "steps over epsilon", _median, over=over, exponent=exponent, relation="at_least"
+        ),
     )
 
 
-def in_k(exponent: float) -> tuple[Claim, ...]:
+def in_k(exponent: float) -> tuple[claims.Claim, ...]:
     """At most k^exponent steps."""
     over = {"k": NEURONS}
-    return (scales_as("steps over k", _median, over=over, exponent=exponent, relation="at_most"),)
+    return (
+        claims.scales_as("steps over k", _median, over=over, exponent=exponent, relation="at_most"),
+    )

@@ -6,18 +6,16 @@ sum_p p mu_p^2 A^-p (<w_i, w_j> + xi^2 c_i c^_j m)^(p-1) (u - u^ m), A = 1 + xi^
 closed form, which `proposition-1` compares with the gradient of the loss.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, equal
+from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._problem import DEGREES, problem, problem_space, series
 
 
-def simulate(x: Instance, key) -> Float[Array, ""]:
+def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     """h(m) in closed form."""
     return speed(problem(x), series(x), x.overlap)
 
@@ -25,7 +23,7 @@ def simulate(x: Instance, key) -> Float[Array, ""]:
 def _display(base, factor: float = 2.0):
     """factor xi^2 sum_ij l_i l_j c_i c^_j sum_p p mu_p^2 base^-p (G_ij + xi^2 c_i c^_j m)^(p-1)."""
 
-    def predict(x: Instance) -> Float[Array, ""]:
+    def predict(x: claims.Instance) -> Float[Array, ""]:
         given = problem(x)
         p = jnp.arange(1, DEGREES)
         kicked = x.scale**2 * jnp.outer(given.teacher, given.student) * x.overlap
@@ -37,31 +35,39 @@ def _display(base, factor: float = 2.0):
     return predict
 
 
-def _square_length(x: Instance):
+def _square_length(x: claims.Instance):
     """A."""
     return 1 + x.scale**2 / x.k
 
 
-theorem = Theorem(
-    space=problem_space(overlap=Real(-1, 1)),
+theorem = claims.Theorem(
+    space=problem_space(overlap=claims.Real(-1, 1)),
     simulate=simulate,
     predict=_display(_square_length),
-    claims=(equal("h", lambda r: r.sim, lambda r: r.theory),),
+    claims=(claims.equal("h", lambda r: r.sim, lambda r: r.theory),),
     printed="display before h (A.1)",
-    source=Printed("Appendix A.1, the gradient", "sum_p p mu_p^2 (1/(1 + xi^2/k))^p (...)^(p-1)"),
+    source=claims.Printed(
+        "Appendix A.1, the gradient", "sum_p p mu_p^2 (1/(1 + xi^2/k))^p (...)^(p-1)"
+    ),
     readings=(
-        Reading(
+        claims.Reading(
             "display that defines h (A.1)",
-            Printed("Appendix A.1, `define h`", "sum_p p mu_p^2 (1/(1 + xi^2))^p (...)^(p-1)"),
+            claims.Printed(
+                "Appendix A.1, `define h`", "sum_p p mu_p^2 (1/(1 + xi^2))^p (...)^(p-1)"
+            ),
             predict=_display(lambda x: 1 + x.scale**2),
             note="1 + xi^2 for 1 + xi^2/k",
         ),
-        Reading(
+        claims.Reading(
             "without the factor 2 (A.3.2, A.5.1)",
-            Printed("Appendices A.3.2 and A.5.1", "h(m) = sum_l (1/k)^(l+1) sum_s ... T(l, s) m^l"),
+            claims.Printed(
+                "Appendices A.3.2 and A.5.1", "h(m) = sum_l (1/k)^(l+1) sum_s ... T(l, s) m^l"
+            ),
             predict=_display(_square_length, 1.0),
             note="the factor 2 of the square is lost",
         ),
     ),
-    mutants=(Mutant("the factor 2 of the square is lost", predict=_display(_square_length, 1.0)),),
+    mutants=(
+        claims.Mutant("the factor 2 of the square is lost", predict=_display(_square_length, 1.0)),
+    ),
 )

@@ -5,28 +5,28 @@ all i != j. The bound is strictest, 0.264, at k = 7 and 8: random features meet 
 dimensions only.
 """
 
-from __future__ import annotations
-
-from theorysim.claims import Assumption, Instance, Printed, Theorem
+from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.theorems.low_rank._recovery import UNREFUTABLE, Setting, odd, recovery_space
 
 SEPARATED = Setting(False, lambda x: 1.0, odd)  # at xi = 1
 
 
-def _margin(x: Instance):
+def _margin(x: claims.Instance):
     return rank_one.separation(x.k) - rank_one.largest_cosine(SEPARATED.features(x))
 
 
-ASSUMPTION_4 = Assumption(
+ASSUMPTION_4 = claims.Assumption(
     "Assumption 4",
-    Printed("Assumption 4, Section 1.2.3", "|<w_i, w_j>| <= 1 - log k / sqrt(k) for all i != j"),
+    claims.Printed(
+        "Assumption 4, Section 1.2.3", "|<w_i, w_j>| <= 1 - log k / sqrt(k) for all i != j"
+    ),
     {"Assumption 4: |<w_i, w_j>| <= 1 - log k / sqrt(k)": _margin},
 )
 
 CLAIMS = ASSUMPTION_4.can_be_met()
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=recovery_space(),
     simulate=lambda x, key: x.rows,
     claims=CLAIMS,

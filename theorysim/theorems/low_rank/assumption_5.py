@@ -6,18 +6,16 @@ no coefficients beyond its degree; ReLU and the absolute value have rho = 1/4 an
 of differences; a Lipschitz activation has both.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Integer, Mutant, Printed, Space, Theorem, exists_constant
+from theorysim import claims
 from theorysim.theorems.low_rank._recovery import even, odd
 
 ORDERS = (8.0, 16.0, 32.0, 64.0, 128.0)
 
 
-def simulate(x: Instance, key) -> Float[Array, "2"]:
+def simulate(x: claims.Instance, key) -> Float[Array, "2"]:
     """|mu_p| of ReLU and of the absolute value."""
     last = int(ORDERS[-1])
     return jnp.abs(jnp.stack([s().coefficients(last + 1)[x.order] for s in (odd, even)]))
@@ -25,7 +23,7 @@ def simulate(x: Instance, key) -> Float[Array, "2"]:
 
 def _decay(rho: float):
     return (
-        exists_constant(
+        claims.exists_constant(
             "|mu_p| <= C p^(-1 - rho)",
             lambda r: r.sim,
             lambda r: r.x.order ** (-1.0 - rho),
@@ -34,10 +32,12 @@ def _decay(rho: float):
     )
 
 
-theorem = Theorem(
-    space=Space(order=Integer(1, int(ORDERS[-1]))),
+theorem = claims.Theorem(
+    space=claims.Space(order=claims.Integer(1, int(ORDERS[-1]))),
     simulate=simulate,
     claims=_decay(0.25),
-    source=Printed("Assumption 5, Section 2.1", "|mu_p(sigma)| <= C_sigma p^(-1 - rho), rho > 0"),
-    mutants=(Mutant("rho = 1", claims=_decay(1.0)),),
+    source=claims.Printed(
+        "Assumption 5, Section 2.1", "|mu_p(sigma)| <= C_sigma p^(-1 - rho), rho > 0"
+    ),
+    mutants=(claims.Mutant("rho = 1", claims=_decay(1.0)),),
 )

@@ -6,31 +6,18 @@ exp(-2k / (e xi^2)) over c and c^. The main text leaves out the powers m^l. Deci
 of degree 4 and random signs, all terms in closed form.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Size,
-    Space,
-    Theorem,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.systems.rank_one_overlap import moments, series_coefficients
 from theorysim.theorems.low_rank._problem import DEGREES, orthonormal, series, sign
 
 ORDERS = np.arange(DEGREES)
 
 
-def simulate(x: Instance, key) -> Float[Array, " orders"]:
+def simulate(x: claims.Instance, key) -> Float[Array, " orders"]:
     """The coefficients of m^l of those terms, for random signs."""
     given = orthonormal(x, key)
     table = series_coefficients(given, series(x), DEGREES)
@@ -43,14 +30,14 @@ def simulate(x: Instance, key) -> Float[Array, " orders"]:
 def _claims(powers, orientation: float = 1.0):
     """The sum has the sign of orientation * m; it is scaled by the size of its terms."""
 
-    def signed(r: Run):
+    def signed(r: claims.Run):
         terms = r.sim * powers(r.x.overlap)
         size = jnp.sum(jnp.abs(terms), axis=-1)
         towards = orientation * sign(r.x.overlap)
         return towards * jnp.sum(terms, axis=-1) / jnp.where(size > 0, size, 1)
 
     return (
-        with_probability(
+        claims.with_probability(
             "the sum has the sign of m",
             lambda r: -signed(r),
             lambda r: 0.0,
@@ -62,33 +49,35 @@ def _claims(powers, orientation: float = 1.0):
 WITH_POWERS = _claims(lambda m: m**ORDERS)
 WITHOUT_POWERS = _claims(lambda m: jnp.ones(DEGREES))
 
-theorem = Theorem(
-    space=Space(
-        k=Size(5, low=1, high=512),
-        readout=Real(0.1, 10, log=True, shape="k"),
-        mu=Real(-1, 1, shape=DEGREES),
-        xi_bar=Real(0.3, 2),
-        overlap=Real(-1, 1),
+theorem = claims.Theorem(
+    space=claims.Space(
+        k=claims.Size(5, low=1, high=512),
+        readout=claims.Real(0.1, 10, log=True, shape="k"),
+        mu=claims.Real(-1, 1, shape=DEGREES),
+        xi_bar=claims.Real(0.3, 2),
+        overlap=claims.Real(-1, 1),
     ),
     simulate=simulate,
     claims=WITHOUT_POWERS,
     printed="main text",
-    source=Printed(
+    source=claims.Printed(
         "Claim 1, Section 3.2",
         "sign(m) (2 sum_(l odd, s=1) ... T(l, s) + 2 sum_(l > 0 even, s=0) ... T(l, s)) >= 0",
     ),
     note="without the powers m^l the odd terms are positive also where m < 0",
     readings=(
-        Reading(
+        claims.Reading(
             "appendix",
-            Printed("Proof of Claim 1, Appendix A.4", "the same sums with m^l in every term"),
+            claims.Printed(
+                "Proof of Claim 1, Appendix A.4", "the same sums with m^l in every term"
+            ),
             claims=WITH_POWERS,
             primary=True,
         ),
     ),
     mutants=(
-        Mutant("the powers m^l are lost", claims=WITHOUT_POWERS),
-        Mutant("the sign of -m", claims=_claims(lambda m: m**ORDERS, -1.0)),
+        claims.Mutant("the powers m^l are lost", claims=WITHOUT_POWERS),
+        claims.Mutant("the sign of -m", claims=_claims(lambda m: m**ORDERS, -1.0)),
     ),
     keys=512,
 )

@@ -5,27 +5,13 @@ with <w_i + c_i u, w_j + c_j u> = 0 for i != j, that is <w_i, w_j> = -c_i c_j. C
 proof: 1/sqrt(k) on a coordinate of one's own and one coordinate per pair, k(k+1)/2 in all.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Space,
-    Theorem,
-    equal,
-)
+from theorysim import claims
 
 # Section 3.5, k = 4: rows of +-1/2 in 11 dimensions.
 EXAMPLE = np.array(
@@ -74,7 +60,7 @@ def _outcome(rows: Array, c: Array, last: int = -1) -> Outcome:
 
 
 def _simulate(last: int = -1, **construction):
-    def simulate(x: Instance, key) -> Outcome:
+    def simulate(x: claims.Instance, key) -> Outcome:
         signs = jnp.where(x.signs >= 0, 1.0, -1.0)
         return _outcome(features(signs, **construction), signs / jnp.sqrt(x.k), last)
 
@@ -86,48 +72,50 @@ def _example(coefficient):
     return lambda x, key: _outcome(jnp.asarray(EXAMPLE) / 2, coefficient(jnp.arange(1, 5)))
 
 
-theorem = Theorem(
-    space=Space(k=Size(4, low=2, high=40), signs=Real(-1, 1, shape="k")),
+theorem = claims.Theorem(
+    space=claims.Space(k=claims.Size(4, low=2, high=40), signs=claims.Real(-1, 1, shape="k")),
     simulate=_simulate(spare=2),
     claims=(
-        equal("unit features", lambda r: r.sim.lengths, lambda r: 1.0),
-        equal("u is orthogonal to them", lambda r: 1 + r.sim.inside, lambda r: 1.0),
-        equal(
+        claims.equal("unit features", lambda r: r.sim.lengths, lambda r: 1.0),
+        claims.equal("u is orthogonal to them", lambda r: 1 + r.sim.inside, lambda r: 1.0),
+        claims.equal(
             "orthonormal neurons",
             lambda r: 1 + r.sim.gram,
             lambda r: 1 + jnp.eye(r.sim.gram.shape[0]),
         ),
     ),
-    source=Printed("Claim 2, Section 3.5", "for d > 1 + k(k+1)/2 there exist unit norm weights"),
+    source=claims.Printed(
+        "Claim 2, Section 3.5", "for d > 1 + k(k+1)/2 there exist unit norm weights"
+    ),
     readings=(
-        Reading(
+        claims.Reading(
             "u = e_p",
-            Printed("Proof of Claim 2", "let u = e_p, p = k(k+1)/2"),
+            claims.Printed("Proof of Claim 2", "let u = e_p, p = k(k+1)/2"),
             simulate=_simulate(last=-3, spare=2),
             note="coordinate k(k+1)/2 is that of the last pair; the free one is the next",
         ),
-        Reading(
+        claims.Reading(
             "the example",
-            Printed("Section 3.5, before Claim 2", "k = 4, c_i = (-1/2)^i"),
+            claims.Printed("Section 3.5, before Claim 2", "k = 4, c_i = (-1/2)^i"),
             simulate=_example(lambda i: (-0.5) ** i),
             note="powers of 1/2 are not in {+-1/2}; the rows are those of c_i = (-1)^i / 2",
         ),
-        Reading(
+        claims.Reading(
             "the example, corrected",
-            Corrected("c_i = (-1)^i / 2 for (-1/2)^i"),
+            claims.Corrected("c_i = (-1)^i / 2 for (-1/2)^i"),
             simulate=_example(lambda i: (-1.0) ** i / 2),
             note="with c_i = (-1)^i / 2 the printed rows become orthonormal",
         ),
-        Reading(
+        claims.Reading(
             "d = 1 + k(k+1)/2",
-            Finding("the least dimension of the construction"),
+            claims.Finding("the least dimension of the construction"),
             simulate=_simulate(),
             note="the construction needs no dimension beyond 1 + k(k+1)/2",
         ),
     ),
     mutants=(
-        Mutant("no coordinate of one's own", simulate=_simulate(spare=2, own=0.0)),
-        Mutant("u on the coordinate of a pair", simulate=_simulate(last=-3, spare=2)),
-        Mutant("<w_i, w_j> = +c_i c_j", simulate=_simulate(spare=2, flip=-1.0)),
+        claims.Mutant("no coordinate of one's own", simulate=_simulate(spare=2, own=0.0)),
+        claims.Mutant("u on the coordinate of a pair", simulate=_simulate(last=-3, spare=2)),
+        claims.Mutant("<w_i, w_j> = +c_i c_j", simulate=_simulate(spare=2, flip=-1.0)),
     ),
 )

@@ -6,27 +6,14 @@ puts q_max^2 / q_min^2 in front. Near the bound one vector has the same angle wi
 which are spread evenly around it; random rows are added to those.
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Space,
-    Theorem,
-    at_most,
-)
+from theorysim import claims
 from theorysim.systems.rank_one import unit
 
 
-def _rows(x: Instance):
+def _rows(x: claims.Instance):
     """Row 0 is e_0; the others are lean e_0 plus a direction of their own, and random parts."""
     axis = jnp.eye(x.k)[0]
     others = x.lean * axis + jnp.sqrt(1 - x.lean**2) * jnp.eye(x.k)[1:]
@@ -34,7 +21,7 @@ def _rows(x: Instance):
 
 
 def _share(sizes):
-    def simulate(x: Instance, key):
+    def simulate(x: claims.Instance, key):
         rows = sizes(x)[:, None] * _rows(x)
         squares = jnp.sum(jnp.square(rows @ rows.T), axis=1)
         return jnp.max(squares) / jnp.sum(squares)
@@ -43,37 +30,37 @@ def _share(sizes):
 
 
 def _at_most(bound):
-    return (at_most("the share of a row", lambda r: r.sim, lambda r: bound(r.x)),)
+    return (claims.at_most("the share of a row", lambda r: r.sim, lambda r: bound(r.x)),)
 
 
-def _spread(x: Instance):
+def _spread(x: claims.Instance):
     """q_max / q_min."""
     return jnp.max(x.lengths) / jnp.min(x.lengths)
 
 
-theorem = Theorem(
-    space=Space(
-        k=Size(36, low=2, high=64),
-        rows=Gaussian("k", "k"),
-        lean=Real(0, 1),
-        disorder=Real(0.001, 2, log=True),
-        lengths=Real(0.1, 10, log=True, shape="k"),
+theorem = claims.Theorem(
+    space=claims.Space(
+        k=claims.Size(36, low=2, high=64),
+        rows=claims.Gaussian("k", "k"),
+        lean=claims.Real(0, 1),
+        disorder=claims.Real(0.001, 2, log=True),
+        lengths=claims.Real(0.1, 10, log=True, shape="k"),
     ),
     simulate=_share(lambda x: jnp.ones(x.k)),
     claims=_at_most(lambda x: 2 / jnp.sqrt(x.k)),
     aliases=("corollary-1",),
-    source=Printed("Claim 3, Appendix A.3.1", "max_i sum_j Q_ij^2 / |Q|_F^2 <= 2 k^(-1/2)"),
+    source=claims.Printed("Claim 3, Appendix A.3.1", "max_i sum_j Q_ij^2 / |Q|_F^2 <= 2 k^(-1/2)"),
     readings=(
-        Reading(
+        claims.Reading(
             "Corollary 1",
-            Printed("Corollary 1, Appendix A.3.1", "at most 2 (q_max^2 / q_min^2) k^(-1/2)"),
+            claims.Printed("Corollary 1, Appendix A.3.1", "at most 2 (q_max^2 / q_min^2) k^(-1/2)"),
             simulate=_share(lambda x: x.lengths),
             claims=_at_most(lambda x: 2 * _spread(x) ** 2 / jnp.sqrt(x.k)),
         ),
     ),
     mutants=(
-        Mutant("1/k for 1/sqrt(k)", claims=_at_most(lambda x: 2 / x.k)),
-        Mutant(
+        claims.Mutant("1/k for 1/sqrt(k)", claims=_at_most(lambda x: 2 / x.k)),
+        claims.Mutant(
             "the spread of the diagonal is lost",
             of=("Corollary 1",),
             claims=_at_most(lambda x: 2 / jnp.sqrt(x.k)),

@@ -7,28 +7,12 @@ Omega(lambda_min^2 / k) <= |f|_2 <= O(lambda_max^2), where the proof reaches
 |f|_2^2 = Omega(lambda_min^4 / k). Constants are read off the proof.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Size,
-    Space,
-    Theorem,
-    at_least,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._problem import DEGREES, activation, features, random_signs
@@ -49,7 +33,7 @@ class Form(NamedTuple):
     whole: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> Start:
+def simulate(x: claims.Instance, key) -> Start:
     """h(0) from the gradient's closed form (Proposition 1)."""
     signs = random_signs(key, x.k)
     given = rank_one.from_signs(features(x), x.readout, signs[0], signs[1], 1.0)
@@ -57,7 +41,7 @@ def simulate(x: Instance, key) -> Start:
 
 
 def _predict(prefactor):
-    def predict(x: Instance) -> Form:
+    def predict(x: claims.Instance) -> Form:
         tangent, share = activation(x).tangent, x.k / (x.k + 1)
         cosines = jnp.clip(features(x) @ features(x).T, -1, 1)
         matrix = jnp.outer(x.readout, x.readout) * share * tangent(share * cosines)
@@ -67,12 +51,12 @@ def _predict(prefactor):
     return predict
 
 
-def _value(r: Run) -> Float[Array, " keys"]:
+def _value(r: claims.Run) -> Float[Array, " keys"]:
     """f(b, b^)."""
     return jnp.einsum("ni,ij,nj->n", r.sim.signs[:, 0], r.theory.matrix, r.sim.signs[:, 1])
 
 
-def _size(r: Run):
+def _size(r: claims.Run):
     """|f|_2."""
     return jnp.sqrt(jnp.sum(r.theory.matrix**2))
 
@@ -83,57 +67,56 @@ def _extreme(which):
 
 
 def _lower(extreme):
-    return at_least(
-        "the lower bound",
-        _size,
-        lambda r: r.theory.diagonal * extreme(r) / jnp.sqrt(r.x.k),
+    return claims.at_least(
+        "the lower bound", _size, lambda r: r.theory.diagonal * extreme(r) / jnp.sqrt(r.x.k)
     )
 
 
 def _upper(extreme):
-    return at_most("the upper bound", _size, lambda r: r.theory.whole * extreme(r))
+    return claims.at_most("the upper bound", _size, lambda r: r.theory.whole * extreme(r))
 
 
 LEAST, LARGEST = _extreme(jnp.min), _extreme(jnp.max)
-EQ_11 = equal("Eq. 11: f = h(0) / 2", lambda r: r.sim.h / 2, _value)
-SQUARE = equal(
+EQ_11 = claims.equal("Eq. 11: f = h(0) / 2", lambda r: r.sim.h / 2, _value)
+SQUARE = claims.equal(
     "|f|_2^2 = sum_ij Q_ij^2",
     lambda r: r.mean(_value(r) ** 2),
     lambda r: jnp.sum(r.theory.matrix**2),
 )
 
-theorem = Theorem(
-    space=Space(
-        k=Size(5, low=2, high=64),
-        d=Size(8, high=512),
-        rows=Gaussian("k", "d"),
-        common=Gaussian("d"),
-        closeness=Real(0, 3),
-        readout=Real(-2, 2, shape="k"),
-        mu=Real(-1, 1, shape=DEGREES),
-        kink=Real(0, 2),
+theorem = claims.Theorem(
+    space=claims.Space(
+        k=claims.Size(5, low=2, high=64),
+        d=claims.Size(8, high=512),
+        rows=claims.Gaussian("k", "d"),
+        common=claims.Gaussian("d"),
+        closeness=claims.Real(0, 3),
+        readout=claims.Real(-2, 2, shape="k"),
+        mu=claims.Real(-1, 1, shape=DEGREES),
+        kink=claims.Real(0, 2),
     ),
     simulate=simulate,
     predict=_predict(lambda x: 1 / x.k),
     claims=(EQ_11, SQUARE, _lower(LEAST), _upper(LARGEST)),
     aliases=("equation-11", "eq-11"),
-    source=Printed(
-        "Eq. 11 and Claim 4, Appendix A.3.2",
-        "Omega(lambda_min^2 / k) <= |f|_2 <= O(lambda_max^2)",
+    source=claims.Printed(
+        "Eq. 11 and Claim 4, Appendix A.3.2", "Omega(lambda_min^2 / k) <= |f|_2 <= O(lambda_max^2)"
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "Q without 1/k (proof of Proposition 7)",
-            Printed("Proof of Proposition 7", "Q_ij = lambda_i lambda_j sum_s ..., without 1/k"),
+            claims.Printed(
+                "Proof of Proposition 7", "Q_ij = lambda_i lambda_j sum_s ..., without 1/k"
+            ),
             predict=_predict(lambda x: 1.0),
             claims=(EQ_11,),
             note="the proof of Proposition 7 leaves out the 1/k of c and c^",
         ),
     ),
     mutants=(
-        Mutant("f = h(0)", claims=(EQ_11.scaled(0.5),)),
-        Mutant("each pair counted twice", claims=(SQUARE.scaled(2),)),
-        Mutant("lambda_min and lambda_max swapped", claims=(_lower(LARGEST), _upper(LEAST))),
+        claims.Mutant("f = h(0)", claims=(EQ_11.scaled(0.5),)),
+        claims.Mutant("each pair counted twice", claims=(SQUARE.scaled(2),)),
+        claims.Mutant("lambda_min and lambda_max swapped", claims=(_lower(LARGEST), _upper(LEAST))),
     ),
     keys=1024,
     instances=32,

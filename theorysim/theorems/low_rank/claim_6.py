@@ -5,20 +5,18 @@ Pr[sup_t eta^3 sum |L_j|^2 |<L_j, u>| > beta / (10 sqrt(d))] <~ 1 / (beta sqrt(d
 with the threshold epsilon / 18.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Theorem
+from theorysim import claims
 from theorysim.theorems.low_rank import _noise as noise
 
 
-def _delta(x: Instance, _: noise.Noise):
+def _delta(x: claims.Instance, _: noise.Noise):
     return x.share * jnp.minimum(jnp.sqrt(x.epsilon / x.alpha), 1.0)
 
 
-def simulate(x: Instance, key) -> Float[Array, ""]:
+def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     """The cubic sum at its end, where it is largest."""
     return noise.run(x, key, _delta).cubic[-1]
 
@@ -41,17 +39,19 @@ def _claims(lost: float = 0.0):
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=noise.noise_space(),
     simulate=simulate,
     claims=_claims(),
     hypotheses={"T fits into the run": noise.room},
-    source=Printed(
+    source=claims.Printed(
         "Claim 6, Appendix B.1.1",
         "Pr[sup_t eta^3 sum |L_j|^2 |<L_j, u>| > beta / (10 sqrt(d))] <~ 1 / (beta sqrt(d))",
     ),
     mutants=(
-        Mutant("beta / (10 d) for beta / (10 sqrt(d)), epsilon / (18 d)", claims=_claims(1.0)),
+        claims.Mutant(
+            "beta / (10 d) for beta / (10 sqrt(d)), epsilon / (18 d)", claims=_claims(1.0)
+        ),
     ),
     keys=64,
     instances=16,

@@ -7,34 +7,25 @@ The second term, which falls faster than any power of d, is left out of the boun
 delta <= S / (4 C log(dV)), which the statement does not say.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Theorem,
-)
+from theorysim import claims
 from theorysim.theorems.low_rank import _noise as noise
 
 
-def _printed(x: Instance, _: noise.Noise):
+def _printed(x: claims.Instance, _: noise.Noise):
     return x.share * jnp.minimum(1 / jnp.sqrt(x.alpha), 1.0)
 
 
-def _corrected(x: Instance, at: noise.Noise):
+def _corrected(x: claims.Instance, at: noise.Noise):
     return x.share * at.signal / (4 * jnp.log(x.dimension * at.variance))
 
 
 def _simulate(delta):
     """The lowest point of the sum, at S = |h(0)| / 2."""
 
-    def simulate(x: Instance, key) -> Float[Array, ""]:
+    def simulate(x: claims.Instance, key) -> Float[Array, ""]:
         run = noise.run(x, key, delta)
         return jnp.min(run.rate * run.time * run.signal / 4 - run.quadratic)
 
@@ -53,27 +44,27 @@ def _claims(side: float):
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=noise.noise_space(),
     simulate=_simulate(_printed),
     claims=_claims(-1.0),
     hypotheses={"T fits into the run": noise.room},
-    source=Printed(
+    source=claims.Printed(
         "Claim 7, Appendix B.1.1",
         "alpha delta^2 <= 1: Pr[inf_t eta sum (S_k/4 - eta |L_j|^2) < beta / (-5 sqrt(d))] <= "
         "C / (beta sqrt(d)) + alpha (d V_k)^(-(beta^2/C) log(d V_k) + 1)",
     ),
     note="alpha delta^2 <= 1 alone lets the noise outrun the drift, the more the larger d",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("delta <= S / (4 C log(dV)), as in the proof, for alpha delta^2 <= 1"),
+            claims.Corrected("delta <= S / (4 C log(dV)), as in the proof, for alpha delta^2 <= 1"),
             simulate=_simulate(_corrected),
             primary=True,
             note="delta <= S / (4 C log(dV)) keeps the noise below the drift, as the proof has it",
         ),
     ),
-    mutants=(Mutant("the sign of the threshold is lost", claims=_claims(1.0)),),
+    mutants=(claims.Mutant("the sign of the threshold is lost", claims=_claims(1.0)),),
     keys=64,
     instances=16,
     mutant_instances=16,

@@ -6,16 +6,14 @@ the chance is at most 18 mu_1 epsilon / log d, and the claim follows; where 18 e
 log d it is 1, in any run that can be made, and the order in d cannot be seen.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Finding, Instance, Mutant, Printed, Reading, Theorem
+from theorysim import claims
 from theorysim.theorems.low_rank import _noise as noise
 
 
-def simulate(x: Instance, key) -> Float[Array, ""]:
+def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     """The quadratic sum at its end, where it is largest."""
     return noise.run(x, key, noise.small_delta).quadratic[-1]
 
@@ -24,42 +22,41 @@ def _claims(bound, epsilons=noise.EPSILONS, power: float = 1.0):
     """The threshold is epsilon^power / 18."""
     return (
         noise.rarely(
-            "above epsilon / 18",
-            lambda r: r.sim > r.x.epsilon**power / 18,
-            bound,
-            epsilon=epsilons,
+            "above epsilon / 18", lambda r: r.sim > r.x.epsilon**power / 18, bound, epsilon=epsilons
         ),
     )
 
 
-def _printed(x: Instance):
+def _printed(x: claims.Instance):
     return 1 / jnp.log(x.dimension)
 
 
-def _markov(x: Instance):
+def _markov(x: claims.Instance):
     return jnp.minimum(18 * x.epsilon / jnp.log(x.dimension), 1)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=noise.noise_space(),
     simulate=simulate,
     claims=_claims(_printed),
     hypotheses={"T fits into the run": noise.room},
-    source=Printed(
+    source=claims.Printed(
         "Claim 8, Appendix B.1.1", "Pr[sup_(t <= T) eta^2 sum |L_j|^2 > epsilon / 18] <~ 1 / log d"
     ),
     note="at large epsilon the chance is 1 until log d is 18 epsilon, beyond any run",
     readings=(
-        Reading(
+        claims.Reading(
             "with Markov's constant",
-            Finding("the bound of the proof, 18 mu_1 epsilon / log d, which implies the claim"),
+            claims.Finding(
+                "the bound of the proof, 18 mu_1 epsilon / log d, which implies the claim"
+            ),
             claims=_claims(_markov),
             primary=True,
             note="the proof's own bound, 18 epsilon / log d, is stronger than the claim",
         ),
-        Reading(
+        claims.Reading(
             "small epsilon",
-            Finding("epsilon <= 0.15, where the order in d shows"),
+            claims.Finding("epsilon <= 0.15, where the order in d shows"),
             claims=_claims(_printed, noise.EPSILONS[3:]),
             hypotheses={
                 "T fits into the run": noise.room,
@@ -68,9 +65,9 @@ theorem = Theorem(
             note="for epsilon <= 0.15 the printed order holds at d = 32 to 512",
         ),
     ),
-    mutants=(Mutant("epsilon^2 / 18 for epsilon / 18", claims=_claims(_markov, power=2.0)),),
+    mutants=(claims.Mutant("epsilon^2 / 18 for epsilon / 18", claims=_claims(_markov, power=2.0)),),
     survivors={
-        "above epsilon / 18": "64 keys leave the chance of other powers of epsilon open, too",
+        "above epsilon / 18": "64 keys leave the chance of other powers of epsilon open, too"
     },
     keys=64,
     instances=16,

@@ -5,16 +5,14 @@ Claim 9 of Dayi and Chen (2024), Appendix B.2: for alpha delta^2 <= epsilon^2 / 
 Pr[sup |M_t| >= epsilon / 18] <~ 1 / (d log d). That it is a martingale is Condition 1.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Theorem
+from theorysim import claims
 from theorysim.theorems.low_rank import _noise as noise
 
 
-def simulate(x: Instance, key) -> Float[Array, ""]:
+def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     """sup |M|."""
     return jnp.max(jnp.abs(noise.run(x, key, noise.small_delta).martingale))
 
@@ -38,17 +36,17 @@ def _claims(lost: float = 0.0):
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=noise.noise_space(),
     simulate=simulate,
     claims=_claims(),
     hypotheses={"T fits into the run": noise.room},
-    source=Printed(
+    source=claims.Printed(
         "Claim 9, Appendix B.2",
         "Pr[sup_t |M_t| >= beta / (10 sqrt(d))] <~ epsilon^2 / (beta^2 log d), "
         "Pr[sup_t |M_t| >= epsilon / 18] <~ 1 / (d log d)",
     ),
-    mutants=(Mutant("d for sqrt(d), epsilon / (18 sqrt(d))", claims=_claims(0.5)),),
+    mutants=(claims.Mutant("d for sqrt(d), epsilon / (18 sqrt(d))", claims=_claims(0.5)),),
     keys=64,
     instances=16,
     mutant_instances=16,

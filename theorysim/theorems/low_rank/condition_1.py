@@ -5,13 +5,11 @@ spherical gradients. The sample's loss is differentiated automatically, and so i
 form (Appendix A.1), for activations with a kink.
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Gaussian, Instance, Mutant, Printed, Real, Theorem, equal
+from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import population_loss
 from theorysim.theorems.low_rank._problem import (
@@ -24,14 +22,14 @@ from theorysim.theorems.low_rank._problem import (
 )
 
 
-def _spherical(x: Instance, loss) -> Float[Array, " d"]:
+def _spherical(x: claims.Instance, loss) -> Float[Array, " d"]:
     """Off the features and tangent to the sphere at u^."""
     here = learner(x, x.overlap)
     slope = rank_one.outside(problem(x).features, jax.grad(loss)(here))
     return slope - here * jnp.dot(here, slope)
 
 
-def simulate(x: Instance, key) -> Float[Array, " d"]:
+def simulate(x: claims.Instance, key) -> Float[Array, " d"]:
     """The gradient of a sample's loss."""
     given, sample = problem(x), jax.random.normal(key, (x.d,))
 
@@ -42,27 +40,27 @@ def simulate(x: Instance, key) -> Float[Array, " d"]:
     return _spherical(x, loss)
 
 
-def predict(x: Instance) -> Float[Array, " d"]:
+def predict(x: claims.Instance) -> Float[Array, " d"]:
     """The gradient of the mean loss."""
     return _spherical(
         x, lambda direction: population_loss(problem(x), activation(x), direction @ truth(x))
     )
 
 
-UNBIASED = equal("the mean gradient", lambda r: r.mean(r.sim), lambda r: r.theory)
+UNBIASED = claims.equal("the mean gradient", lambda r: r.mean(r.sim), lambda r: r.theory)
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        overlap=Real(-0.99, 0.99),
-        elsewhere=Gaussian("d"),
+        overlap=claims.Real(-0.99, 0.99),
+        elsewhere=claims.Gaussian("d"),
         # Of polynomials of degree 4 the mean gradient shows only after millions of samples.
-        mu=Real(-0.1, 0.1, shape=DEGREES),
+        mu=claims.Real(-0.1, 0.1, shape=DEGREES),
     ),
     simulate=simulate,
     predict=predict,
     claims=(UNBIASED,),
-    source=Printed("Condition 1, Section 3.1", "E_x[grad L(u^; x)] = grad E_x[L(u^; x)]"),
-    mutants=(Mutant("the gradient of half the loss", claims=(UNBIASED.scaled(0.5),)),),
+    source=claims.Printed("Condition 1, Section 3.1", "E_x[grad L(u^; x)] = grad E_x[L(u^; x)]"),
+    mutants=(claims.Mutant("the gradient of half the loss", claims=(UNBIASED.scaled(0.5),)),),
     keys=8192,
     instances=16,
     mutant_instances=16,

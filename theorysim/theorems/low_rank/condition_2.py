@@ -6,12 +6,10 @@ overlap (here at 5 of them). The moments are means over inputs in d dimensions, 
 chain draws; the population's gradient has length |h(m)| sqrt(1 - m^2) (Proposition 1).
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Assumption, Instance, Printed, Theorem
+from theorysim import claims
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank._recovery import UNREFUTABLE
 from theorysim.theorems.low_rank.condition_3 import SETTING, condition_space
@@ -23,7 +21,7 @@ def _overlaps():
     return jnp.linspace(0.0, 1.0, OVERLAPS)
 
 
-def moment(x: Instance):
+def moment(x: claims.Instance):
     """The larger one of E|L|^2 / d and E<L, u>^2, at its worst overlap."""
     given, value = SETTING.reduced(x), SETTING.activation().value
 
@@ -37,15 +35,15 @@ def moment(x: Instance):
     return jnp.max(jax.vmap(at)(_overlaps()))
 
 
-def _drift(x: Instance):
+def _drift(x: claims.Instance):
     """The largest |grad Phi|^2."""
     m = _overlaps()
     return jnp.max(SETTING.speed(SETTING.problem(x), m) ** 2 * (1 - m**2))
 
 
-CONDITION_2 = Assumption(
+CONDITION_2 = claims.Assumption(
     "Condition 2",
-    Printed(
+    claims.Printed(
         "Condition 2, Section 3.1",
         "d^-p E|L|^2p, E<L, u>^2p <= (mu_p V_k)^p for all p; |grad Phi(u^)|^2 <= V_k; V_k >= 1",
     ),
@@ -60,7 +58,7 @@ CONDITION_2 = Assumption(
 
 CLAIMS = CONDITION_2.can_be_met()
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=condition_space(),
     simulate=lambda x, key: x.variance,
     claims=CLAIMS,

@@ -4,14 +4,12 @@ Eq. 13 of Dayi and Chen (2024), xi = 1: sum_l (1/k)^l sum_s C(l+s, l) (l+s+1) mu
 (k/(k+1))^(l+s+1) = sum_p (k/(k+1))^p (1 + 1/k)^(p-1) p mu_p^2 <= sum_p p mu_p^2.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Space, Theorem, at_most, equal
+from theorysim import claims
 from theorysim.numerics import gaussian
 from theorysim.systems.rank_one import RankOne
 from theorysim.systems.rank_one_overlap import series_coefficients
@@ -26,7 +24,7 @@ class Sums(NamedTuple):
     whole: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> Float[Array, ""]:
+def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     """The double sum, of the coefficients of Proposition 1's series times k."""
     one = jnp.ones((1, 1))
     # One neuron of scale 1 / sqrt(k) has A = 1 + 1/k and scale^2 = 1/k.
@@ -36,7 +34,7 @@ def simulate(x: Instance, key) -> Float[Array, ""]:
 
 
 def _predict(shift: int):
-    def predict(x: Instance) -> Sums:
+    def predict(x: claims.Instance) -> Sums:
         p = jnp.arange(1, DEGREE)
         weights = p * jnp.square(x.mu[1:])
         powers = (x.k / (x.k + 1)) ** p * (1 + 1 / x.k) ** (p - shift)
@@ -45,20 +43,21 @@ def _predict(shift: int):
     return predict
 
 
-BOUND = at_most("at most sum_p p mu_p^2", lambda r: r.theory.single, lambda r: r.theory.whole)
+BOUND = claims.at_most(
+    "at most sum_p p mu_p^2", lambda r: r.theory.single, lambda r: r.theory.whole
+)
 
-theorem = Theorem(
-    space=Space(k=Real(1, 1e4, log=True), mu=Real(-1, 1, shape=DEGREE)),
+theorem = claims.Theorem(
+    space=claims.Space(k=claims.Real(1, 1e4, log=True), mu=claims.Real(-1, 1, shape=DEGREE)),
     simulate=simulate,
     predict=_predict(1),
-    claims=(equal("the single sum", lambda r: r.sim, lambda r: r.theory.single), BOUND),
-    source=Printed(
-        "Eq. 13, Appendix A.5.2",
-        "= sum_p (k/(k+1))^p (1 + 1/k)^(p-1) p mu_p^2 <= sum_p p mu_p^2",
+    claims=(claims.equal("the single sum", lambda r: r.sim, lambda r: r.theory.single), BOUND),
+    source=claims.Printed(
+        "Eq. 13, Appendix A.5.2", "= sum_p (k/(k+1))^p (1 + 1/k)^(p-1) p mu_p^2 <= sum_p p mu_p^2"
     ),
     mutants=(
-        Mutant("(1 + 1/k)^(p-2)", predict=_predict(2)),
-        Mutant(
+        claims.Mutant("(1 + 1/k)^(p-2)", predict=_predict(2)),
+        claims.Mutant(
             "the factor p of the bound is lost",
             claims=(BOUND.against(lambda r: jnp.sum(r.x.mu[1:] ** 2)),),
         ),

@@ -7,25 +7,12 @@ run in d dimensions that differentiates the sample's loss; whole laws are compar
 the system.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Finding,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Theorem,
-    equal,
-)
+from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank._problem import activation, learner, problem, problem_space, truth
@@ -47,7 +34,7 @@ class Paths(NamedTuple):
 
 
 def _simulate(project: bool = True):
-    def simulate(x: Instance, key) -> Paths:
+    def simulate(x: claims.Instance, key) -> Paths:
         given, sigma, u = problem(x), activation(x).value, truth(x)
         rate, start = x.rate / x.d, learner(x, x.start)
         path, _ = rank_one.train(
@@ -71,36 +58,40 @@ def _simulate(project: bool = True):
 
 
 def _moments(which: str):
-    def both(r: Run):
+    def both(r: claims.Run):
         m = getattr(r.sim, which)[:, 1:]
         return r.mean(jnp.stack([m, m**2], axis=1))
 
     return both
 
 
-CHAIN = equal("moments of run and chain", _moments("run"), _moments("chain"))
+CHAIN = claims.equal("moments of run and chain", _moments("run"), _moments("chain"))
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        start=Real(-0.9, 0.9), rate=Real(0.2, 2, log=True), elsewhere=Gaussian("d")
+        start=claims.Real(-0.9, 0.9),
+        rate=claims.Real(0.2, 2, log=True),
+        elsewhere=claims.Gaussian("d"),
     ),
     simulate=_simulate(),
     claims=(
-        equal("unit directions", lambda r: r.sim.length[:FEW], lambda r: 1.0),
-        equal("orthogonal to the features", lambda r: 1 + r.sim.inside[:FEW], lambda r: 1.0),
+        claims.equal("unit directions", lambda r: r.sim.length[:FEW], lambda r: 1.0),
+        claims.equal("orthogonal to the features", lambda r: 1 + r.sim.inside[:FEW], lambda r: 1.0),
     ),
-    source=Printed("Eq. 4, Section 1.2.2", "u_(t+1) = proj(u_t - eta spherical grad L(u_t; x_t))"),
+    source=claims.Printed(
+        "Eq. 4, Section 1.2.2", "u_(t+1) = proj(u_t - eta spherical grad L(u_t; x_t))"
+    ),
     readings=(
-        Reading(
+        claims.Reading(
             "the chain",
-            Finding("the overlap is a Markov chain of its own"),
+            claims.Finding("the overlap is a Markov chain of its own"),
             claims=(CHAIN,),
             note="the overlap is a Markov chain whose step does not depend on d but in a chi^2",
         ),
     ),
     mutants=(
-        Mutant("gradients keep their part inside the features", simulate=_simulate(False)),
-        Mutant(
+        claims.Mutant("gradients keep their part inside the features", simulate=_simulate(False)),
+        claims.Mutant(
             "a chi^2 of d degrees, for d - k - 2",
             of=("the chain",),
             claims=(CHAIN.against(_moments("wide")),),

@@ -8,26 +8,13 @@ differentiation; h comes from Proposition 1. The drift cancels from its sum with
 that the noise has mean 0 is `condition-1`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Theorem,
-    equal,
-)
+from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._problem import activation, learner, problem, problem_space, truth
@@ -45,7 +32,7 @@ class Step(NamedTuple):
     """Pi"""
 
 
-def simulate(x: Instance, key) -> Step:
+def simulate(x: claims.Instance, key) -> Step:
     """A step on the sphere, with a fresh sample."""
     given, u, here = problem(x), truth(x), learner(x, x.start)
     sample = jax.random.normal(key, (x.d,))
@@ -62,7 +49,7 @@ def simulate(x: Instance, key) -> Step:
     return Step(jnp.dot(after, u), jnp.dot(slope, u), jnp.dot(after - moved, u), length)
 
 
-def _drift(r: Run):
+def _drift(r: claims.Run):
     """h(m) (1 - m^2) = -<grad Phi, u>."""
     return r.theory * (1 - r.x.start**2)
 
@@ -70,38 +57,40 @@ def _drift(r: Run):
 def _next(noise: float, projection):
     """m+ = m + eta h (1 - m^2) + noise eta <E, u> + projection, <E, u> = <grad L - grad Phi, u>."""
 
-    def side(r: Run):
+    def side(r: claims.Run):
         error = r.sim.slope + _drift(r)
         return r.x.start + r.x.rate * (_drift(r) + noise * error) + projection(r)
 
-    return equal("the next overlap", lambda r: r.sim.next, side)
+    return claims.equal("the next overlap", lambda r: r.sim.next, side)
 
 
-def _rest(r: Run):
+def _rest(r: claims.Run):
     return r.sim.rest
 
 
-def _shrinkage(r: Run):
+def _shrinkage(r: claims.Run):
     """(1 - 1/Pi) (m - eta <grad L, u>)."""
     return (1 - 1 / r.sim.length) * (r.x.start - r.x.rate * r.sim.slope)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        start=Real(-0.99, 0.99), rate=Real(1e-3, 0.3, log=True), elsewhere=Gaussian("d")
+        start=claims.Real(-0.99, 0.99),
+        rate=claims.Real(1e-3, 0.3, log=True),
+        elsewhere=claims.Gaussian("d"),
     ),
     simulate=simulate,
     predict=lambda x: speed(problem(x), activation(x), x.start),
     claims=(_next(1.0, _rest),),
     printed="Eqs. 5 and 6",
-    source=Printed(
+    source=claims.Printed(
         "Eqs. 5 and 6, Section 3.1", "m_(t+1) = m_t + eta h (1 - m_t^2) + eta <E_t, u> + Q_t"
     ),
     note="the noise of the gradient enters as -eta <E, u>",
     readings=(
-        Reading(
+        claims.Reading(
             "Appendix B",
-            Printed(
+            claims.Printed(
                 "Appendix B.1",
                 "m_(t+1) = m_t - eta grad Phi - eta <E, u> - (1 - 1/Pi_t)(m_t - eta <grad L, u>)",
             ),
@@ -109,22 +98,24 @@ theorem = Theorem(
             primary=True,
             note="with -eta <grad Phi, u> = eta h(m) (1 - m^2)",
         ),
-        Reading(
+        claims.Reading(
             "Eqs. 5 and 6, corrected",
-            Corrected("-eta <E, u> for +eta <E, u>"),
+            claims.Corrected("-eta <E, u> for +eta <E, u>"),
             claims=(_next(-1.0, _rest),),
             note="the noise enters as -eta E",
         ),
-        Reading(
+        claims.Reading(
             "proof of Lemma 9",
-            Printed("Proof of Lemma 9, Appendix B.3", "+ eta sum <E_j, u> + sum (1 - 1/r_j)(...)"),
+            claims.Printed(
+                "Proof of Lemma 9, Appendix B.3", "+ eta sum <E_j, u> + sum (1 - 1/r_j)(...)"
+            ),
             claims=(_next(1.0, _shrinkage),),
             note="both the noise and the projection have the opposite sign",
         ),
     ),
     mutants=(
-        Mutant("noise added, as in Eq. 6", claims=(_next(1.0, lambda r: -_shrinkage(r)),)),
-        Mutant("projection added", claims=(_next(-1.0, _shrinkage),)),
+        claims.Mutant("noise added, as in Eq. 6", claims=(_next(1.0, lambda r: -_shrinkage(r)),)),
+        claims.Mutant("projection added", claims=(_next(-1.0, _shrinkage),)),
     ),
     keys=4,
 )

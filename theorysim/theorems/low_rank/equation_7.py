@@ -6,26 +6,13 @@ Eqs. 7 to 9 of Dayi and Chen (2024): T(l, 0) is k sum_ij lambda_i lambda_j c_i c
 claimed to be positive with high probability over the signs (Claim 1 gives 1 - exp(-2k / (e xi^2))).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Instance,
-    Mutant,
-    Printed,
-    Real,
-    Run,
-    Size,
-    Space,
-    Theorem,
-    equal,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.systems.rank_one_overlap import moments, series_coefficients, speed
 from theorysim.theorems.low_rank._problem import DEGREES, orthonormal, series
 
@@ -45,7 +32,7 @@ class Parts(NamedTuple):
     """k sum_i lambda_i^2 c_i c^_i"""
 
 
-def simulate(x: Instance, key) -> Parts:
+def simulate(x: claims.Instance, key) -> Parts:
     """For random signs."""
     given, chosen = orthonormal(x, key), series(x)
     left, right = given.readout * given.teacher, given.readout * given.student
@@ -58,14 +45,14 @@ def simulate(x: Instance, key) -> Parts:
     )
 
 
-def _printed_moments(r: Run) -> Float[Array, "keys 2 s"]:
+def _printed_moments(r: claims.Run) -> Float[Array, "keys 2 s"]:
     readout = r.x.readout
     even = jnp.where(ORDERS > 0, r.sim.diagonal[:, None], r.sim.product[:, None])
     odd = jnp.where(ORDERS > 0, jnp.sum(readout**2), jnp.sum(readout) ** 2)
     return jnp.stack([even, jnp.broadcast_to(odd, even.shape)], axis=1)
 
 
-def _first_parts(r: Run):
+def _first_parts(r: claims.Run):
     """(7) and (8) as printed."""
     m, xi_bar = r.x.overlap, r.x.xi_bar
     first = 2 * r.sim.product * r.x.mu[1] ** 2 * xi_bar**2 / (1 + xi_bar**2)
@@ -73,7 +60,7 @@ def _first_parts(r: Run):
     return first + 2 * r.sim.diagonal * jnp.sum(r.sim.table * even, axis=(1, 2))
 
 
-def _rest(r: Run):
+def _rest(r: claims.Run):
     """(9): odd l, and even l > 0 with s = 0."""
     printed, powers = _printed_moments(r), r.x.overlap**ORDERS
     odd = jnp.where(ORDERS % 2 == 1, powers, 0.0)[:, None] * r.sim.table * printed[:, 1:2]
@@ -83,7 +70,7 @@ def _rest(r: Run):
 
 
 def _outward(orientation: float):
-    return with_probability(
+    return claims.with_probability(
         "C1: m times (9) is not negative",
         lambda r: -orientation * r.x.overlap * _rest(r),
         lambda r: 0.0,
@@ -91,28 +78,30 @@ def _outward(orientation: float):
     )
 
 
-MOMENTS = equal("T(l, s)", lambda r: r.sim.moments, _printed_moments)
-SUM = equal("h = (7) + (8) + (9)", lambda r: r.sim.h, lambda r: _first_parts(r) + _rest(r))
+MOMENTS = claims.equal("T(l, s)", lambda r: r.sim.moments, _printed_moments)
+SUM = claims.equal("h = (7) + (8) + (9)", lambda r: r.sim.h, lambda r: _first_parts(r) + _rest(r))
 
-theorem = Theorem(
-    space=Space(
-        k=Size(5, high=64),
-        readout=Real(0.1, 10, log=True, shape="k"),
-        mu=Real(-1, 1, shape=DEGREES),
-        xi_bar=Real(0.3, 2),
-        overlap=Real(-1, 1),
+theorem = claims.Theorem(
+    space=claims.Space(
+        k=claims.Size(5, high=64),
+        readout=claims.Real(0.1, 10, log=True, shape="k"),
+        mu=claims.Real(-1, 1, shape=DEGREES),
+        xi_bar=claims.Real(0.3, 2),
+        overlap=claims.Real(-1, 1),
     ),
     simulate=simulate,
     claims=(MOMENTS, SUM, _outward(1.0)),
-    source=Printed("Eqs. 7 to 9, Section 3.2", "h(m) = (7) + (8) + h~(m) (9), where h~(m) m > 0"),
+    source=claims.Printed(
+        "Eqs. 7 to 9, Section 3.2", "h(m) = (7) + (8) + h~(m) (9), where h~(m) m > 0"
+    ),
     aliases=("equation-8", "equation-9"),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "even and odd l swapped",
             claims=(MOMENTS.against(lambda r: _printed_moments(r)[:, ::-1]),),
         ),
-        Mutant("part (8) is lost", claims=(SUM.against(_rest),)),
-        Mutant("m times (9) is not positive", claims=(_outward(-1.0),)),
+        claims.Mutant("part (8) is lost", claims=(SUM.against(_rest),)),
+        claims.Mutant("m times (9) is not positive", claims=(_outward(-1.0),)),
     ),
     keys=256,
 )

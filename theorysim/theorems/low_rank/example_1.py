@@ -6,24 +6,12 @@ u = (1, 1)/sqrt(2), u' = (1/sqrt(3), sqrt(6)/3), c = (-(1+sqrt(2))(2+sqrt(3)),
 than 1 away from all of the other network.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Size,
-    Space,
-    Theorem,
-    at_least,
-    equal,
-)
+from theorysim import claims
 
 
 class Pair(NamedTuple):
@@ -39,7 +27,7 @@ class Pair(NamedTuple):
 def _simulate(sign: float = -1.0, last=None):
     """c' = sign c; u' has `last` as its last entry."""
 
-    def simulate(x: Instance, key) -> Pair:
+    def simulate(x: claims.Instance, key) -> Pair:
         two, three = jnp.sqrt(2.0), jnp.sqrt(3.0)
         c = (1 + two) * jnp.array([-(2 + three), two + three])
         u, other = jnp.array([1.0, 1.0]) / two, jnp.array([1 / three, jnp.sqrt(6.0) / 3])
@@ -54,24 +42,26 @@ def _simulate(sign: float = -1.0, last=None):
     return simulate
 
 
-APART = at_least("C2: the neurons differ", lambda r: r.sim.apart, lambda r: 1.0)
+APART = claims.at_least("C2: the neurons differ", lambda r: r.sim.apart, lambda r: 1.0)
 
-theorem = Theorem(
-    space=Space(d=Size(2, low=2, high=2), input=Gaussian("d", scale=10.0)),
+theorem = claims.Theorem(
+    space=claims.Space(d=claims.Size(2, low=2, high=2), input=claims.Gaussian("d", scale=10.0)),
     simulate=_simulate(),
     claims=(
-        equal("C1: one network", lambda r: r.sim.outputs[0], lambda r: r.sim.outputs[1]),
+        claims.equal("C1: one network", lambda r: r.sim.outputs[0], lambda r: r.sim.outputs[1]),
         APART,
-        equal("C3: one norm", lambda r: r.sim.norms[0], lambda r: r.sim.norms[1]),
+        claims.equal("C3: one norm", lambda r: r.sim.norms[0], lambda r: r.sim.norms[1]),
     ),
-    source=Printed(
+    source=claims.Printed(
         "Example 1, Appendix C.1",
         "functionally equivalent, even though different as unordered pairs; furthermore |c| = |c'|",
     ),
     mutants=(
-        Mutant("c' = c", simulate=_simulate(1.0)),
-        Mutant("u' = (1/sqrt(3), 2/3), which is no unit vector", simulate=_simulate(last=2 / 3)),
-        Mutant("the neurons are 2 apart", claims=(APART.scaled(2.0),)),
+        claims.Mutant("c' = c", simulate=_simulate(1.0)),
+        claims.Mutant(
+            "u' = (1/sqrt(3), 2/3), which is no unit vector", simulate=_simulate(last=2 / 3)
+        ),
+        claims.Mutant("the neurons are 2 apart", claims=(APART.scaled(2.0),)),
     ),
     instances=16,
 )

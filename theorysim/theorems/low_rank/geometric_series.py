@@ -5,8 +5,6 @@ Unnumbered, Dayi and Chen (2024): sum_s C(l+s, l) (k/(k+1))^(s+1) = Theta(k^l), 
 k^(l+1). The power is small where cosines are at most 1 - nu, which is what Assumption 4 gives.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -14,21 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.special import comb
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Integer,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Space,
-    Theorem,
-    at_most,
-    equal,
-    scales_as,
-    tends_to,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 
 TERMS = 20_000
@@ -46,7 +30,7 @@ class Estimates(NamedTuple):
 
 
 def _simulate(largest_cosine):
-    def simulate(x: Instance, key) -> Estimates:
+    def simulate(x: claims.Instance, key) -> Estimates:
         powers = jnp.exp(-jnp.arange(1.0, TERMS + 1) * jnp.log1p(1 / x.k))
         cosine = x.share * largest_cosine(x.nu)
         return Estimates(dot(jnp.asarray(CHOICES), powers)[x.order], cosine ** (x.gamma / x.nu))
@@ -54,39 +38,39 @@ def _simulate(largest_cosine):
     return simulate
 
 
-ORDER = scales_as(
+ORDER = claims.scales_as(
     "C1: the sum over k^l", lambda r: r.sim.sum / r.x.k**r.x.order, over={"k": RUNGS}, exponent=0
 )
-LIMIT = tends_to(
+LIMIT = claims.tends_to(
     "the sum over k^(l+1)",
     lambda r: r.sim.sum / r.x.k ** (r.x.order + 1),
     lambda r: 1.0,
     over={"k": RUNGS},
 )
-EXACT = equal("the sum is k (k+1)^l", lambda r: r.sim.sum, lambda r: r.theory)
-POWER = at_most("C2: the power", lambda r: r.sim.power, lambda r: jnp.exp(-r.x.gamma))
+EXACT = claims.equal("the sum is k (k+1)^l", lambda r: r.sim.sum, lambda r: r.theory)
+POWER = claims.at_most("C2: the power", lambda r: r.sim.power, lambda r: jnp.exp(-r.x.gamma))
 
-theorem = Theorem(
-    space=Space(
-        k=Real(1, 320, log=True),
-        order=Integer(0, HIGHEST),
-        nu=Real(0.001, 0.999),
-        share=Real(0, 1),
-        gamma=Real(0.01, 20, log=True),
+theorem = claims.Theorem(
+    space=claims.Space(
+        k=claims.Real(1, 320, log=True),
+        order=claims.Integer(0, HIGHEST),
+        nu=claims.Real(0.001, 0.999),
+        share=claims.Real(0, 1),
+        gamma=claims.Real(0.01, 20, log=True),
     ),
     simulate=_simulate(lambda nu: nu),
     predict=lambda x: x.k * (x.k + 1) ** x.order,
     claims=(ORDER, POWER),
-    source=Printed(
+    source=claims.Printed(
         "Section 3.3",
         "sum_s C(l+s, l) (k/(k+1))^(s+1) = Theta(k^l); |<w_i, w_j>| <= nu implies "
         "|<w_i, w_j>|^(gamma/nu) <= e^(-gamma)",
     ),
     note="the sum is of order k^(l+1); the power stays near 1 for nu near 1",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("Theta(k^(l+1)) for Theta(k^l); |<w_i, w_j>| <= 1 - nu for <= nu"),
+            claims.Corrected("Theta(k^(l+1)) for Theta(k^l); |<w_i, w_j>| <= 1 - nu for <= nu"),
             simulate=_simulate(lambda nu: 1 - nu),
             claims=(LIMIT, EXACT, POWER),
             primary=True,
@@ -94,8 +78,10 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("k^(l+1)", predict=lambda x: x.k ** (x.order + 1.0)),
-        Mutant("twice k^(l+1)", claims=(LIMIT.scaled(2.0),)),
-        Mutant("gamma counted twice", claims=(POWER.against(lambda r: jnp.exp(-2 * r.x.gamma)),)),
+        claims.Mutant("k^(l+1)", predict=lambda x: x.k ** (x.order + 1.0)),
+        claims.Mutant("twice k^(l+1)", claims=(LIMIT.scaled(2.0),)),
+        claims.Mutant(
+            "gamma counted twice", claims=(POWER.against(lambda r: jnp.exp(-2 * r.x.gamma)),)
+        ),
     ),
 )

@@ -8,28 +8,13 @@ k are odd, so that no sum of signs vanishes, and for m 17 numbers in [0, 1] are 
 are ReLU (mu_1 = 1/2) and |a| (mu_1 = 0, s* = 2); readouts have any sign and size.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Field,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Space,
-    Theorem,
-    exists_constant,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.theorems.low_rank._problem import sign
 from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
 
@@ -44,14 +29,14 @@ class Speed(NamedTuple):
     kept: Float[Array, ""]
 
 
-def _scale(x: Instance):
+def _scale(x: claims.Instance):
     return x.xi_bar * x.k**0.5
 
 
 ODD, EVEN = Setting(True, _scale, odd), Setting(True, _scale, even)
 
 
-def readouts(x: Instance):
+def readouts(x: claims.Instance):
     """Of any sign, and of one size but for a factor of 1.6."""
     return x.size * sign(x.side) * x.readout
 
@@ -59,7 +44,7 @@ def readouts(x: Instance):
 def speeds(setting: Setting):
     """For random signs."""
 
-    def simulate(x: Instance, key) -> Speed:
+    def simulate(x: claims.Instance, key) -> Speed:
         teacher, student = jax.random.normal(key, (2, x.k))
         given = setting.problem(x.replace(readout=readouts(x)), teacher, student)
         return Speed(setting.start_speed(given), jnp.nan_to_num(setting.share_kept(given)))
@@ -69,7 +54,7 @@ def speeds(setting: Setting):
 
 def kept(ratio, share: float = 0.5):
     """`ratio` is k / xi^2."""
-    return with_probability(
+    return claims.with_probability(
         "C1: h keeps half of h(0)",
         lambda r: share,
         lambda r: r.sim.kept,
@@ -80,10 +65,10 @@ def kept(ratio, share: float = 0.5):
 def rarely_small(size):
     """`size` is what gamma multiplies."""
 
-    def rarely(r: Run):
+    def rarely(r: claims.Run):
         return jnp.mean(r.sim.start <= r.x.gamma * size(r.x), axis=0)
 
-    return exists_constant(
+    return claims.exists_constant(
         "C2: |h(0)| is rarely small",
         rarely,
         lambda r: jnp.sqrt(r.x.gamma),
@@ -91,7 +76,7 @@ def rarely_small(size):
     )
 
 
-def _orthonormal(x: Instance):
+def _orthonormal(x: claims.Instance):
     """k / xi^2."""
     return x.xi_bar**-2
 
@@ -99,55 +84,57 @@ def _orthonormal(x: Instance):
 def _size(star: int, rare: float, power: int = 0):
     """A^-star xi^2 / k^rare times lambda_min^power."""
 
-    def size(x: Instance):
+    def size(x: claims.Instance):
         least = jnp.min(jnp.abs(readouts(x))) ** power
         return (1 + x.xi_bar**2) ** -star * x.xi_bar**2 * x.k ** (1 - rare) * least
 
     return size
 
 
-def lemma_space(**fields: Field) -> Space:
+def lemma_space(**fields: claims.Field) -> claims.Space:
     """Readouts of any sign and size, and gamma."""
     return recovery_space(
-        gamma=Real(0.0625, 0.5, log=True),
-        size=Real(0.02, 1, log=True),
-        side=Real(-1, 1, shape="k"),
+        gamma=claims.Real(0.0625, 0.5, log=True),
+        size=claims.Real(0.02, 1, log=True),
+        side=claims.Real(-1, 1, shape="k"),
         **fields,
     )
 
 
-theorem = Theorem(
-    space=lemma_space(xi_bar=Real(0.3, 1)),
+theorem = claims.Theorem(
+    space=lemma_space(xi_bar=claims.Real(0.3, 1)),
     simulate=speeds(ODD),
     claims=(kept(_orthonormal), rarely_small(_size(1, 0.0))),
     printed="Lemma 1, mu_1 != 0",
-    source=Printed("Lemma 1, Section 3.2", "|h(0)| >= (k / (k + xi^2))^s* C_sigma gamma xi^2"),
+    source=claims.Printed(
+        "Lemma 1, Section 3.2", "|h(0)| >= (k / (k + xi^2))^s* C_sigma gamma xi^2"
+    ),
     note="small readouts make h(0) small: lambda_min^2 is missing",
     readings=(
-        Reading(
+        claims.Reading(
             "Lemma 1, mu_1 = 0",
-            Printed("Lemma 1, Section 3.2", "... times 1 / sqrt(k) if mu_1 = 0"),
+            claims.Printed("Lemma 1, Section 3.2", "... times 1 / sqrt(k) if mu_1 = 0"),
             simulate=speeds(EVEN),
             claims=(kept(_orthonormal), rarely_small(_size(2, 0.5))),
             note="small readouts make h(0) small: lambda_min^2 is missing",
         ),
-        Reading(
+        claims.Reading(
             "Lemma 1 corrected, mu_1 != 0",
-            Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
+            claims.Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
             claims=(kept(_orthonormal), rarely_small(_size(1, 0.0, 2))),
             primary=True,
             note="with lambda_min^2 the start is rarely small, whatever the readouts",
         ),
-        Reading(
+        claims.Reading(
             "Lemma 1 corrected, mu_1 = 0",
-            Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
+            claims.Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
             simulate=speeds(EVEN),
             claims=(kept(_orthonormal), rarely_small(_size(2, 0.5, 2))),
             note="with lambda_min^2 the start is rarely small, whatever the readouts",
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "2 |h(0)| for |h(0)| / 2; lambda_min^2 is lost",
             claims=(kept(_orthonormal, 2.0), rarely_small(_size(1, 0.0))),
         ),

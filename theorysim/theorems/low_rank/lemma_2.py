@@ -5,16 +5,14 @@ chance of o(lambda_max^2 / lambda_min^2) + O(sqrt(gamma)), h(m) sign(h(0)) >= |h
 lambda_min^2 / (2 sqrt(k)) wherever m h(0) >= 0. The o(...) is read as in `lemma-1`, for ReLU.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Printed, Theorem
+from theorysim import claims
 from theorysim.theorems.low_rank.assumption_4 import ASSUMPTION_4, SEPARATED
 from theorysim.theorems.low_rank.lemma_1 import kept, lemma_space, rarely_small, readouts, speeds
 
 
-def _ratio(x: Instance):
+def _ratio(x: claims.Instance):
     """k / xi^2."""
     return x.k
 
@@ -24,17 +22,17 @@ def _least(power: int):
     return lambda x: jnp.min(jnp.abs(readouts(x))) ** power / x.k**0.5
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=lemma_space(),
     simulate=speeds(SEPARATED),
     claims=(kept(_ratio), rarely_small(_least(2))),
     assumes=(ASSUMPTION_4,),
     printed="Lemma 2",
-    source=Printed(
+    source=claims.Printed(
         "Lemma 2, Section 3.3", "h(m) sign(h(0)) >= |h(0)| / 2 >= gamma lambda_min^2 / (2 sqrt(k))"
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "2 |h(0)| for |h(0)| / 2; lambda_min^2 is lost",
             claims=(kept(_ratio, 2.0), rarely_small(_least(0))),
         ),

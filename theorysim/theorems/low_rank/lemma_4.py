@@ -6,22 +6,10 @@ Decided at the limit of multilinear polynomials g_1^d / sd, whose law is exact; 
 instance's `root`. The inequality has B d for B.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jax.scipy.special import erf, gammaln
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Space,
-    Theorem,
-    exists_constant,
-)
+from theorysim import claims
 
 DEGREES, ROOTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0), (0.3, 0.1, 0.03, 0.01)
 
@@ -31,7 +19,7 @@ def _log_moment(power):
     return power / 2 * jnp.log(2.0) + gammaln((power + 1) / 2) - gammaln(0.5)
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """Pr[|g|^d <= epsilon sd], where sd^2 = E g^(2d) - (E g^d)^2 and odd moments vanish."""
     even = jnp.where(jnp.round(x.degree) % 2 == 0, 1.0, 0.0)
     mean_square = even * jnp.exp(2 * _log_moment(x.degree) - _log_moment(2 * x.degree))
@@ -41,7 +29,7 @@ def simulate(x: Instance, key):
 
 def _claims(degree_power: float, power: float = 1.0):
     return (
-        exists_constant(
+        claims.exists_constant(
             "Pr[|Q| <= epsilon]",
             lambda r: r.sim,
             lambda r: r.x.degree**degree_power * r.x.root**power,
@@ -50,20 +38,20 @@ def _claims(degree_power: float, power: float = 1.0):
     )
 
 
-theorem = Theorem(
-    space=Space(degree=Real(1, 32, log=True), root=Real(0.01, 0.3, log=True)),
+theorem = claims.Theorem(
+    space=claims.Space(degree=claims.Real(1, 32, log=True), root=claims.Real(0.01, 0.3, log=True)),
     simulate=simulate,
     claims=_claims(0.0),
-    source=Printed("Lemma 4, Appendix A.3.1", "Pr[|Q(g)| <= epsilon] <= B epsilon^(1/d)"),
+    source=claims.Printed("Lemma 4, Appendix A.3.1", "Pr[|Q(g)| <= epsilon] <= B epsilon^(1/d)"),
     note="no absolute constant serves powers of one Gaussian of all degrees",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("B d for B, as in the inequality"),
+            claims.Corrected("B d for B, as in the inequality"),
             claims=_claims(1.0),
             primary=True,
             note="B d is enough; for powers of one Gaussian the constant grows as sqrt(d)",
         ),
     ),
-    mutants=(Mutant("epsilon^(2/d)", claims=_claims(1.0, 2.0)),),
+    mutants=(claims.Mutant("epsilon^(2/d)", claims=_claims(1.0, 2.0)),),
 )

@@ -6,8 +6,6 @@ tau^(1/(8d))). Decided for the sum of k signs over sqrt(k) (degree 1, tau = 1 / 
 is exact, and, at its jump at t = 0, for the product of two such sums (degree 2).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -15,17 +13,7 @@ from jax.scipy.special import gammaln
 from jax.scipy.stats import norm
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Finding,
-    Instance,
-    Integer,
-    Mutant,
-    Printed,
-    Reading,
-    Space,
-    Theorem,
-    exists_constant,
-)
+from theorysim import claims
 
 VARIABLES = (4.0, 16.0, 64.0, 256.0, 1024.0)
 MOST = 1024
@@ -38,7 +26,7 @@ class Distances(NamedTuple):
     second: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> Distances:
+def simulate(x: claims.Instance, key) -> Distances:
     """Between signs and Gaussians, from binomials."""
     heads = jnp.arange(MOST + 1.0)
     # Beyond k heads the chance is 0, and gammaln of what it would be there is not looked at.
@@ -56,23 +44,27 @@ def _claims(first: float, second: float):
     """The powers of tau."""
     over = {"k": VARIABLES}
     return (
-        exists_constant("degree 1", lambda r: r.sim.first, lambda r: r.x.k**-first, over=over),
-        exists_constant("degree 2", lambda r: r.sim.second, lambda r: r.x.k**-second, over=over),
+        claims.exists_constant(
+            "degree 1", lambda r: r.sim.first, lambda r: r.x.k**-first, over=over
+        ),
+        claims.exists_constant(
+            "degree 2", lambda r: r.sim.second, lambda r: r.x.k**-second, over=over
+        ),
     )
 
 
-theorem = Theorem(
-    space=Space(k=Integer(4, MOST)),
+theorem = claims.Theorem(
+    space=claims.Space(k=claims.Integer(4, MOST)),
     simulate=simulate,
     claims=_claims(1 / 8, 1 / 16),
-    source=Printed("Lemma 5, Appendix A.3.1", "sup_t |...| <= O(d tau^(1/(8d)))"),
+    source=claims.Printed("Lemma 5, Appendix A.3.1", "sup_t |...| <= O(d tau^(1/(8d)))"),
     readings=(
-        Reading(
+        claims.Reading(
             "tau^(1/2)",
-            Finding("the power that sums of signs and their products attain"),
+            claims.Finding("the power that sums of signs and their products attain"),
             claims=_claims(1 / 2, 1 / 2),
             note="sums of signs and products of two attain the power 1/2 of their influence",
         ),
     ),
-    mutants=(Mutant("tau for a root of it", claims=_claims(1.0, 1.0)),),
+    mutants=(claims.Mutant("tau for a root of it", claims=_claims(1.0, 1.0)),),
 )

@@ -7,21 +7,10 @@ from the diagonal (the form of Proposition 8's second claim) over the near extre
 to rank one (the product of its first claim).
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Instance,
-    Mutant,
-    Printed,
-    Real,
-    Size,
-    Space,
-    Theorem,
-    exists_constant,
-)
+from theorysim import claims
 from theorysim.systems.rank_one import unit
 from theorysim.theorems.low_rank._problem import random_signs
 
@@ -29,7 +18,7 @@ EPSILONS = (0.5, 0.25, 0.125, 0.0625, 0.03125)
 NEURONS = (9.0, 17.0, 33.0, 65.0)
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """|x^T Q y| / |Q|_F for the Gram matrix of vectors at one angle to a common one."""
     signs = random_signs(key, x.k)
     own = jnp.sqrt(1 - x.lean**2) * jnp.eye(x.k)
@@ -41,7 +30,7 @@ def simulate(x: Instance, key):
 
 def _claims(power: float):
     return (
-        exists_constant(
+        claims.exists_constant(
             "Pr[|x^T Q y| <= epsilon |Q|_F]",
             lambda r: jnp.mean(r.sim <= r.x.epsilon, axis=0),
             lambda r: r.x.epsilon**power,
@@ -50,21 +39,21 @@ def _claims(power: float):
     )
 
 
-theorem = Theorem(
-    space=Space(
-        k=Size(9, low=2, high=256),
-        lean=Real(0, 1),
-        spread=Real(1, 2),
-        epsilon=Real(0.03125, 0.5, log=True),
+theorem = claims.Theorem(
+    space=claims.Space(
+        k=claims.Size(9, low=2, high=256),
+        lean=claims.Real(0, 1),
+        spread=claims.Real(1, 2),
+        epsilon=claims.Real(0.03125, 0.5, log=True),
     ),
     simulate=simulate,
     claims=_claims(0.5),
     aliases=("proposition-7", "proposition-8"),
-    source=Printed(
+    source=claims.Printed(
         "Lemma 6, Propositions 7 and 8, Appendix A.3",
         "sup_Q Pr[|x^T Q y| <= epsilon |Q|_F] <= o(1) + O(epsilon^(1/2))",
     ),
-    mutants=(Mutant("epsilon^2 for its root", claims=_claims(2.0)),),
+    mutants=(claims.Mutant("epsilon^2 for its root", claims=_claims(2.0)),),
     keys=2048,
     instances=16,
 )

@@ -6,27 +6,15 @@ classical exponent is lambda^2 / (2 (t V + lambda K / 3)). Decided by the exact 
 steps -1, 0, 1.
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Space,
-    Theorem,
-    at_most,
-)
+from theorysim import claims
 
 STEPS = 60
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """Pr[M_t <= -lambda] for t and lambda in 1..STEPS, by convolving the law of a step."""
     # A step up is at least as likely as one down.
     down, up = (1 - x.lean) * x.moving / 2, (1 + x.lean) * x.moving / 2
@@ -46,25 +34,25 @@ def _claims(factor: float):
         fall = jnp.arange(1, STEPS + 1)
         return r.sim * jnp.exp(fall**2 / (factor * (times * r.x.moving + fall / 3)))
 
-    return (at_most("Pr[M_t <= -lambda] over its bound", over_bound, lambda r: 1.0),)
+    return (claims.at_most("Pr[M_t <= -lambda] over its bound", over_bound, lambda r: 1.0),)
 
 
-theorem = Theorem(
-    space=Space(moving=Real(0.01, 1, log=True), lean=Real(0, 1)),
+theorem = claims.Theorem(
+    space=claims.Space(moving=claims.Real(0.01, 1, log=True), lean=claims.Real(0, 1)),
     simulate=simulate,
     claims=_claims(1.0),
-    source=Printed(
+    source=claims.Printed(
         "Lemma 7, Appendix B.1.1", "Pr[S_t <= -lambda] <= exp(-lambda^2 / (t V + (lambda/3) K))"
     ),
     note="a fair coin already falls by more than the printed bound allows",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("2 (t V + lambda K / 3) for t V + lambda K / 3"),
+            claims.Corrected("2 (t V + lambda K / 3) for t V + lambda K / 3"),
             claims=_claims(2.0),
             primary=True,
             note="Freedman's exponent has a factor 2 in the denominator",
         ),
     ),
-    mutants=(Mutant("the factor 2 is lost, as in print", claims=_claims(1.0)),),
+    mutants=(claims.Mutant("the factor 2 is lost, as in print", claims=_claims(1.0)),),
 )

@@ -8,24 +8,12 @@ eta |L|^2) at least -m_0 / 5. Condition 3 gives S; the noise in M is what a grad
 population's, which is Proposition 1's.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from theorysim.claims import (
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Theorem,
-    at_least,
-    strict,
-)
+from theorysim import claims
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank.condition_3 import CONDITION_3, SETTING, condition_space, signal
 
@@ -43,7 +31,7 @@ class Path(NamedTuple):
     """whether the path so far lies in the event"""
 
 
-def simulate(x: Instance, key) -> Path:
+def simulate(x: claims.Instance, key) -> Path:
     """A run of the reduced chain."""
     given, activation = SETTING.reduced(x), SETTING.activation()
     rate, start = x.delta / (x.dimension * x.variance), chain.begin(given, x.start)
@@ -67,45 +55,44 @@ def _sums(increments):
 
 
 def _claims(factor: float):
-    def bound(r: Run):
+    def bound(r: claims.Run):
         return r.x.start / 2 + factor * r.sim.grown
 
     return (
-        at_least(
-            "m_t",
-            lambda r: r.sim.overlap,
-            bound,
-            where=lambda r: r.sim.inside.astype(float) - 0.5,
+        claims.at_least(
+            "m_t", lambda r: r.sim.overlap, bound, where=lambda r: r.sim.inside.astype(float) - 0.5
         ),
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=condition_space(
-        readout=Real(0.8, 1.25, log=True, shape="k"),
-        variance=Real(1, 2),
-        share=Real(0.5, 1),
-        start=Real(0.05, 0.6, log=True),
-        delta=Real(0.02, 0.3, log=True),
+        readout=claims.Real(0.8, 1.25, log=True, shape="k"),
+        variance=claims.Real(1, 2),
+        share=claims.Real(0.5, 1),
+        start=claims.Real(0.05, 0.6, log=True),
+        delta=claims.Real(0.02, 0.3, log=True),
     ),
     simulate=simulate,
     claims=_claims(0.5),
     assumes=(CONDITION_3,),
     hypotheses={
         "|h(0)| is not small": lambda x: SETTING.start_speed(SETTING.problem(x)) - 0.1,
-        "m_0 < r": strict(lambda x: WEAK - x.start),
+        "m_0 < r": claims.strict(lambda x: WEAK - x.start),
     },
-    source=Printed("Lemma 8, Appendix B.3.3", "m_t >= beta / (2 sqrt(d)) + t eta S_k / 2"),
+    source=claims.Printed("Lemma 8, Appendix B.3.3", "m_t >= beta / (2 sqrt(d)) + t eta S_k / 2"),
     readings=(
-        Reading(
+        claims.Reading(
             "proof",
-            Printed(
+            claims.Printed(
                 "Proof of Lemma 8, Appendix B.3.3", "m_t >= beta / (2 sqrt(d)) + t eta S_k / 4"
             ),
             claims=_claims(0.25),
         ),
     ),
-    mutants=(Mutant("t eta 4 S for t eta S / 2", of=("as printed", "proof"), claims=_claims(4.0)),),
+    mutants=(
+        claims.Mutant("t eta 4 S for t eta S / 2", of=("as printed", "proof"), claims=_claims(4.0)),
+    ),
     keys=4,
     instances=32,
 )

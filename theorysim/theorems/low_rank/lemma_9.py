@@ -7,11 +7,9 @@ m_j^2)| < epsilon/6. Checked path by path on the reduced chain, with epsilon the
 path lies in the event.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Printed, Run, Theorem, at_most
+from theorysim import claims
 from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._problem import activation, problem
 from theorysim.theorems.low_rank._runs import chain_space, room, trace_chain
@@ -19,7 +17,7 @@ from theorysim.theorems.low_rank._runs import chain_space, room, trace_chain
 STEPS = 60
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """The states before every step, with |L|^2 and <L, u>."""
     return trace_chain(x, key, STEPS)
 
@@ -29,19 +27,19 @@ def _sums(increments):
     return jnp.cumsum(jnp.pad(increments, [(0, 0), (1, 0)]), axis=-1)
 
 
-def _drift(r: Run):
+def _drift(r: claims.Run):
     """h(m) (1 - m^2) before every step but the last."""
     m = r.sim.state.overlap[:, :-1]
     return speed(problem(r.x), activation(r.x), m) * r.sim.state.rest[:, :-1] ** 2
 
 
-def _deviation(r: Run):
+def _deviation(r: claims.Run):
     """Largest |m_t - m_s - eta sum h (1 - m^2)| over s <= t."""
     path = r.sim.state.overlap - r.x.rate * _sums(_drift(r))
     return jnp.max(path, axis=-1) - jnp.min(path, axis=-1)
 
 
-def _epsilon(r: Run):
+def _epsilon(r: claims.Run):
     """The least epsilon of the path's event."""
     rate, towards, square = r.x.rate, r.sim.towards[:, :-1], r.sim.square[:, :-1]
     noise = jnp.max(jnp.abs(rate * _sums(towards + _drift(r))), axis=-1)
@@ -50,18 +48,18 @@ def _epsilon(r: Run):
     return jnp.maximum(36 * noise, 18 * jnp.maximum(cubic, quadratic))
 
 
-DEVIATION = at_most("the deviation", _deviation, lambda r: _epsilon(r) / 6)
+DEVIATION = claims.at_most("the deviation", _deviation, lambda r: _epsilon(r) / 6)
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=chain_space(),
     simulate=simulate,
     claims=(DEVIATION,),
     hypotheses={"d >= k + 2": room},
-    source=Printed(
+    source=claims.Printed(
         "Lemma 9, Appendix B.3.3", "|m_t - m_tau - eta sum h(m_j) (1 - m_j^2)| < epsilon / 6"
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "epsilon^2 / 6 for epsilon / 6",
             claims=(DEVIATION.against(lambda r: _epsilon(r) ** 2 / 6),),
         ),

@@ -6,27 +6,13 @@ is at most 1 - eta s. Descent of the population loss on the sphere has this step
 eta only: the projection adds a second order, which is bounded.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Finding,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Theorem,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import population_loss, speed
 from theorysim.theorems.low_rank._problem import activation, learner, problem, problem_space, truth
@@ -40,12 +26,12 @@ class Contraction(NamedTuple):
     sphere: Float[Array, ""]
 
 
-def _rate(x: Instance):
+def _rate(x: claims.Instance):
     """eta with eta |h(m)| = x.rate_share / 2."""
     return x.rate_share / 2 / jnp.abs(speed(problem(x), activation(x), x.overlap))
 
 
-def simulate(x: Instance, key) -> Contraction:
+def simulate(x: claims.Instance, key) -> Contraction:
     """The loss is differentiated automatically."""
     here, u = learner(x, x.overlap), truth(x)
 
@@ -59,57 +45,57 @@ def simulate(x: Instance, key) -> Contraction:
     return Contraction(*(jnp.abs(1 - after) / (1 - x.overlap)))
 
 
-def predict(x: Instance) -> Float[Array, ""]:
+def predict(x: claims.Instance) -> Float[Array, ""]:
     """eta h(m)."""
     return _rate(x) * speed(problem(x), activation(x), x.overlap)
 
 
-def _factor(r: Run):
+def _factor(r: claims.Run):
     """|1 - eta h(m) (1 + m)|."""
     return jnp.abs(1 - r.theory * (1 + r.x.overlap))
 
 
-def _second_order(r: Run):
+def _second_order(r: claims.Run):
     """(eta h)^2 (1 - m^2) / 2 times |m + eta h (1 - m^2)|, over 1 - m."""
     m = r.x.overlap
     shift = r.theory**2 * (1 - m**2) / 2 * jnp.abs(m + r.theory * (1 - m**2))
     return shift / (1 - m)
 
 
-FACTOR = equal("C1: the factor", lambda r: r.sim.flat, _factor)
-GEOMETRIC = at_most(
+FACTOR = claims.equal("C1: the factor", lambda r: r.sim.flat, _factor)
+GEOMETRIC = claims.at_most(
     "C2: at most 1 - eta s",
     lambda r: r.sim.flat,
     lambda r: 1 - r.theory,
     where=lambda r: jnp.minimum(r.x.overlap, r.theory),
 )
-NEAR = at_most(
-    "C1 on the sphere, to second order",
-    lambda r: jnp.abs(r.sim.sphere - _factor(r)),
-    _second_order,
+NEAR = claims.at_most(
+    "C1 on the sphere, to second order", lambda r: jnp.abs(r.sim.sphere - _factor(r)), _second_order
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        overlap=Real(-0.99, 0.99), rate_share=Real(0.001, 1, log=True), elsewhere=Gaussian("d")
+        overlap=claims.Real(-0.99, 0.99),
+        rate_share=claims.Real(0.001, 1, log=True),
+        elsewhere=claims.Gaussian("d"),
     ),
     simulate=simulate,
     predict=predict,
     claims=(FACTOR, GEOMETRIC),
     printed="without the projection",
-    source=Printed(
+    source=claims.Printed(
         "Section 3.1, after Eq. 5", "|1 - m_(t+1)| / |1 - m_t| = |1 - eta h(m_t) (1 + m_t)|"
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "for the step on the sphere",
-            Finding("the step that the recursion leaves out"),
+            claims.Finding("the step that the recursion leaves out"),
             claims=(NEAR,),
             note="the projection moves m by less than (eta h)^2 (1 - m^2) |m+| / 2",
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "1 - m for 1 + m; 1 - 2 eta s",
             claims=(
                 FACTOR.against(lambda r: jnp.abs(1 - r.theory * (1 - r.x.overlap))),

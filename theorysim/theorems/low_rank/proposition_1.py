@@ -8,8 +8,6 @@ takes that mean exactly. With a kink the series is compared with the closed form
 truncation error it names. How the appendix prints h is `appendix-a.1`.
 """
 
-from __future__ import annotations
-
 from functools import reduce
 from typing import NamedTuple
 
@@ -18,20 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Size,
-    Theorem,
-    at_least,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import (
     moments,
@@ -77,7 +62,7 @@ def _inputs(d: int) -> tuple[np.ndarray, np.ndarray]:
     return grid, shares.ravel()
 
 
-def _anywhere(x: Instance) -> Float[Array, " d"]:
+def _anywhere(x: claims.Instance) -> Float[Array, " d"]:
     """A unit vector that is not orthogonal to the features."""
     return rank_one.unit(learner(x, x.overlap) + rank_one.unit(x.rows[0]))
 
@@ -85,7 +70,7 @@ def _anywhere(x: Instance) -> Float[Array, " d"]:
 def _simulate(stretch: bool = False, outside: bool = True):
     """Neurons not divided by sqrt(A) where `stretch`; u^ off the features where `outside`."""
 
-    def simulate(x: Instance, key) -> Population:
+    def simulate(x: claims.Instance, key) -> Population:
         given, u = problem(x), truth(x)
         here = learner(x, x.overlap) if outside else _anywhere(x)
         length = jnp.sqrt(rank_one.square_length(given)) if stretch else 1.0
@@ -108,7 +93,7 @@ def _simulate(stretch: bool = False, outside: bool = True):
 
 
 def _predict(h_of, outside: bool = True):
-    def predict(x: Instance) -> Theory:
+    def predict(x: claims.Instance) -> Theory:
         given, chosen = problem(x), series(x)
         here = learner(x, x.overlap) if outside else _anywhere(x)
         m = x.overlap if outside else here @ truth(x)
@@ -119,82 +104,88 @@ def _predict(h_of, outside: bool = True):
     return predict
 
 
-def _printed(x: Instance, m) -> Float[Array, ""]:
+def _printed(x: claims.Instance, m) -> Float[Array, ""]:
     return speed_series(problem(x), series(x), m, DEGREES).value
 
 
 def _odd_coefficients(parity: int):
     """Those of odd l, with T(l, s) as printed for l of that parity."""
 
-    def coefficients(r: Run) -> Float[Array, " odd"]:
+    def coefficients(r: claims.Run) -> Float[Array, " odd"]:
         given = problem(r.x)
         table = series_coefficients(given, series(r.x), DEGREES) * moments(given, DEGREES)[parity]
         return jnp.sum(table, axis=1)[1::2]
 
-    return at_least("C4: odd coefficients", coefficients, lambda r: 0.0)
+    return claims.at_least("C4: odd coefficients", coefficients, lambda r: 0.0)
 
 
-GRADIENT = equal("C1: the gradient", lambda r: r.sim.gradient, lambda r: r.theory.gradient)
-SERIES = equal("the series is the closed form", lambda r: r.theory.h, lambda r: r.theory.closed)
-LOSS = equal("C3: the loss", lambda r: r.sim.loss, lambda r: r.theory.loss)
+GRADIENT = claims.equal("C1: the gradient", lambda r: r.sim.gradient, lambda r: r.theory.gradient)
+SERIES = claims.equal(
+    "the series is the closed form", lambda r: r.theory.h, lambda r: r.theory.closed
+)
+LOSS = claims.equal("C3: the loss", lambda r: r.sim.loss, lambda r: r.theory.loss)
 
 
 def _cut_off(orders: int):
     """The series cut off, with and without a bound on what it leaves out, encloses h."""
 
-    def ends(r: Run):
+    def ends(r: claims.Run):
         cut = speed_series(problem(r.x), activation(r.x), r.x.overlap, orders)
         left_out = speed_series(problem(r.x), activation(r.x), r.x.overlap, KINKED).truncation
         return jnp.stack([cut.value + left_out, left_out - cut.value])
 
-    def sides(r: Run):
+    def sides(r: claims.Run):
         h = speed(problem(r.x), activation(r.x), r.x.overlap)
         return jnp.stack([h, -h])
 
-    return at_most("the series cut off", sides, ends)
+    return claims.at_most("the series cut off", sides, ends)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        k=Size(3, high=4), d=Size(5, low=5, high=7), overlap=Real(-1, 1), elsewhere=Gaussian("d")
+        k=claims.Size(3, high=4),
+        d=claims.Size(5, low=5, high=7),
+        overlap=claims.Real(-1, 1),
+        elsewhere=claims.Gaussian("d"),
     ),
     simulate=_simulate(),
     predict=_predict(_printed),
     claims=(GRADIENT, SERIES, LOSS, _odd_coefficients(1)),
-    source=Printed(
+    source=claims.Printed(
         "Proposition 1, Section 3.1",
         "the population spherical gradient is -h(<u, u^>) (u - u^ <u^, u>)",
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "at any u^ on the sphere",
-            Printed("Proposition 1, Section 3.1", "at any u^ in S^(d-1)"),
+            claims.Printed("Proposition 1, Section 3.1", "at any u^ in S^(d-1)"),
             simulate=_simulate(outside=False),
             predict=_predict(_printed, outside=False),
             claims=(GRADIENT,),
             note="the proof takes u^ orthogonal to the features, as Eq. 4 keeps it",
         ),
-        Reading(
+        claims.Reading(
             "neurons not normalised (Eq. 4)",
-            Printed("Section 1.2.2", "(f*(x) - lambda^T s((W + xi c^ u^T) x))^2"),
+            claims.Printed("Section 1.2.2", "(f*(x) - lambda^T s((W + xi c^ u^T) x))^2"),
             simulate=_simulate(stretch=True),
             claims=(GRADIENT,),
             note="Eq. 4 leaves out the division by sqrt(1 + xi^2/k) that the series assumes",
         ),
-        Reading(
+        claims.Reading(
             "with a kink",
-            Printed("Proposition 1, Section 3.1", "h(m) = 2 sum_l ..., a series without end"),
+            claims.Printed(
+                "Proposition 1, Section 3.1", "h(m) = 2 sum_l ..., a series without end"
+            ),
             claims=(_cut_off(KINKED),),
         ),
     ),
     mutants=(
-        Mutant(
-            "the factor 2 of the square is lost",
-            predict=_predict(lambda x, m: _printed(x, m) / 2),
+        claims.Mutant(
+            "the factor 2 of the square is lost", predict=_predict(lambda x, m: _printed(x, m) / 2)
         ),
-        Mutant("the loss is halved", claims=(LOSS.scaled(0.5),)),
-        Mutant("T(l, s) of even l for odd l", claims=(_odd_coefficients(0),)),
-        Mutant("cut off after two orders", of=("with a kink",), claims=(_cut_off(2),)),
+        claims.Mutant("the loss is halved", claims=(LOSS.scaled(0.5),)),
+        claims.Mutant("T(l, s) of even l for odd l", claims=(_odd_coefficients(0),)),
+        claims.Mutant("cut off after two orders", of=("with a kink",), claims=(_cut_off(2),)),
     ),
     instances=32,
 )

@@ -7,11 +7,9 @@ In closed form they are (lambda b)^T E (lambda b^) / (k A), A = 1 + 1/k, with E_
 Measured is the 99th percentile over random signs.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Printed, Theorem, scales_as
+from theorysim import claims
 from theorysim.theorems.low_rank._problem import random_signs
 from theorysim.theorems.low_rank._recovery import recovery_space
 from theorysim.theorems.low_rank.assumption_4 import ASSUMPTION_4, SEPARATED
@@ -19,7 +17,7 @@ from theorysim.theorems.low_rank.assumption_4 import ASSUMPTION_4, SEPARATED
 NEURONS = (8.0, 16.0, 32.0, 64.0)
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """The terms for random signs, over lambda_max^2."""
     left, right = x.readout * random_signs(key, x.k)
     rows = SEPARATED.features(x)
@@ -30,7 +28,7 @@ def simulate(x: Instance, key):
     return jnp.abs(left @ form @ right) / (x.k * a) / jnp.max(x.readout) ** 2
 
 
-PERCENTILE = scales_as(
+PERCENTILE = claims.scales_as(
     "the 99th percentile over k",
     lambda r: jnp.quantile(r.sim, 0.99),
     over={"k": NEURONS},
@@ -38,16 +36,16 @@ PERCENTILE = scales_as(
     relation="at_most",
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=recovery_space(),
     simulate=simulate,
     claims=(PERCENTILE,),
     assumes=(ASSUMPTION_4,),
-    source=Printed(
+    source=claims.Printed(
         "Proposition 2, Section 3.3",
         "O(lambda_max^2 k^(-1/2 - epsilon)), epsilon = min{rho/4, 1 - 1/(1 + 2 rho)}",
     ),
-    mutants=(Mutant("k^(-3/2)", claims=(PERCENTILE.with_exponent(-1.5),)),),
+    mutants=(claims.Mutant("k^(-3/2)", claims=(PERCENTILE.with_exponent(-1.5),)),),
     keys=256,
     instances=8,
     mutant_instances=8,

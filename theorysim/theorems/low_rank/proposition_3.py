@@ -6,31 +6,13 @@ probability over c^, read as 0.95. The proof bounds the part off the diagonal by
 k^(p-2); its terms are at most k^-1 (2/k)^(p-1), so a factor 2^(p-1) is missing there.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Integer,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Size,
-    Space,
-    Theorem,
-    at_most,
-    equal,
-    exists_constant,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.numerics.gaussian import from_coefficients
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import speed
@@ -56,7 +38,7 @@ class Speed(NamedTuple):
     """|h(0)|"""
 
 
-def simulate(x: Instance, key) -> Speed:
+def simulate(x: claims.Instance, key) -> Speed:
     """h from the tangent of h_p, h~ as printed."""
     signs = jnp.where(x.signs >= 0, 1.0, -1.0)
     student = jnp.where(jax.random.normal(key, (x.k,)) >= 0, 1.0, -1.0)
@@ -78,12 +60,12 @@ def simulate(x: Instance, key) -> Speed:
     )
 
 
-def _largest(r: Run):
+def _largest(r: claims.Run):
     return jnp.max(jnp.abs(r.x.readout)) ** 2
 
 
 def _off(constant):
-    return at_most(
+    return claims.at_most(
         "the part off the diagonal",
         lambda r: r.sim.off,
         lambda r: constant(r.x) * _largest(r) / r.x.k ** (r.x.power - 2.0),
@@ -91,7 +73,7 @@ def _off(constant):
 
 
 def _rest(power):
-    return exists_constant(
+    return claims.exists_constant(
         "C1: h~ - sum_i lambda_i^2 c_i c^_i = O(lambda_max^2 / k)",
         lambda r: jnp.max(jnp.abs(r.sim.rest), axis=0),
         lambda r: _largest(r) / r.x.k ** power(r.x),
@@ -100,7 +82,7 @@ def _rest(power):
 
 
 def _sign_kept(share: float):
-    return with_probability(
+    return claims.with_probability(
         "C2: h keeps its sign",
         lambda r: share * r.sim.zero[:, None],
         lambda r: r.sim.signed,
@@ -108,32 +90,32 @@ def _sign_kept(share: float):
     )
 
 
-PREFACTOR = equal(
+PREFACTOR = claims.equal(
     "C1: h = 2p (k/(k+1))^p h~",
     lambda r: r.sim.h,
     lambda r: 2 * r.x.power * (r.x.k / (r.x.k + 1)) ** r.x.power * r.sim.reduced,
 )
 AS_PRINTED = _off(lambda x: 1.0)
 
-theorem = Theorem(
-    space=Space(
-        k=Size(17, low=2, high=40),
-        readout=Real(1, 2, shape="k"),
-        signs=Real(-1, 1, shape="k"),
-        power=Integer(3, HIGHEST),
-        overlap=Real(-1, 1),
+theorem = claims.Theorem(
+    space=claims.Space(
+        k=claims.Size(17, low=2, high=40),
+        readout=claims.Real(1, 2, shape="k"),
+        signs=claims.Real(-1, 1, shape="k"),
+        power=claims.Integer(3, HIGHEST),
+        overlap=claims.Real(-1, 1),
     ),
     simulate=simulate,
     claims=(PREFACTOR, AS_PRINTED, _rest(lambda x: 1.0), _sign_kept(0.5)),
-    source=Printed(
+    source=claims.Printed(
         "Proposition 3 and its proof, Section 3.5",
         "h(m) = 2p (k/(k+1))^p h~(m); the part off the diagonal <= lambda_max^2 / k^(p-2)",
     ),
     note="the factor 2^(p-1) of (2/k)^(p-1) is missing off the diagonal",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("2^(p-1) lambda_max^2 / k^(p-2) for lambda_max^2 / k^(p-2)"),
+            claims.Corrected("2^(p-1) lambda_max^2 / k^(p-2) for lambda_max^2 / k^(p-2)"),
             claims=(
                 PREFACTOR,
                 _off(lambda x: 2.0 ** (x.power - 1)),
@@ -145,9 +127,9 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("p for 2p", claims=(PREFACTOR.scaled(0.5),)),
-        Mutant("without 2^(p-1), as printed", claims=(AS_PRINTED,)),
-        Mutant(
+        claims.Mutant("p for 2p", claims=(PREFACTOR.scaled(0.5),)),
+        claims.Mutant("without 2^(p-1), as printed", claims=(AS_PRINTED,)),
+        claims.Mutant(
             "1/k^(p-2) for 1/k; 2 |h(0)| for |h(0)| / 2",
             claims=(_rest(lambda x: x.power - 2.0), _sign_kept(2.0)),
         ),

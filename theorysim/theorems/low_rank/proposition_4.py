@@ -7,14 +7,12 @@ value: it is read as 4 E[s'^2] = 4 sum_p p mu_p^2, which c^ = -c at m = 1 attain
 grows (twice that for the drift). All sides are exact in closed form.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Run, Theorem, at_most
+from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import correlations, population_loss, speed
 from theorysim.theorems.low_rank._problem import activation, problem, problem_space
@@ -28,7 +26,7 @@ class Sizes(NamedTuple):
     drift: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> Sizes:
+def simulate(x: claims.Instance, key) -> Sizes:
     """All in closed form."""
     given, chosen = problem(x), activation(x)
     own = given._replace(teacher=given.student)
@@ -42,23 +40,23 @@ def simulate(x: Instance, key) -> Sizes:
 
 
 def _claims(largest=jnp.max):
-    def scale(r: Run):
+    def scale(r: claims.Run):
         """C lambda_max^2."""
         slope_square = activation(r.x).tangent(jnp.ones(()))
         return 4 * slope_square * largest(jnp.abs(r.x.readout)) ** 2
 
     return (
-        at_most(
+        claims.at_most(
             "Proposition 4: the loss",
             lambda r: r.sim.loss,
             lambda r: scale(r) * jnp.minimum(r.x.k**2, 4 * r.x.k * r.x.scale**2),
         ),
-        at_most(
+        claims.at_most(
             "Proposition 5: the gradient of the student",
             lambda r: r.sim.gradient,
             lambda r: scale(r) * r.x.k**2 * r.x.scale**2 / (r.x.k + r.x.scale**2),
         ),
-        at_most(
+        claims.at_most(
             "Proposition 6: the drift",
             lambda r: r.sim.drift,
             lambda r: 2 * scale(r) * r.x.k * r.x.scale**2 / (1 + r.x.scale**2 / r.x.k),
@@ -66,17 +64,17 @@ def _claims(largest=jnp.max):
     )
 
 
-theorem = Theorem(
-    space=problem_space(overlap=Real(-1, 1)),
+theorem = claims.Theorem(
+    space=problem_space(overlap=claims.Real(-1, 1)),
     simulate=simulate,
     claims=_claims(),
     aliases=("proposition-5", "proposition-6", "lemma-3"),
-    source=Printed(
+    source=claims.Printed(
         "Propositions 4 to 6, Appendix A.2",
         "C lambda_max^2 min{k^2, 4 k xi^2}; C lambda_max^2 k^2 xi^2 / (k + xi^2); "
         "C lambda_max^2 k xi^2 / (1 + xi^2/k)",
     ),
-    mutants=(Mutant("lambda_min for lambda_max", claims=_claims(jnp.min)),),
+    mutants=(claims.Mutant("lambda_min for lambda_max", claims=_claims(jnp.min)),),
     instances=256,
     mutant_instances=256,
 )

@@ -6,30 +6,18 @@ bounds of Claims 6 to 9 rest. They give epsilon^2 / C. The delta of Theorem 7, w
 it with equality.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Space,
-    Theorem,
-    at_most,
-)
+from theorysim import claims
 
 
-def logarithm(x: Instance) -> Float[Array, ""]:
+def logarithm(x: claims.Instance) -> Float[Array, ""]:
     """log(d V)."""
     return jnp.log(x.dimension * x.variance)
 
 
-def alpha(x: Instance, signal, delta) -> Float[Array, ""]:
+def alpha(x: claims.Instance, signal, delta) -> Float[Array, ""]:
     """The time of the runs, 4 log(d V) / (epsilon delta S)."""
     return 4 * logarithm(x) / (x.epsilon * delta * signal)
 
@@ -37,42 +25,42 @@ def alpha(x: Instance, signal, delta) -> Float[Array, ""]:
 def _simulate(power: int):
     """alpha delta^2 with the logarithm of delta to that power."""
 
-    def simulate(x: Instance, key) -> Float[Array, ""]:
+    def simulate(x: claims.Instance, key) -> Float[Array, ""]:
         delta = x.epsilon**3 * x.signal / (4 * x.constant * logarithm(x) ** power)
         return alpha(x, x.signal, delta) * delta**2
 
     return simulate
 
 
-def predict(x: Instance) -> Float[Array, ""]:
+def predict(x: claims.Instance) -> Float[Array, ""]:
     """epsilon^2 / (C log(dV))."""
     return x.epsilon**2 / (x.constant * logarithm(x))
 
 
-theorem = Theorem(
-    space=Space(
-        dimension=Real(10, 1e6, log=True),
-        variance=Real(1, 1e4, log=True),
-        signal=Real(1e-3, 1, log=True),
-        epsilon=Real(0.001, 0.9, log=True),
-        constant=Real(1, 100, log=True),
+theorem = claims.Theorem(
+    space=claims.Space(
+        dimension=claims.Real(10, 1e6, log=True),
+        variance=claims.Real(1, 1e4, log=True),
+        signal=claims.Real(1e-3, 1, log=True),
+        epsilon=claims.Real(0.001, 0.9, log=True),
+        constant=claims.Real(1, 100, log=True),
     ),
     simulate=_simulate(1),
     predict=predict,
-    claims=(at_most("alpha delta^2", lambda r: r.sim, lambda r: r.theory),),
-    source=Printed(
+    claims=(claims.at_most("alpha delta^2", lambda r: r.sim, lambda r: r.theory),),
+    source=claims.Printed(
         "Proposition 9 and its proof, Appendix B.3.1",
         "delta = epsilon^3 S_k / (4 C log(d V_k)), so alpha delta^2 <= epsilon^2 / (C log(d V_k))",
     ),
     note="with one logarithm in delta, alpha delta^2 is epsilon^2 / C",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("log(d V)^2 for log(d V) in delta, as in Theorem 7"),
+            claims.Corrected("log(d V)^2 for log(d V) in delta, as in Theorem 7"),
             simulate=_simulate(2),
             primary=True,
             note="with two logarithms in delta the bound on alpha delta^2 is attained",
         ),
     ),
-    mutants=(Mutant("one logarithm in delta, as printed", simulate=_simulate(1)),),
+    mutants=(claims.Mutant("one logarithm in delta, as printed", simulate=_simulate(1)),),
 )

@@ -4,20 +4,18 @@ Remark 1 of Dayi and Chen (2024): for ReLU and neurons that are not normalised,
 E_x[x (f_base(x) - f_teacher(x))] = mu_1 (sum_i lambda_i c_i) u with mu_1 = 1/2.
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Theorem, equal
+from theorysim import claims
 from theorysim.numerics.gaussian import relu
 from theorysim.theorems.low_rank._problem import problem, problem_space, truth
 
 SAMPLES = 128  # per key
 
 
-def simulate(x: Instance, key) -> Float[Array, " d"]:
+def simulate(x: claims.Instance, key) -> Float[Array, " d"]:
     """The mean over samples."""
     given = problem(x)
     inputs = jax.random.normal(key, (SAMPLES, x.d))
@@ -29,7 +27,7 @@ def simulate(x: Instance, key) -> Float[Array, " d"]:
 
 
 def _predict(factor: float):
-    def predict(x: Instance) -> Float[Array, " d"]:
+    def predict(x: claims.Instance) -> Float[Array, " d"]:
         given = problem(x)
         mu_1 = relu().coefficients(2)[1]
         return factor * mu_1 * jnp.sum(given.readout * given.teacher) * given.scale * truth(x)
@@ -37,28 +35,30 @@ def _predict(factor: float):
     return predict
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(),
     simulate=simulate,
     predict=_predict(1.0),
-    claims=(equal("E[x (f_base - f_teacher)]", lambda r: r.mean(r.sim), lambda r: r.theory),),
-    source=Printed(
+    claims=(
+        claims.equal("E[x (f_base - f_teacher)]", lambda r: r.mean(r.sim), lambda r: r.theory),
+    ),
+    source=claims.Printed(
         "Remark 1, Section 1.2.3",
         "E_x[x (f_theta_0(x) - f_theta(x))] = mu_1(sigma) (sum_i lambda_i c_i) u",
     ),
     note="the sign is the opposite one",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("-mu_1 for mu_1"),
+            claims.Corrected("-mu_1 for mu_1"),
             predict=_predict(-1.0),
             primary=True,
             note="Stein's identity gives sum_i lambda_i (w_i - (w_i + c_i u)) / 2",
         ),
     ),
     mutants=(
-        Mutant("mu_1 = 1", predict=_predict(-2.0)),
-        Mutant("the printed sign", predict=_predict(1.0)),
+        claims.Mutant("mu_1 = 1", predict=_predict(-2.0)),
+        claims.Mutant("the printed sign", predict=_predict(1.0)),
     ),
     keys=256,
 )

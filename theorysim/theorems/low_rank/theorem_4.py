@@ -6,9 +6,7 @@ the reduced chain at the printed learning rate, of order lambda_min^2 epsilon^3 
 k^2), over sqrt(k) where mu_1 = 0, for ReLU and the absolute value.
 """
 
-from __future__ import annotations
-
-from theorysim.claims import Instance, Mutant, Printed, Reading, Theorem
+from theorysim import claims
 from theorysim.theorems.low_rank import _recovery_time as time
 from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
 
@@ -18,7 +16,7 @@ def _rate(power: float):
     return lambda x: 45 * time.readout_ratio(x) * x.epsilon**3 / (x.dimension * x.k**power)
 
 
-def _one(x: Instance) -> float:
+def _one(x: claims.Instance) -> float:
     return 1.0
 
 
@@ -26,38 +24,38 @@ def _one(x: Instance) -> float:
 ODD = time.Recovery(Setting(True, _one, odd), _rate(2), fast=lambda x: 0.2)
 EVEN = time.Recovery(Setting(True, _one, even), _rate(2.5), fast=lambda x: 0.4 * x.k**-0.5)
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=recovery_space(),
     simulate=ODD.over_d,
     claims=time.in_d(),
     hypotheses=ODD.event(),
     printed="in d",
-    source=Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)"),
+    source=claims.Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)"),
     readings=(
-        Reading(
+        claims.Reading(
             "in epsilon",
-            Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)"),
+            claims.Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)"),
             simulate=ODD.over_epsilon,
             claims=time.in_epsilon(),
         ),
-        Reading(
+        claims.Reading(
             "in k, mu_1 != 0",
-            Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3) if mu_1 != 0"),
+            claims.Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3) if mu_1 != 0"),
             simulate=ODD.over_k,
             claims=time.in_k(3),
         ),
-        Reading(
+        claims.Reading(
             "in k, mu_1 = 0",
-            Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3), times k otherwise"),
+            claims.Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3), times k otherwise"),
             simulate=EVEN.over_k,
             claims=time.in_k(4),
             hypotheses=EVEN.event(),
         ),
     ),
     mutants=(
-        Mutant("square root of d", claims=time.in_d(0.5)),
-        Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
-        Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=time.in_k(1)),
+        claims.Mutant("square root of d", claims=time.in_d(0.5)),
+        claims.Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
+        claims.Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=time.in_k(1)),
     ),
     keys=4,
     instances=16,

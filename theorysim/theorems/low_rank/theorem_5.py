@@ -7,14 +7,12 @@ chain at the printed learning rate, of order lambda_min^2 epsilon^3 / (lambda_ma
 times sqrt(k) where mu_1 != 0, for ReLU and the absolute value.
 """
 
-from __future__ import annotations
-
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem
+from theorysim import claims
 from theorysim.theorems.low_rank import _recovery_time as time
 from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
 
 
-def _scale(x: Instance):
+def _scale(x: claims.Instance):
     """xi."""
     return x.xi_bar * x.k**0.5
 
@@ -28,39 +26,39 @@ def _rate(power: float):
 ODD = time.Recovery(Setting(True, _scale, odd), _rate(3), fast=lambda x: 0.08 * x.k)
 EVEN = time.Recovery(Setting(True, _scale, even), _rate(3.5), fast=lambda x: 0.08 * x.k**0.5)
 
-theorem = Theorem(
-    space=recovery_space(xi_bar=Real(0.3, 0.6)),
+theorem = claims.Theorem(
+    space=recovery_space(xi_bar=claims.Real(0.3, 0.6)),
     simulate=ODD.over_d,
     claims=time.in_d(),
     hypotheses=ODD.event(),
     printed="in d",
     aliases=("theorem-1",),
-    source=Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"),
+    source=claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"),
     readings=(
-        Reading(
+        claims.Reading(
             "in epsilon",
-            Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"),
+            claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"),
             simulate=ODD.over_epsilon,
             claims=time.in_epsilon(),
         ),
-        Reading(
+        claims.Reading(
             "in k, mu_1 != 0",
-            Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4), over k if mu_1 != 0"),
+            claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4), over k if mu_1 != 0"),
             simulate=ODD.over_k,
             claims=time.in_k(3),
         ),
-        Reading(
+        claims.Reading(
             "in k, mu_1 = 0",
-            Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4)"),
+            claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4)"),
             simulate=EVEN.over_k,
             claims=time.in_k(4),
             hypotheses=EVEN.event(),
         ),
     ),
     mutants=(
-        Mutant("square root of d", claims=time.in_d(0.5)),
-        Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
-        Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=time.in_k(1)),
+        claims.Mutant("square root of d", claims=time.in_d(0.5)),
+        claims.Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
+        claims.Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=time.in_k(1)),
     ),
     keys=4,
     instances=16,

@@ -7,26 +7,14 @@ k^3, a factor k less: the O~ stands as the bound that it is, the Theta~ of Theor
 `theorem-5` measures the steps.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Space,
-    Theorem,
-    scales_as,
-)
+from theorysim import claims
 
 RUNGS = (8.0, 32.0, 128.0, 512.0)
 
 
-def _steps(x: Instance, faster):
+def _steps(x: claims.Instance, faster):
     """alpha k^4 with lambda, xi_bar and logarithms 1; `faster` is sqrt(k) where mu_1 != 0, else 1.
 
     delta = min(small sqrt(k) faster, 1), small = C_delta gamma epsilon^3, and alpha = epsilon^2 /
@@ -39,14 +27,14 @@ def _steps(x: Instance, faster):
 def _claims(odd: float, even: float, relation: str):
     """T over k, where mu_1 != 0 and where mu_1 = 0."""
     return (
-        scales_as(
+        claims.scales_as(
             "T over k, mu_1 != 0",
             lambda r: _steps(r.x, r.x.k**0.5),
             over={"k": RUNGS},
             exponent=odd,
             relation=relation,
         ),
-        scales_as(
+        claims.scales_as(
             "T over k, mu_1 = 0",
             lambda r: _steps(r.x, 1.0),
             over={"k": RUNGS},
@@ -56,28 +44,28 @@ def _claims(odd: float, even: float, relation: str):
     )
 
 
-theorem = Theorem(
-    space=Space(k=Real(4, 1024, log=True), small=Real(1e-6, 1e-3, log=True)),
+theorem = claims.Theorem(
+    space=claims.Space(k=claims.Real(4, 1024, log=True), small=claims.Real(1e-6, 1e-3, log=True)),
     simulate=lambda x, key: x.k,
     claims=_claims(3, 4, "at_most"),
     printed="O~ as a bound",
-    source=Printed(
+    source=claims.Printed(
         "Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4), over k if mu_1 != 0"
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "Theorem 1",
-            Printed("Theorem 1, Section 1.2.3", "T = Theta~(d k^4 / epsilon^4)"),
+            claims.Printed("Theorem 1, Section 1.2.3", "T = Theta~(d k^4 / epsilon^4)"),
             claims=_claims(4, 4, "equal"),
             note="alpha and delta as printed give k^2 and k^3, where the Theta~ has k^4",
         ),
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("Theta~(d k^2) if mu_1 != 0, Theta~(d k^3) otherwise"),
+            claims.Corrected("Theta~(d k^2) if mu_1 != 0, Theta~(d k^3) otherwise"),
             claims=_claims(2, 3, "equal"),
             note="while delta < 1 the printed alpha and delta give k^2, and k^3 where mu_1 = 0",
         ),
     ),
-    mutants=(Mutant("k and k^2, of two factors k fewer", claims=_claims(1, 2, "at_most")),),
+    mutants=(claims.Mutant("k and k^2, of two factors k fewer", claims=_claims(1, 2, "at_most")),),
     instances=4,
 )

@@ -7,11 +7,9 @@ is decided on the population's flow, which must recover u within the time eta T;
 is measured on the reduced chain, at the corrected learning rate.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Real, Theorem, at_most
+from theorysim import claims
 from theorysim.theorems.low_rank import _recovery_time as time
 from theorysim.theorems.low_rank._recovery import recovery_space
 from theorysim.theorems.low_rank.assumption_4 import ASSUMPTION_4, SEPARATED
@@ -23,11 +21,11 @@ RUNS = time.Recovery(
 )
 
 
-def _enlarged(x: Instance) -> Instance:
+def _enlarged(x: claims.Instance) -> claims.Instance:
     return x.replace(readout=x.size * x.readout)
 
 
-def _flow_time(x: Instance, key):
+def _flow_time(x: claims.Instance, key):
     """From an overlap of 1 / sqrt(d) to a square of 1 - epsilon."""
     return SEPARATED.flow_time(_enlarged(x), 1 / jnp.sqrt(x.dimension), jnp.sqrt(1 - x.epsilon))
 
@@ -45,23 +43,23 @@ def _within(power: int):
         progress = logarithm * r.x.k**0.5 / (least**2 * r.x.gamma * r.x.epsilon)
         return largest ** (power + 4.0) * progress
 
-    return (at_most("the flow recovers u within eta T", lambda r: r.sim, duration),)
+    return (claims.at_most("the flow recovers u within eta T", lambda r: r.sim, duration),)
 
 
-def _fast_enough(x: Instance):
+def _fast_enough(x: claims.Instance):
     """Margin of |h(0)| >= gamma lambda_min^2 / sqrt(k) (Lemma 2)."""
     large = _enlarged(x)
     at_zero = SEPARATED.start_speed(SEPARATED.problem(large))
     return at_zero - x.gamma * jnp.min(large.readout) ** 2 / x.k**0.5
 
 
-def _variance(x: Instance):
+def _variance(x: claims.Instance):
     """Margin of V = lambda_max^4 k^2 >= 1."""
     return jnp.max(_enlarged(x).readout) ** 4 * x.k**2 - 1
 
 
-theorem = Theorem(
-    space=recovery_space(size=Real(0.3, 3, log=True), gamma=Real(0.01, 1, log=True)),
+theorem = claims.Theorem(
+    space=recovery_space(size=claims.Real(0.3, 3, log=True), gamma=claims.Real(0.01, 1, log=True)),
     simulate=_flow_time,
     claims=_within(4),
     assumes=(ASSUMPTION_4,),
@@ -70,42 +68,42 @@ theorem = Theorem(
         "|h(0)| >= gamma lambda_min^2 / sqrt(k)": _fast_enough,
     },
     aliases=("theorem-2",),
-    source=Printed("Theorem 6, Section 2.2.2", "eta = lambda_max^4 delta / (d k^2)"),
+    source=claims.Printed("Theorem 6, Section 2.2.2", "eta = lambda_max^4 delta / (d k^2)"),
     note="with lambda_max^4 in the numerator of eta small readouts do not move in T steps",
     readings=(
-        Reading(
+        claims.Reading(
             "eta corrected",
-            Corrected("lambda_max^4 in the denominator of eta, as in Theorem 4"),
+            claims.Corrected("lambda_max^4 in the denominator of eta, as in Theorem 4"),
             claims=_within(-4),
             primary=True,
             note="lambda_max^4 belongs into the denominator of eta",
         ),
-        Reading(
+        claims.Reading(
             "in d",
-            Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
+            claims.Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
             simulate=RUNS.over_d,
             claims=time.in_d(),
             hypotheses=RUNS.event(),
         ),
-        Reading(
+        claims.Reading(
             "in epsilon",
-            Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
+            claims.Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
             simulate=RUNS.over_epsilon,
             claims=time.in_epsilon(),
             hypotheses=RUNS.event(),
         ),
-        Reading(
+        claims.Reading(
             "in k",
-            Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
+            claims.Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
             simulate=RUNS.over_k,
             claims=time.in_k(3),
             hypotheses=RUNS.event(),
         ),
     ),
     mutants=(
-        Mutant("lambda_max^4 in the numerator of eta", claims=_within(4)),
-        Mutant("square root of d", of=("in d",), claims=time.in_d(0.5)),
-        Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
+        claims.Mutant("lambda_max^4 in the numerator of eta", claims=_within(4)),
+        claims.Mutant("square root of d", of=("in d",), claims=time.in_d(0.5)),
+        claims.Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
     ),
     keys=4,
     instances=16,

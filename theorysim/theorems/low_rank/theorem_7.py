@@ -7,14 +7,12 @@ population's flow from beta / sqrt(d) must reach the weak level 1/2 within the t
 1 - epsilon within eta T. Noise is measured in Theorems 4 to 6; the requirement is the printed T.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_most
+from theorysim import claims
 from theorysim.theorems.low_rank.condition_2 import CONDITION_2
 from theorysim.theorems.low_rank.condition_3 import CONDITION_3, SETTING, condition_space, signal
 from theorysim.theorems.low_rank.proposition_9 import alpha, logarithm
@@ -27,11 +25,11 @@ class Times(NamedTuple):
     strong: Float[Array, ""]
 
 
-def _delta(x: Instance):
+def _delta(x: claims.Instance):
     return jnp.minimum(signal(x) * x.epsilon**3 / (4 * x.constant * logarithm(x) ** 2), 1.0)
 
 
-def simulate(x: Instance, key) -> Times:
+def simulate(x: claims.Instance, key) -> Times:
     """Of the population's flow."""
     start = x.beta / jnp.sqrt(x.dimension)
     return Times(*(SETTING.flow_time(x, start, level) for level in (0.5, 1 - x.epsilon)))
@@ -40,38 +38,46 @@ def simulate(x: Instance, key) -> Times:
 def _predict(weak: float, power: int = 1):
     """eta T_weak = weak / S and eta T = alpha delta = 4 log(dV) / (epsilon S), with S^power."""
 
-    def predict(x: Instance) -> Times:
+    def predict(x: claims.Instance) -> Times:
         whole = alpha(x, signal(x) ** power, _delta(x)) * _delta(x)
         return Times(weak / signal(x) ** power, whole)
 
     return predict
 
 
-theorem = Theorem(
-    space=condition_space(beta=Real(0.01, 1, log=True), epsilon=Real(0.001, 0.45, log=True)),
+theorem = claims.Theorem(
+    space=condition_space(
+        beta=claims.Real(0.01, 1, log=True), epsilon=claims.Real(0.001, 0.45, log=True)
+    ),
     simulate=simulate,
     predict=_predict(4.0),
     assumes=(CONDITION_2, CONDITION_3),
     claims=(
-        at_most("C1: |m| >= 1/2 after T_weak", lambda r: r.sim.weak, lambda r: r.theory.weak),
-        at_most("C2: 1 - |m_T| <= epsilon", lambda r: r.sim.strong, lambda r: r.theory.strong),
+        claims.at_most(
+            "C1: |m| >= 1/2 after T_weak", lambda r: r.sim.weak, lambda r: r.theory.weak
+        ),
+        claims.at_most(
+            "C2: 1 - |m_T| <= epsilon", lambda r: r.sim.strong, lambda r: r.theory.strong
+        ),
     ),
     requirements={
         "log10 of T": lambda x: jnp.log10(alpha(x, signal(x), _delta(x)) * x.dimension * x.variance)
     },
-    source=Printed(
+    source=claims.Printed(
         "Theorem 7, Section 3.1",
         "sup_(t <= T_weak) |m_t| >= r with T_weak = ceil(4 d V_k / (delta S_k)); |m_T| >= 1 - eps",
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "T_weak of the proof",
-            Printed("Proof of Theorem 7, Appendix B.3.3", "T_weak = ceil(2 d V_k / (delta S_k))"),
+            claims.Printed(
+                "Proof of Theorem 7, Appendix B.3.3", "T_weak = ceil(2 d V_k / (delta S_k))"
+            ),
             predict=_predict(2.0),
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "the 1/S of T and T_weak is lost",
             of=("as printed", "T_weak of the proof"),
             predict=_predict(4.0, power=0),

@@ -8,30 +8,16 @@ the correlation of the teacher with a Hermite query in a random direction, sum_i
 w>^p, is of order d^(-p/2).
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Claim,
-    Instance,
-    Integer,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Space,
-    Theorem,
-    scales_as,
-)
+from theorysim import claims
 from theorysim.numerics.random import chi_square
 
 DIMENSIONS = (64.0, 128.0, 256.0, 512.0, 1024.0)
 
 
-def _correlation(x: Instance, key):
+def _correlation(x: claims.Instance, key):
     """|sum_i lambda_i <v_i, w>^p| for orthonormal v_i and a uniform unit vector w."""
     normal, radial = jax.random.split(key)
     inside = jax.random.normal(normal, (x.k,))
@@ -39,8 +25,8 @@ def _correlation(x: Instance, key):
     return jnp.abs(jnp.sum(x.readout * (inside / jnp.sqrt(square)) ** x.power))
 
 
-def _query(p: int, exponent: float) -> Claim:
-    return scales_as(
+def _query(p: int, exponent: float) -> claims.Claim:
+    return claims.scales_as(
         f"the correlation over d, p = {p}",
         lambda r: jnp.median(r.sim),
         over={"dimension": DIMENSIONS},
@@ -52,30 +38,34 @@ def _of_order(p: int):
     return lambda x, key: _correlation(x.replace(power=p), key)
 
 
-theorem = Theorem(
-    space=Space(
-        k=Size(3, low=2, high=12),
-        readout=Real(0.8, 1.25, log=True, shape="k"),
-        dimension=Real(64, 1024, log=True),
-        power=Integer(3, 6),
+theorem = claims.Theorem(
+    space=claims.Space(
+        k=claims.Size(3, low=2, high=12),
+        readout=claims.Real(0.8, 1.25, log=True, shape="k"),
+        dimension=claims.Real(64, 1024, log=True),
+        power=claims.Integer(3, 6),
     ),
     simulate=_of_order(3),
     claims=(_query(3, -1.5),),
     printed="one query, p = 3",
     aliases=("theorem-3",),
-    source=Printed("Theorem 8, Section 3.5", "at least d^(p/2) queries or d^(-p/4) tolerance"),
+    source=claims.Printed(
+        "Theorem 8, Section 3.5", "at least d^(p/2) queries or d^(-p/4) tolerance"
+    ),
     note="of the lower bound only the size of one query's answer is decided",
     readings=(
-        Reading(
+        claims.Reading(
             "one query, p = 6",
-            Printed("Theorem 8, Section 3.5", "at least d^(p/2) queries or d^(-p/4) tolerance"),
+            claims.Printed(
+                "Theorem 8, Section 3.5", "at least d^(p/2) queries or d^(-p/4) tolerance"
+            ),
             simulate=_of_order(6),
             claims=(_query(6, -3.0),),
         ),
     ),
     mutants=(
-        Mutant("d^(-p/4), p = 3", claims=(_query(3, -0.75),)),
-        Mutant("d^(-p/4), p = 6", of=("one query, p = 6",), claims=(_query(6, -1.5),)),
+        claims.Mutant("d^(-p/4), p = 3", claims=(_query(3, -0.75),)),
+        claims.Mutant("d^(-p/4), p = 6", of=("one query, p = 6",), claims=(_query(6, -1.5),)),
     ),
     keys=16,
     instances=16,

@@ -6,14 +6,12 @@ candidate of the proof, sum_i lambda_i s(<(w_i + xi c_i u^) / sqrt(A), x>), is c
 C_sigma = 1 and its loss in closed form, with every display on the way.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Run, Theorem, at_most, equal
+from theorysim import claims
 from theorysim.numerics.gaussian import relu
 from theorysim.numerics.kernels import arc_cosine
 from theorysim.systems.rank_one_overlap import population_loss
@@ -33,7 +31,7 @@ class Candidate(NamedTuple):
     """xi / sqrt(k) |u - u^|"""
 
 
-def simulate(x: Instance, key) -> Candidate:
+def simulate(x: claims.Instance, key) -> Candidate:
     """All in closed form."""
     given = problem(x)
     same = given._replace(student=given.teacher)
@@ -52,45 +50,45 @@ def simulate(x: Instance, key) -> Candidate:
 def _loss(largest=jnp.max):
     """The epsilon for which the hypothesis on 1 - m is an equality."""
 
-    def epsilon(r: Run):
+    def epsilon(r: claims.Run):
         square = r.x.scale**2
         readout = largest(jnp.abs(r.x.readout)) ** 2
         return 2 * readout * square * r.x.k**2 / (r.x.k + square) * r.x.gap
 
-    return at_most("E(f* - h)^2 <= epsilon", lambda r: r.sim.loss, epsilon)
+    return claims.at_most("E(f* - h)^2 <= epsilon", lambda r: r.sim.loss, epsilon)
 
 
-CAUCHY_SCHWARZ = at_most(
+CAUCHY_SCHWARZ = claims.at_most(
     "P1: Cauchy-Schwarz over neurons",
     lambda r: r.sim.loss,
     lambda r: r.x.k * jnp.sum(r.x.readout**2) * r.sim.alone,
 )
-LIPSCHITZ = at_most("P2: Lipschitz neurons", lambda r: r.sim.alone, lambda r: r.sim.square)
-DISTANCE = equal(
+LIPSCHITZ = claims.at_most("P2: Lipschitz neurons", lambda r: r.sim.alone, lambda r: r.sim.square)
+DISTANCE = claims.equal(
     "P3: their distance",
     lambda r: jnp.sqrt(r.sim.square),
     lambda r: r.sim.apart / jnp.sqrt(1 + r.x.scale**2 / r.x.k),
 )
 
-theorem = Theorem(
-    space=problem_space(gap=Real(1e-4, 2, log=True)),
+theorem = claims.Theorem(
+    space=problem_space(gap=claims.Real(1e-4, 2, log=True)),
     simulate=simulate,
     claims=(_loss(), CAUCHY_SCHWARZ, LIPSCHITZ, DISTANCE),
-    source=Printed(
+    source=claims.Printed(
         "Theorem 9, Appendix C.2",
         "1 - |<u, u^>| <= epsilon (k + xi^2) / (2 C_sigma lambda_max^2 xi^2 k^2)",
     ),
     mutants=(
-        Mutant("lambda_min for lambda_max", claims=(_loss(jnp.min),)),
-        Mutant(
+        claims.Mutant("lambda_min for lambda_max", claims=(_loss(jnp.min),)),
+        claims.Mutant(
             "the k of Cauchy-Schwarz is lost",
             claims=(CAUCHY_SCHWARZ.against(lambda r: jnp.sum(r.x.readout**2) * r.sim.alone),),
         ),
-        Mutant(
+        claims.Mutant(
             "the cube of the distance for its square",
             claims=(LIPSCHITZ.against(lambda r: r.sim.square**1.5),),
         ),
-        Mutant(
+        claims.Mutant(
             "the division by sqrt(A) is lost", claims=(DISTANCE.against(lambda r: r.sim.apart),)
         ),
     ),

@@ -4,12 +4,10 @@ Section A.1 of Springer et al. (2025). The formulas hold at every state, so weig
 arbitrary matrices (at the scale of the spectra) on top of the instances of fine-tuning.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Field, Gaussian, Instance, Size, Space
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import (
     Factors,
@@ -20,24 +18,26 @@ from theorysim.theorems.overtraining._finetuning import (
 )
 
 
-def batch_space(**parts: Size | Field) -> Space:
+def batch_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """Instances of fine-tuning with arbitrary weights and anchor."""
-    matrices = {name: Gaussian("d", "d") for name in ("first", "second", "start")}
-    return fine_tuning_space(batch=Size(16), **{**matrices, **parts})
+    matrices = {name: claims.Gaussian("d", "d") for name in ("first", "second", "start")}
+    return fine_tuning_space(batch=claims.Size(16), **{**matrices, **parts})
 
 
-def weights(x: Instance) -> Factors:
+def weights(x: claims.Instance) -> Factors:
     """W_1 and W_2."""
     unit = jnp.sqrt(x.scale)
     return unit * x.first, unit * x.second
 
 
-def anchor(x: Instance) -> Float[Array, "d d"]:
+def anchor(x: claims.Instance) -> Float[Array, "d d"]:
     """theta^n(0), to which the regulariser pulls back."""
     return x.scale * x.start
 
 
-def batch_loss(x: Instance, factors: Factors, inputs: Float[Array, "batch d"]) -> Float[Array, ""]:
+def batch_loss(
+    x: claims.Instance, factors: Factors, inputs: Float[Array, "batch d"]
+) -> Float[Array, ""]:
     """Mean over the inputs of |theta x - A^ft x|^2, plus lam |theta - anchor|_F^2; not halved."""
     theta = dot(*factors)
     residual = dot(inputs, (theta - assembled(x, ft_spectrum(x))).T)

@@ -6,48 +6,36 @@ an overall scale, because several printed conditions compare quantities that sca
 learning rate is a share of the largest one that Assumption A.8 admits.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Choice,
-    Field,
-    Instance,
-    Integer,
-    Orthogonal,
-    Real,
-    Size,
-    Space,
-    Spectrum,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import linear_modes
 
 Factors: TypeAlias = tuple[Float[Array, "*steps d d"], Float[Array, "*steps d d"]]
 
 
-def fine_tuning_space(**parts: Size | Field) -> Space:
+def fine_tuning_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """Instances of Section A.3; `parts` add to the shared fields and sizes or replace them."""
-    shared: dict[str, Size | Field] = {
-        "d": Size(4),
-        "U": Orthogonal("d"),
-        "V": Orthogonal("d"),
-        "scale": Real(1e-8, 1e2, log=True),
-        "pre": Spectrum("d", 1, 10),
-        "ft": Real(1, 10, log=True, shape="d"),
-        "n": Integer(1, "d"),
-        "regularised": Choice(0.0, 1.0),
-        "strength": Real(0.01, 30, log=True),
-        "rate_share": Real(0.01, 1),
+    shared: dict[str, claims.Size | claims.Field] = {
+        "d": claims.Size(4),
+        "U": claims.Orthogonal("d"),
+        "V": claims.Orthogonal("d"),
+        "scale": claims.Real(1e-8, 1e2, log=True),
+        "pre": claims.Spectrum("d", 1, 10),
+        "ft": claims.Real(1, 10, log=True, shape="d"),
+        "n": claims.Integer(1, "d"),
+        "regularised": claims.Choice(0.0, 1.0),
+        "strength": claims.Real(0.01, 30, log=True),
+        "rate_share": claims.Real(0.01, 1),
     }
-    return Space(**{**shared, **parts})
+    return claims.Space(**{**shared, **parts})
 
 
-def rotated(x: Instance) -> Instance:
+def rotated(x: claims.Instance) -> claims.Instance:
     """The instance in the coordinates U^T W_1 and W_2 V, in which its runs are the same.
 
     From the ideal start zeros stay exactly zero there. In the given coordinates rounding seeds the
@@ -57,68 +45,68 @@ def rotated(x: Instance) -> Instance:
     return x.replace(U=identity, V=identity)
 
 
-def pre_spectrum(x: Instance) -> Float[Array, " d"]:
+def pre_spectrum(x: claims.Instance) -> Float[Array, " d"]:
     """The features of pre-training, in decreasing order."""
     return x.scale * x.pre
 
 
-def ft_spectrum(x: Instance) -> Float[Array, " d"]:
+def ft_spectrum(x: claims.Instance) -> Float[Array, " d"]:
     """The features of fine-tuning, in no order."""
     return x.scale * x.ft
 
 
-def gamma(x: Instance) -> Float[Array, ""]:
+def gamma(x: claims.Instance) -> Float[Array, ""]:
     """Gamma of Eq. 12: the largest of all features."""
     return jnp.maximum(jnp.max(pre_spectrum(x)), jnp.max(ft_spectrum(x)))
 
 
-def pull_back(x: Instance) -> Float[Array, ""]:
+def pull_back(x: claims.Instance) -> Float[Array, ""]:
     """lam, exactly 0 where fine-tuning is not regularised."""
     return x.regularised * x.strength
 
 
-def learning_rate(x: Instance) -> Float[Array, ""]:
+def learning_rate(x: claims.Instance) -> Float[Array, ""]:
     """eta = share / (4 (lam + 2) Gamma): Assumption A.8 admits every share below 1."""
     return x.rate_share / (4 * (pull_back(x) + 2) * gamma(x))
 
 
-def growth(x: Instance, factor: Any) -> Float[Array, ""]:
+def growth(x: claims.Instance, factor: Any) -> Float[Array, ""]:
     """1 + factor eta Gamma, the growth per step in the bounds of Lemmas A.16 to A.20."""
     return 1 + factor * learning_rate(x) * gamma(x)
 
 
-def small_rate(x: Instance) -> Float[Array, ""]:
+def small_rate(x: claims.Instance) -> Float[Array, ""]:
     """Margin of Assumption A.8: 1 - 4 eta (lam + 2) Gamma, which is 1 - share without rounding."""
     return 1 - x.rate_share
 
 
-def smallest_learned(x: Instance) -> Float[Array, ""]:
+def smallest_learned(x: claims.Instance) -> Float[Array, ""]:
     """The least feature, of pre-training or of fine-tuning, among the first n."""
     smaller = jnp.minimum(pre_spectrum(x), ft_spectrum(x))
     return jnp.min(smaller, where=jnp.arange(x.d) < x.n, initial=jnp.inf)
 
 
-def learned(x: Instance, spectrum: Float[Array, " d"]) -> Float[Array, " d"]:
+def learned(x: claims.Instance, spectrum: Float[Array, " d"]) -> Float[Array, " d"]:
     """The first n entries of a spectrum, zeros behind."""
     return jnp.where(jnp.arange(x.d) < x.n, spectrum, 0)
 
 
-def assembled(x: Instance, spectrum: Float[Array, " d"]) -> Float[Array, "d d"]:
+def assembled(x: claims.Instance, spectrum: Float[Array, " d"]) -> Float[Array, "d d"]:
     """U diag(spectrum) V^T."""
     return dot(x.U * spectrum, x.V.T)
 
 
-def factors(x: Instance, modes: Float[Array, " d"]) -> Factors:
+def factors(x: claims.Instance, modes: Float[Array, " d"]) -> Factors:
     """W_1 = U diag(modes), W_2 = diag(modes) V^T."""
     return x.U * modes, modes[:, None] * x.V.T
 
 
-def ideal_start(x: Instance) -> Factors:
+def ideal_start(x: claims.Instance) -> Factors:
     """Eqs. 7 and 8: the first n features are learned, the others exactly zero."""
     return factors(x, jnp.sqrt(learned(x, pre_spectrum(x))))
 
 
-def real_modes(x: Instance) -> Float[Array, " d"]:
+def real_modes(x: claims.Instance) -> Float[Array, " d"]:
     """Modes of the pre-trained network at the n-th stage time, from e^-tau U and e^-tau V^T.
 
     tau is measured from the largest feature: e^-tau = e^-depth sqrt(Sigma_11).
@@ -129,7 +117,7 @@ def real_modes(x: Instance) -> Float[Array, " d"]:
     return jnp.sqrt(linear_modes.growth(time, spectrum, tau))
 
 
-def real_start(x: Instance) -> Factors:
+def real_start(x: claims.Instance) -> Factors:
     """The factors of the pre-trained network at the n-th stage time."""
     return factors(x, real_modes(x))
 

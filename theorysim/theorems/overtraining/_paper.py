@@ -1,8 +1,8 @@
 """The paper."""
 
-from theorysim.claims import Citation
+from theorysim import claims
 
-citation = Citation(
+citation = claims.Citation(
     title="Overtrained Language Models Are Harder to Fine-Tune",
     authors="Springer, Goyal, Wen, Kumar, Yue, Malladi, Neubig, Raghunathan",
     year=2025,

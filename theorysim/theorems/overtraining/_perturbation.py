@@ -6,12 +6,10 @@ both factors. Spectra carry an overall scale, because printed bounds compare qua
 differently; the variance is measured in units of that scale over d.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Field, Instance, Integer, Orthogonal, Real, Size, Space, Spectrum
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_linear
 from theorysim.theorems.overtraining._finetuning import (
@@ -22,48 +20,50 @@ from theorysim.theorems.overtraining._finetuning import (
 )
 
 
-def perturbation_space(**parts: Size | Field) -> Space:
+def perturbation_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """Instances of Section A.2; `parts` add to the shared fields and sizes or replace them."""
-    shared: dict[str, Size | Field] = {
-        "d": Size(3, high=32),
-        "U": Orthogonal("d"),
-        "V": Orthogonal("d"),
-        "scale": Real(1e-3, 10, log=True),
-        "pre": Spectrum("d", 1, 10),
-        "noise": Real(0.1, 100, log=True),
-        "n": Integer(1, "d"),
+    shared: dict[str, claims.Size | claims.Field] = {
+        "d": claims.Size(3, high=32),
+        "U": claims.Orthogonal("d"),
+        "V": claims.Orthogonal("d"),
+        "scale": claims.Real(1e-3, 10, log=True),
+        "pre": claims.Spectrum("d", 1, 10),
+        "noise": claims.Real(0.1, 100, log=True),
+        "n": claims.Integer(1, "d"),
     }
-    return Space(**{**shared, **parts})
+    return claims.Space(**{**shared, **parts})
 
 
-def variance(x: Instance) -> Float[Array, ""]:
+def variance(x: claims.Instance) -> Float[Array, ""]:
     """gamma^2."""
     return x.noise * x.scale / x.d
 
 
-def target(x: Instance) -> Float[Array, "d d"]:
+def target(x: claims.Instance) -> Float[Array, "d d"]:
     """A^pre."""
     return assembled(x, pre_spectrum(x))
 
 
-def at_stage(x: Instance, n: Float[Array, ""] | int) -> Factors:
+def at_stage(x: claims.Instance, n: Float[Array, ""] | int) -> Factors:
     """The ideal factors with the first n features learned."""
     return ideal_start(x.replace(n=jnp.asarray(n)))
 
 
-def sampled_perturbed_loss(x: Instance, factors: Factors, alpha: Array, beta: Array) -> Array:
+def sampled_perturbed_loss(
+    x: claims.Instance, factors: Factors, alpha: Array, beta: Array
+) -> Array:
     """|(W_1 + alpha) (W_2 + beta) - A^pre|_F^2 for every draw of the noise (leading axes)."""
     moved = dot(factors[0] + alpha, factors[1] + beta)
     return jnp.sum((moved - target(x)) ** 2, axis=(-2, -1))
 
 
-def perturbed_loss(x: Instance, factors: Factors) -> Float[Array, ""]:
+def perturbed_loss(x: claims.Instance, factors: Factors) -> Float[Array, ""]:
     """E |(W_1 + alpha) (W_2 + beta) - A^pre|_F^2 in closed form (statement eq-15)."""
     weights = two_layer_linear.Factors(*factors)
     return two_layer_linear.perturbed_loss(weights, target(x), jnp.sqrt(variance(x)))
 
 
-def perturbed_loss_rise(x: Instance, start: Factors, move: Factors) -> Float[Array, ""]:
+def perturbed_loss_rise(x: claims.Instance, start: Factors, move: Factors) -> Float[Array, ""]:
     """perturbed_loss(start + move) - perturbed_loss(start), free of cancellation."""
     end = move_by(start, move)
     product_move = dot(start[0], move[1]) + dot(move[0], end[1])

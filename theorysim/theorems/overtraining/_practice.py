@@ -3,15 +3,13 @@
 Outside Assumption A.21, whose batch sizes have hundreds of digits.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from theorysim.claims import Field, Instance, Integer, Real, Size
+from theorysim import claims
 from theorysim.claims.hypotheses import Margin
 from theorysim.numerics.products import dot
 from theorysim.systems import batch_covariance
@@ -27,16 +25,16 @@ from theorysim.theorems.overtraining._stages import (
 
 NOTE = "outside Assumption A.21: batches of 64, up to 400 steps, initial scale e^-2 to e^-12"
 
-FIELDS: dict[str, Size | Field] = {
-    "batch": Size(64, high=4096),
-    "tau": Real(2, 12),
-    "steps": Integer(1, 400),
+FIELDS: dict[str, claims.Size | claims.Field] = {
+    "batch": claims.Size(64, high=4096),
+    "tau": claims.Real(2, 12),
+    "steps": claims.Integer(1, 400),
 }
 
 HYPOTHESES: dict[str, Margin] = {"full learning rate": lambda x: x.slowness - 1}
 
 
-def factors(x: Instance, lam: Number, key: Array) -> Pair:
+def factors(x: claims.Instance, lam: Number, key: Array) -> Pair:
     """Both factors after fine-tuning at every stage, axes (stages, d, d)."""
 
     law = partial(batch_covariance.sample, width=x.d, batch=x.batch)
@@ -50,6 +48,6 @@ def factors(x: Instance, lam: Number, key: Array) -> Pair:
     return jax.vmap(tune)(real_modes(stage.pre_spectrum(x), x.tau))
 
 
-def run(x: Instance, lam: Number, key: Array) -> tuple[Products, Modes]:
+def run(x: claims.Instance, lam: Number, key: Array) -> tuple[Products, Modes]:
     """theta^n(K) at every stage, and the modes of its real start."""
     return dot(*factors(x, lam, key)), real_modes(stage.pre_spectrum(x), x.tau)

@@ -5,14 +5,12 @@ A^pre = U diag(sigma) V^T, from W_1 = W_2 = exp(-tau) I. Time and weights have u
 is of order one; a scale would only change these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Choice, Field, Instance, Orthogonal, Size, Space, Spectrum
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_linear
 from theorysim.systems.balanced_flow import Decomposition
@@ -31,37 +29,37 @@ TOLERANCES = {"rtol": 1e-12, "atol": 1e-17}
 VISIBLE_START = 0.3
 
 
-def pretraining_space(**parts: Size | Field) -> Space:
+def pretraining_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """Instances of pre-training; `parts` add to the shared fields and sizes or replace them."""
-    shared: dict[str, Size | Field] = {
-        "d": Size(3, high=4),
-        "family": Choice(IDENTITY, EQUAL, INDEPENDENT),
-        "left": Orthogonal("d"),
-        "right": Orthogonal("d"),
-        "sigma": Spectrum("d", 0.5, 4, gap=2),
+    shared: dict[str, claims.Size | claims.Field] = {
+        "d": claims.Size(3, high=4),
+        "family": claims.Choice(IDENTITY, EQUAL, INDEPENDENT),
+        "left": claims.Orthogonal("d"),
+        "right": claims.Orthogonal("d"),
+        "sigma": claims.Spectrum("d", 0.5, 4, gap=2),
     }
-    return Space(**{**shared, **parts})
+    return claims.Space(**{**shared, **parts})
 
 
-def decomposition(x: Instance) -> Decomposition:
+def decomposition(x: claims.Instance) -> Decomposition:
     """The singular value decomposition of A^pre, with the singular vectors of the family."""
     left = jnp.where(x.family < EQUAL - 0.5, jnp.eye(x.d, dtype=x.left.dtype), x.left)
     return Decomposition(left, x.sigma, jnp.where(x.family > EQUAL + 0.5, x.right, left))
 
 
-def target(x: Instance) -> Float[Array, "d d"]:
+def target(x: claims.Instance) -> Float[Array, "d d"]:
     """A^pre."""
     left, sigma, right = decomposition(x)
     return dot(left * sigma, right.T)
 
 
-def identity_start(x: Instance) -> Factors:
+def identity_start(x: claims.Instance) -> Factors:
     """W_1 = W_2 = exp(-tau) I."""
     start = jnp.exp(-x.tau) * jnp.eye(x.d, dtype=x.tau.dtype)
     return start, start
 
 
-def pretraining_loss(x: Instance) -> Callable[[Factors], Float[Array, ""]]:
+def pretraining_loss(x: claims.Instance) -> Callable[[Factors], Float[Array, ""]]:
     """|W_1 W_2 - A^pre|_F^2 of the factors, not halved."""
     goal = target(x)
     return lambda weights: two_layer_linear.pretraining_loss(
@@ -69,30 +67,30 @@ def pretraining_loss(x: Instance) -> Callable[[Factors], Float[Array, ""]]:
     )
 
 
-def limited(x: Instance) -> Instance:
+def limited(x: claims.Instance) -> claims.Instance:
     """The instance with its singular values beyond the rank set to zero."""
     return x.replace(sigma=jnp.where(jnp.arange(x.d) < x.rank, x.sigma, 0))
 
 
-def _following(x: Instance) -> Float[Array, " d"]:
+def _following(x: claims.Instance) -> Float[Array, " d"]:
     """sigma_{n+1}, zero behind the rank."""
     return jnp.append(limited(x).sigma[1:], 0).astype(x.sigma.dtype)
 
 
-def stage_times(x: Instance) -> Float[Array, " d"]:
+def stage_times(x: claims.Instance) -> Float[Array, " d"]:
     """t_n = 3 tau / (2 (2 sigma_n + sigma_{n+1})) for n <= R; later entries only continue them."""
     times = 3 * x.tau / (2 * (2 * x.sigma + _following(x)))
     stages = jnp.arange(x.d)
     return jnp.where(stages < x.rank, times, times[x.rank - 1] * (2 + stages - x.rank))
 
 
-def rate(x: Instance) -> Float[Array, ""]:
+def rate(x: claims.Instance) -> Float[Array, ""]:
     """C at these times: the least 2 (sigma_n - sigma_{n+1}) / (2 sigma_n + sigma_{n+1}), n <= R."""
     rates = 2 * (x.sigma - _following(x)) / (2 * x.sigma + _following(x))
     return jnp.min(rates, where=jnp.arange(x.d) < x.rank, initial=1.0)
 
 
-def hidden_basis(x: Instance) -> tuple[Float[Array, "d d"], Float[Array, " d"]]:
+def hidden_basis(x: claims.Instance) -> tuple[Float[Array, "d d"], Float[Array, " d"]]:
     """Gram-Schmidt of the columns of (U + V) / 2: the basis, and what is left of each column."""
     left, _, right = decomposition(x)
     basis, residual = jnp.linalg.qr((left + right) / 2)
@@ -100,13 +98,13 @@ def hidden_basis(x: Instance) -> tuple[Float[Array, "d d"], Float[Array, " d"]]:
     return basis * jnp.where(sizes < 0, -1, 1), jnp.abs(sizes)
 
 
-def visible(x: Instance) -> Float[Array, ""]:
+def visible(x: claims.Instance) -> Float[Array, ""]:
     """Margin: no feature up to the rank nearly depends on faster ones in the start."""
     sizes = hidden_basis(x)[1]
     return jnp.min(sizes, where=jnp.arange(x.d) < x.rank, initial=1.0) - VISIBLE_START
 
 
-def out_of_reach(x: Instance) -> Float[Array, ""]:
+def out_of_reach(x: claims.Instance) -> Float[Array, ""]:
     """Margin: A^pre has full rank and a negative determinant."""
     left, _, right = decomposition(x)
     negative = -jnp.linalg.det(dot(left.T, right))

@@ -3,15 +3,13 @@
 Appendix A.1 of Springer et al. (2025), on the instances of `_finetuning`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_linear
 from theorysim.theorems.overtraining._finetuning import (
@@ -24,12 +22,14 @@ from theorysim.theorems.overtraining._finetuning import (
 )
 
 
-def tuning(x: Instance, anchor: Float[Array, "d d"]) -> two_layer_linear.FineTuning:
+def tuning(x: claims.Instance, anchor: Float[Array, "d d"]) -> two_layer_linear.FineTuning:
     """The loss of Eq. 9: target, anchor and strength."""
     return two_layer_linear.FineTuning(assembled(x, ft_spectrum(x)), anchor, pull_back(x))
 
 
-def fine_tuning_loss(x: Instance, anchor: Float[Array, "d d"]) -> Callable[..., Float[Array, ""]]:
+def fine_tuning_loss(
+    x: claims.Instance, anchor: Float[Array, "d d"]
+) -> Callable[..., Float[Array, ""]]:
     """|theta - A^ft|_F^2 + lam |theta - anchor|_F^2 of the factors (Eq. 9), not halved.
 
     A second argument, the covariance S of a batch, turns the first term into the batch's
@@ -47,7 +47,7 @@ def fine_tuning_loss(x: Instance, anchor: Float[Array, "d d"]) -> Callable[..., 
 
 
 def fine_tune(
-    x: Instance,
+    x: claims.Instance,
     start: Factors,
     anchor: Float[Array, "d d"],
     steps: int,
@@ -67,7 +67,7 @@ def fine_tune(
 
 
 def fine_tune_on(
-    x: Instance,
+    x: claims.Instance,
     start: Factors,
     anchor: Float[Array, "d d"],
     covariances: Float[Array, "steps d d"],
@@ -77,7 +77,10 @@ def fine_tune_on(
 
 
 def printed_step(
-    x: Instance, weights: Factors, anchor: Float[Array, "d d"], covariance: Float[Array, "d d"]
+    x: claims.Instance,
+    weights: Factors,
+    anchor: Float[Array, "d d"],
+    covariance: Float[Array, "d d"],
 ) -> Factors:
     """Eqs. 10 and 11 to the letter: Eq. 11 has the covariance on the other side of the error."""
     first, second = weights
@@ -91,7 +94,7 @@ def printed_step(
 
 
 def run_printed(
-    x: Instance,
+    x: claims.Instance,
     start: Factors,
     anchor: Float[Array, "d d"],
     covariances: Float[Array, "steps d d"],

@@ -5,73 +5,71 @@ conditions compare quantities that scale differently; the learning rate, the acc
 shares of what is allowed.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Choice, Field, Instance, Real, Size, Space, Spectrum
+from theorysim import claims
 from theorysim.theorems.overtraining._finetuning import gamma as gamma
 from theorysim.theorems.overtraining._finetuning import pre_spectrum as pre_spectrum
 from theorysim.theorems.overtraining._stages import Number
 
 
-def stage_space(**parts: Size | Field) -> Space:
+def stage_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """Instances of Section A.4 and A.5; `parts` add to the shared fields and sizes."""
-    shared: dict[str, Size | Field] = {
-        "d": Size(3, high=9),
-        "scale": Real(1e-12, 1e2, log=True),
-        "pre": Spectrum("d", 0.2, 1, gap=1.2),
-        "ft": Real(0.2, 8, log=True, shape="d"),
-        "in_order": Choice(0.0, 1.0),
-        "lam_0": Real(0.1, 4, log=True),
-        "lam_share": Real(0, 0.99),
-        "rate_share": Real(0.3, 0.99),
-        "slowness": Choice(1.0, 1e-3, 1e-6, 1e-9),
-        "accuracy_share": Real(0.01, 0.99, log=True),
-        "failure": Real(1e-12, 1e-6, log=True),
-        "more_steps": Real(1, 1.5),
-        "closer_start": Real(0, 1),
+    shared: dict[str, claims.Size | claims.Field] = {
+        "d": claims.Size(3, high=9),
+        "scale": claims.Real(1e-12, 1e2, log=True),
+        "pre": claims.Spectrum("d", 0.2, 1, gap=1.2),
+        "ft": claims.Real(0.2, 8, log=True, shape="d"),
+        "in_order": claims.Choice(0.0, 1.0),
+        "lam_0": claims.Real(0.1, 4, log=True),
+        "lam_share": claims.Real(0, 0.99),
+        "rate_share": claims.Real(0.3, 0.99),
+        "slowness": claims.Choice(1.0, 1e-3, 1e-6, 1e-9),
+        "accuracy_share": claims.Real(0.01, 0.99, log=True),
+        "failure": claims.Real(1e-12, 1e-6, log=True),
+        "more_steps": claims.Real(1, 1.5),
+        "closer_start": claims.Real(0, 1),
     }
-    return Space(**{**shared, **parts})
+    return claims.Space(**{**shared, **parts})
 
 
-def ft_spectrum(x: Instance) -> Float[Array, " d"]:
+def ft_spectrum(x: claims.Instance) -> Float[Array, " d"]:
     """The features of fine-tuning: in decreasing order (main text) or in any (appendix)."""
     ordered = jnp.sort(x.ft, descending=True)
     return x.scale * jnp.where(x.in_order > 0, ordered, x.ft)
 
 
-def in_order(x: Instance) -> Number:
+def in_order(x: claims.Instance) -> Number:
     """Margin of the main text's strict order of the fine-tuning features."""
     return jnp.min(-jnp.diff(ft_spectrum(x)), initial=jnp.inf)
 
 
-def pull_back(x: Instance) -> Number:
+def pull_back(x: claims.Instance) -> Number:
     """lam, a share of lam_0."""
     return x.lam_share * x.lam_0
 
 
-def learning_rate(x: Instance) -> Number:
+def learning_rate(x: claims.Instance) -> Number:
     """eta, below 1 / (4 (lam_0 + 2) Gamma)."""
     return x.rate_share * x.slowness / (4 * (x.lam_0 + 2) * gamma(x))
 
 
-def smallest_feature(x: Instance) -> Number:
+def smallest_feature(x: claims.Instance) -> Number:
     """The least feature of pre-training or fine-tuning."""
     return jnp.minimum(jnp.min(pre_spectrum(x)), jnp.min(ft_spectrum(x)))
 
 
-def smallest_gaps(x: Instance) -> Float[Array, " d"]:
+def smallest_gaps(x: claims.Instance) -> Float[Array, " d"]:
     """min over i <= n of |pre_i - ft_i|^2, for n = 1, ..., d."""
     return jnp.minimum.accumulate((pre_spectrum(x) - ft_spectrum(x)) ** 2)
 
 
-def smallest_gap(x: Instance) -> Number:
+def smallest_gap(x: claims.Instance) -> Number:
     """min over i <= d of |pre_i - ft_i|^2."""
     return smallest_gaps(x)[-1]
 
 
-def learned_up_to(x: Instance, spectrum: Float[Array, " d"]) -> Float[Array, "stages d"]:
+def learned_up_to(x: claims.Instance, spectrum: Float[Array, " d"]) -> Float[Array, "stages d"]:
     """The first n entries of a spectrum, zeros behind, for n = 0, ..., d."""
     return jnp.tril(jnp.ones((x.d + 1, x.d)), -1) * spectrum

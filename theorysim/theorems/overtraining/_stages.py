@@ -6,8 +6,6 @@ Modes that are exactly zero stay so only in these coordinates; elsewhere roundin
 they grow. The axis of stages runs over n = 0, ..., d, the number of learned features.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 

@@ -3,8 +3,6 @@
 Runs have a leading axis of strengths, lam = 0 < lam_2 < lam_1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -13,27 +11,27 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Field, Instance, Real, Run
+from theorysim import claims
 from theorysim.systems.ideal_stages import stages_of
 from theorysim.systems.linear_modes import Tuning, limit
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import assumption_a_21 as a_21
 from theorysim.theorems.overtraining._stages import Number, diagonal, loss_against
 
-FIELDS: dict[str, Field] = {
-    "lam_0": Real(0.5, 8),
-    "lam_share": Real(0.05, 0.99),
-    "lam_ratio": Real(0.02, 0.95),
+FIELDS: dict[str, claims.Field] = {
+    "lam_0": claims.Real(0.5, 8),
+    "lam_share": claims.Real(0.05, 0.99),
+    "lam_ratio": claims.Real(0.02, 0.95),
 }
 
 
-def strengths(x: Instance) -> Float[Array, " strengths"]:
+def strengths(x: claims.Instance) -> Float[Array, " strengths"]:
     """lam = 0, lam_2, lam_1; lam_1 is a share of lam_0, lam_2 a share of lam_1."""
     largest = stage.pull_back(x)
     return jnp.stack([0 * largest, x.lam_ratio * largest, largest])
 
 
-def pair_bound(x: Instance) -> Number:
+def pair_bound(x: claims.Instance) -> Number:
     """What epsilon must stay below in part 2 of Theorem A.25."""
     _, second, first = strengths(x)
     moved = 1 / (1 + second) ** 2 - 1 / (1 + first) ** 2
@@ -41,7 +39,7 @@ def pair_bound(x: Instance) -> Number:
     return stage.smallest_gap(x) * jnp.minimum(moved, pulled) / (4000 * x.d * stage.gamma(x) ** 2)
 
 
-def both_bounds(x: Instance) -> Number:
+def both_bounds(x: claims.Instance) -> Number:
     """What epsilon must stay below in both parts of Theorem A.25."""
     return jnp.minimum(a_21.printed_bound(x), pair_bound(x))
 
@@ -66,7 +64,7 @@ class Limits(NamedTuple):
 def simulation_of(run: Callable) -> Callable:
     """The runs at all strengths, from `run(x, lam, key)`."""
 
-    def simulate(x: Instance, key) -> Tuned:
+    def simulate(x: claims.Instance, key) -> Tuned:
         theta, modes = jax.vmap(lambda lam: run(x, lam, key))(strengths(x))
         pre, ft = stage.pre_spectrum(x), stage.ft_spectrum(x)
         return Tuned(
@@ -88,7 +86,7 @@ def simulation(sizes: a_21.Sizes) -> Callable:
 def limits(swapped: bool = False) -> Callable:
     """Where the runs end; with the two spectra `swapped` in the mean."""
 
-    def predict(x: Instance) -> Limits:
+    def predict(x: claims.Instance) -> Limits:
         pre, ft = stage.pre_spectrum(x), stage.ft_spectrum(x)
         target, anchor = (pre, ft) if swapped else (ft, pre)
         tuning = Tuning(target, anchor, strengths(x)[:, None], stage.learning_rate(x))
@@ -104,6 +102,6 @@ def limits(swapped: bool = False) -> Callable:
     return predict
 
 
-def increments(r: Run) -> Float[Array, "strengths d"]:
+def increments(r: claims.Run) -> Float[Array, "strengths d"]:
     """L_pre(theta^n(K)) - L_pre(theta^(n-1)(K)) for n = 1, ..., d."""
     return jnp.diff(r.sim.pre)

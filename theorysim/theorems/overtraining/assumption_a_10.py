@@ -5,15 +5,13 @@ for a constant epsilon > 0; the minimum is taken over the learned features, i <=
 as many steps as they need, and some more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Assumption, Field, Instance, Integer, Printed, Real, Size, Theorem
+from theorysim import claims
 from theorysim.theorems.overtraining._finetuning import (
     fine_tuning_space,
     gamma,
@@ -21,28 +19,28 @@ from theorysim.theorems.overtraining._finetuning import (
     smallest_learned,
 )
 
-FIELDS: dict[str, Size | Field] = {
-    "strength": Real(0.01, 10, log=True),
-    "rate_share": Real(0.2, 1),
-    "accuracy": Real(1e-3, 10, log=True),
-    "more_steps": Integer(0, 50),
+FIELDS: dict[str, claims.Size | claims.Field] = {
+    "strength": claims.Real(0.01, 10, log=True),
+    "rate_share": claims.Real(0.2, 1),
+    "accuracy": claims.Real(1e-3, 10, log=True),
+    "more_steps": claims.Integer(0, 50),
 }
 
 
-def accuracy(x: Instance) -> Float[Array, ""]:
+def accuracy(x: claims.Instance) -> Float[Array, ""]:
     """epsilon."""
     return x.accuracy * gamma(x)
 
 
-def logarithm(x: Instance) -> Float[Array, ""]:
+def logarithm(x: claims.Instance) -> Float[Array, ""]:
     """log(100 Gamma / epsilon)."""
     return jnp.log(100 * gamma(x) / accuracy(x))
 
 
-def steps_for(logarithm: Callable[[Instance], Any], rate: float) -> Callable:
+def steps_for(logarithm: Callable[[claims.Instance], Any], rate: float) -> Callable:
     """The least number of steps K >= logarithm / (rate eta min), and some more."""
 
-    def steps(x: Instance):
+    def steps(x: claims.Instance):
         slowest = rate * learning_rate(x) * smallest_learned(x)
         least = jnp.ceil(jnp.max(logarithm(x)) / slowest)
         return jnp.maximum(least, 0).astype(int) + x.more_steps
@@ -53,21 +51,21 @@ def steps_for(logarithm: Callable[[Instance], Any], rate: float) -> Callable:
 STEPS = steps_for(logarithm, 1.0)
 
 
-def _enough(x: Instance):
+def _enough(x: claims.Instance):
     """Margin: K eta min >= log(100 Gamma / epsilon)."""
     return STEPS(x) * learning_rate(x) * smallest_learned(x) - logarithm(x)
 
 
-ASSUMPTION = Assumption(
+ASSUMPTION = claims.Assumption(
     "Assumption A.10",
-    Printed(
+    claims.Printed(
         "Assumption A.10, Appendix A.3.1", "K >= log(100 Gamma / epsilon) / (eta min{pre_i, ft_i})"
     ),
     {"Assumption A.10": _enough},
     requirements={"steps": STEPS},
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=fine_tuning_space(**FIELDS),
     simulate=lambda x, key: (),
     source=ASSUMPTION.source,

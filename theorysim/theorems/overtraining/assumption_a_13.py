@@ -5,8 +5,6 @@ constant C_1 of Lemma A.12. It shrinks with the number K of steps, and asks for 
 10 K delta > e^d. A union bound over K batches needs d + log(K / delta), which grows with K.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -16,17 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Assumption,
-    Corrected,
-    Instance,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Space,
-    Theorem,
-)
+from theorysim import claims
 from theorysim.claims.source import Source
 from theorysim.systems.batch_covariance import wishart
 
@@ -68,24 +56,24 @@ class BatchSize:
     name: str
     source: Source
     formula: Callable[..., Any]
-    accuracy: Callable[[Instance], Any] = lambda x: x.accuracy
+    accuracy: Callable[[claims.Instance], Any] = lambda x: x.accuracy
 
-    def required(self, x: Instance) -> Float[Array, ""]:
+    def required(self, x: claims.Instance) -> Float[Array, ""]:
         """What the formula asks for, possibly nothing."""
         return self.formula(x.d, x.steps, x.failure, BATCH_CONSTANT, self.accuracy(x))
 
-    def batch(self, x: Instance) -> Float[Array, ""]:
+    def batch(self, x: claims.Instance) -> Float[Array, ""]:
         """m."""
         return least_batch(x.d, self.required(x))
 
-    def covariances(self, x: Instance, key: Array) -> Float[Array, "steps d d"]:
+    def covariances(self, x: claims.Instance, key: Array) -> Float[Array, "steps d d"]:
         """Those of the run's batches, drawn from their law."""
         return sample_covariances(key, x.d, self.batch(x), x.steps)
 
     @cache  # noqa: B019  one object per version and accuracy
-    def assumption(self) -> Assumption:
+    def assumption(self) -> claims.Assumption:
         """The batch is as large as required."""
-        return Assumption(
+        return claims.Assumption(
             self.name,
             self.source,
             {self.name: lambda x: 1 - self.required(x) / self.batch(x)},
@@ -95,32 +83,36 @@ class BatchSize:
 
 AS_PRINTED = BatchSize(
     "Assumption A.13",
-    Printed("Assumption A.13, Appendix A.3.2", "m >= C_1^2 (d - log(10 K delta)) / epsilon^2"),
+    claims.Printed(
+        "Assumption A.13, Appendix A.3.2", "m >= C_1^2 (d - log(10 K delta)) / epsilon^2"
+    ),
     printed_batch,
 )
 UNION = BatchSize(
     "union bound",
-    Corrected("m >= C_1^2 (d + log(K / delta)) / epsilon^2, which grows with K"),
+    claims.Corrected("m >= C_1^2 (d + log(K / delta)) / epsilon^2, which grows with K"),
     union_batch,
 )
 
 FIELDS = {
-    "d": Size(3, high=16),
-    "steps": Size(12, high=1000),
-    "failure": Real(0.02, 0.5, log=True),
-    "accuracy": Real(1e-3, 1, log=True),
+    "d": claims.Size(3, high=16),
+    "steps": claims.Size(12, high=1000),
+    "failure": claims.Real(0.02, 0.5, log=True),
+    "accuracy": claims.Real(1e-3, 1, log=True),
 }
 
 EXISTENCE = (*AS_PRINTED.assumption().can_be_met(), *UNION.assumption().can_be_met())
 
-theorem = Theorem(
-    space=Space(**FIELDS),
+theorem = claims.Theorem(
+    space=claims.Space(**FIELDS),
     simulate=lambda x, key: (),
     source=AS_PRINTED.source,
     note="log(10 K delta) enters with the wrong sign for a union bound over K batches",
     claims=AS_PRINTED.assumption().can_be_met(),
     readings=(
-        Reading("corrected", UNION.source, claims=UNION.assumption().can_be_met(), primary=True),
+        claims.Reading(
+            "corrected", UNION.source, claims=UNION.assumption().can_be_met(), primary=True
+        ),
     ),
     survivors={
         claim.name: "a witness either exists or not: draws cannot refute existence"

@@ -6,37 +6,25 @@ Lemma A.6 takes pre_1 for the norms of the ideal factors, which are of the order
 repaired, it needs another bound. Here the stages are those of the flow from e^-tau in every mode.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Assumption,
-    Corrected,
-    Instance,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Spectrum,
-    Theorem,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining._finetuning import pre_spectrum
 from theorysim.theorems.overtraining._perturbation import perturbation_space, variance
 from theorysim.theorems.overtraining._stages import log_start_distance
 
 
-def printed_radius(x: Instance) -> Float[Array, ""]:
+def printed_radius(x: claims.Instance) -> Float[Array, ""]:
     """The largest exp(-C tau) that Assumption A.2 admits."""
     pre = pre_spectrum(x)
     mixed = pre[-1] ** 2 / (16 * x.d * pre[0] * (2 * pre[0] + variance(x)))
     return jnp.minimum(jnp.minimum(pre[0] / 2, mixed), 0.25)
 
 
-def corrected_radius(x: Instance) -> Float[Array, ""]:
+def corrected_radius(x: claims.Instance) -> Float[Array, ""]:
     """The largest exp(-C tau) for which the proof of Lemma A.6, repaired, gives its bound.
 
     The proof takes pre_1 for the norms of the ideal factors, which are at most sqrt(d pre_1)
@@ -52,30 +40,32 @@ def _close(radius: Callable) -> Callable:
     return lambda x: jnp.log(radius(x)) - log_start_distance(pre_spectrum(x), x.tau)
 
 
-AS_PRINTED = Assumption(
+AS_PRINTED = claims.Assumption(
     "Assumption A.2",
-    Printed(
+    claims.Printed(
         "Assumption A.2, Appendix A.2",
         "exp(-C tau) <= min{pre_1 / 2, 1/4, pre_d^2 / (16 d pre_1 (2 pre_1 + gamma^2))}",
     ),
     {"Assumption A.2": _close(printed_radius)},
 )
-CORRECTED = Assumption(
+CORRECTED = claims.Assumption(
     "Assumption A.2",
-    Corrected("exp(-C tau) <= pre_d^2 / (6 sqrt(d pre_1) (5 pre_1 + 2 d gamma^2))"),
+    claims.Corrected("exp(-C tau) <= pre_d^2 / (6 sqrt(d pre_1) (5 pre_1 + 2 d gamma^2))"),
     {"corrected Assumption A.2": _close(corrected_radius)},
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=perturbation_space(
-        d=Size(3, low=2, high=6), pre=Spectrum("d", 1, 10, gap=1.5), tau=Real(5, 40)
+        d=claims.Size(3, low=2, high=6),
+        pre=claims.Spectrum("d", 1, 10, gap=1.5),
+        tau=claims.Real(5, 40),
     ),
     simulate=lambda x, key: (),
     claims=AS_PRINTED.can_be_met(),
     source=AS_PRINTED.source,
     note="the three terms have different units, and Lemma A.6 fails under the assumption",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
             CORRECTED.source,
             claims=CORRECTED.can_be_met(),

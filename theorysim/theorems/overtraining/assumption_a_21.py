@@ -7,8 +7,6 @@ both compare Gamma, a feature, with epsilon, a number. So there are three versio
 instance takes its sizes from a version.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -17,15 +15,7 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
-from theorysim.claims import (
-    Assumption,
-    Corrected,
-    Instance,
-    Printed,
-    Reading,
-    Theorem,
-    strict,
-)
+from theorysim import claims
 from theorysim.claims.source import Source
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _stages as stages
@@ -38,23 +28,23 @@ MOST_STEPS = 16384
 LOG_10 = 2.302585092994046
 
 
-def printed_bound(x: Instance) -> Number:
+def printed_bound(x: claims.Instance) -> Number:
     """What epsilon must stay below."""
     gap = stage.smallest_gap(x)
     return gap / (4000 * x.d * (x.lam_0 + 1) ** 2 * stage.gamma(x) ** 2)
 
 
-def steps_as_printed(x: Instance, accuracy: Number) -> Number:
+def steps_as_printed(x: claims.Instance, accuracy: Number) -> Number:
     """Item 3: log(100 Gamma / epsilon) / min."""
     return jnp.log(100 * stage.gamma(x) / accuracy) / stage.smallest_feature(x)
 
 
-def steps_as_labelled(x: Instance, accuracy: Number) -> Number:
+def steps_as_labelled(x: claims.Instance, accuracy: Number) -> Number:
     """Assumption A.10: log(100 Gamma / epsilon) / (eta min)."""
     return steps_as_printed(x, accuracy) / stage.learning_rate(x)
 
 
-def steps_free_of_scale(x: Instance, accuracy: Number) -> Number:
+def steps_free_of_scale(x: claims.Instance, accuracy: Number) -> Number:
     """Corrected: log(100 / epsilon) / (eta min), the same in all units of the features."""
     return jnp.log(100 / accuracy) / (stage.learning_rate(x) * stage.smallest_feature(x))
 
@@ -64,54 +54,58 @@ class Sizes:
     """The sizes that a version of item 3 and the bound on epsilon of a statement allow."""
 
     source: Source
-    least_steps: Callable[[Instance, Number], Number]
-    bound: Callable[[Instance], Number] = printed_bound
+    least_steps: Callable[[claims.Instance, Number], Number]
+    bound: Callable[[claims.Instance], Number] = printed_bound
     most_steps: int = MOST_STEPS
 
-    def accuracy(self, x: Instance) -> Number:
+    def accuracy(self, x: claims.Instance) -> Number:
         """epsilon."""
         return x.accuracy_share * self.bound(x)
 
-    def needed_steps(self, x: Instance) -> Number:
+    def needed_steps(self, x: claims.Instance) -> Number:
         """The least K, at least one."""
         return jnp.maximum(self.least_steps(x, self.accuracy(x)), 1)
 
-    def steps(self, x: Instance) -> Int[Array, ""]:
+    def steps(self, x: claims.Instance) -> Int[Array, ""]:
         """K: what is needed or up to half as much again; none where that is too much to run."""
         wanted = jnp.ceil(x.more_steps * self.needed_steps(x))
         return jnp.where(wanted <= self.most_steps, wanted, 0).astype(int)
 
-    def log10_batch(self, x: Instance, steps: Any) -> Number:
+    def log10_batch(self, x: claims.Instance, steps: Any) -> Number:
         """Item 4: log10 of the least batch size; -inf where the formula asks for nothing."""
         dimensions = x.d - jnp.log(10 * x.d * steps * x.failure)
         square = BATCH_CONSTANT**2 * jnp.maximum(dimensions, 0) / self.accuracy(x) ** 2
         return jnp.log10(square) + 2 * steps * _log_growth(x) / LOG_10
 
-    def log_start(self, x: Instance, steps: Any) -> Number:
+    def log_start(self, x: claims.Instance, steps: Any) -> Number:
         """Item 5: log of the largest distance exp(-C tau) of the real to the ideal start."""
         return jnp.log(jnp.sqrt(stage.gamma(x)) * self.accuracy(x)) - steps * _log_growth(x)
 
-    def tau(self, x: Instance) -> Number:
+    def tau(self, x: claims.Instance) -> Number:
         """Scale of the initialisation of pre-training that brings the real start close enough."""
         distance = self.log_start(x, self.steps(x)) - LOG_10 * x.closer_start
         return stages.closing_tau(stage.pre_spectrum(x), distance)
 
-    def run(self, x: Instance, lam: Number, key: Array) -> tuple[Products, Modes]:
+    def run(self, x: claims.Instance, lam: Number, key: Array) -> tuple[Products, Modes]:
         """theta^n(K) at every stage, and the modes of its real start; the batch is infinite."""
         modes = stages.real_modes(stage.pre_spectrum(x), self.tau(x))
         settings = lam, stage.learning_rate(x), self.steps(x)
         return stages.fine_tuned(stage.ft_spectrum(x), modes, *settings), modes
 
     @cache  # noqa: B019  the same margins for every reading of a theorem are traced once
-    def assumption(self, strength: Callable[[Instance], Number] = stage.pull_back) -> Assumption:
+    def assumption(
+        self, strength: Callable[[claims.Instance], Number] = stage.pull_back
+    ) -> claims.Assumption:
         """The items but 4, which an infinite batch satisfies; `strength` is the largest lam."""
-        return Assumption(
+        return claims.Assumption(
             "Assumption A.21",
             self.source,
             {
-                "A.21, epsilon": strict(lambda x: jnp.log10(self.bound(x) / self.accuracy(x))),
-                "A.21.1, lam < lam_0": strict(lambda x: x.lam_0 - strength(x)),
-                "A.21.2, learning rate": strict(lambda x: 1 - x.rate_share * x.slowness),
+                "A.21, epsilon": claims.strict(
+                    lambda x: jnp.log10(self.bound(x) / self.accuracy(x))
+                ),
+                "A.21.1, lam < lam_0": claims.strict(lambda x: x.lam_0 - strength(x)),
+                "A.21.2, learning rate": claims.strict(lambda x: 1 - x.rate_share * x.slowness),
                 "A.21.3, steps": lambda x: self.steps(x) - self.least_steps(x, self.accuracy(x)),
                 "A.21.5, log10 start": self._start_margin,
             },
@@ -125,13 +119,13 @@ class Sizes:
     def reading(
         self,
         name: str,
-        simulation: Callable[[Sizes], Callable],
-        strength: Callable[[Instance], Number] = stage.pull_back,
+        simulation: Callable[["Sizes"], Callable],
+        strength: Callable[[claims.Instance], Number] = stage.pull_back,
         source: Source | None = None,
         **parts: Any,
-    ) -> Reading:
+    ) -> claims.Reading:
         """A reading of a statement under this version alone, which simulates at its sizes."""
-        return Reading(
+        return claims.Reading(
             name,
             source or self.source,
             simulate=simulation(self),
@@ -140,28 +134,28 @@ class Sizes:
             **parts,
         )
 
-    def _start_margin(self, x: Instance) -> Number:
+    def _start_margin(self, x: claims.Instance) -> Number:
         reached = stages.log_start_distance(stage.pre_spectrum(x), self.tau(x))
         return (self.log_start(x, self.steps(x)) - reached) / LOG_10
 
 
-def _log_growth(x: Instance) -> Number:
+def _log_growth(x: claims.Instance) -> Number:
     return jnp.log1p(32 * stage.learning_rate(x) * stage.gamma(x))
 
 
 AS_PRINTED = Sizes(
-    Printed("Assumption A.21, item 3", "K >= log(100 Gamma / epsilon) / min{pre_i, ft_i}"),
+    claims.Printed("Assumption A.21, item 3", "K >= log(100 Gamma / epsilon) / min{pre_i, ft_i}"),
     steps_as_printed,
 )
 AS_LABELLED = Sizes(
-    Printed(
+    claims.Printed(
         "Assumption A.21, item 3 by its label, Assumption A.10",
         "K >= log(100 Gamma / epsilon) / (eta min{pre_i, ft_i})",
     ),
     steps_as_labelled,
 )
 CORRECTED = Sizes(
-    Corrected("item 3 of Assumption A.21: K >= log(100 / epsilon) / (eta min{pre_i, ft_i})"),
+    claims.Corrected("item 3 of Assumption A.21: K >= log(100 / epsilon) / (eta min{pre_i, ft_i})"),
     steps_free_of_scale,
 )
 
@@ -171,20 +165,20 @@ NO_UNIT = "log(100 Gamma / epsilon) <= 0 asks for no step where the features are
 FREE_OF_SCALE = "K >= log(100 / epsilon) / (eta min): item 3 lacks eta and depends on the scale"
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=stage.stage_space(),
     simulate=lambda x, key: (),
     claims=AS_PRINTED.assumption().can_be_met(),
     source=AS_PRINTED.source,
     note=NO_RATE,
     readings=(
-        Reading(
+        claims.Reading(
             "item 3 as A.10",
             AS_LABELLED.source,
             claims=AS_LABELLED.assumption().can_be_met(),
             note=NO_UNIT,
         ),
-        Reading(
+        claims.Reading(
             "corrected",
             CORRECTED.source,
             claims=CORRECTED.assumption().can_be_met(),

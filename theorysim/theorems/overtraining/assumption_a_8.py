@@ -4,18 +4,16 @@ Assumption A.8 of Springer et al. (2025): 4 eta (lam + 2) Gamma < 1, with Gamma 
 of pre-training and fine-tuning. Instances take a share of the largest learning rate.
 """
 
-from __future__ import annotations
-
-from theorysim.claims import Assumption, Printed, Theorem, strict
+from theorysim import claims
 from theorysim.theorems.overtraining._finetuning import fine_tuning_space, small_rate
 
-ASSUMPTION = Assumption(
+ASSUMPTION = claims.Assumption(
     "Assumption A.8",
-    Printed("Assumption A.8, Appendix A.3.1", "4 eta (lam + 2) Gamma < 1"),
-    {"Assumption A.8": strict(small_rate)},
+    claims.Printed("Assumption A.8, Appendix A.3.1", "4 eta (lam + 2) Gamma < 1"),
+    {"Assumption A.8": claims.strict(small_rate)},
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=fine_tuning_space(),
     simulate=lambda x, key: (),
     source=ASSUMPTION.source,

@@ -6,12 +6,10 @@ the ideal states: under Gaussian noise, where the increments change sign once, a
 to a spectrum in any order, where they need not.
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Finding, Instance, Mutant, Reading, Real, Size, Theorem, equal
+from theorysim import claims
 from theorysim.systems.ideal_stages import inflection_point, last_descent
 from theorysim.theorems.overtraining._finetuning import (
     factors,
@@ -25,12 +23,12 @@ from theorysim.theorems.overtraining._perturbation import perturbed_loss
 from theorysim.theorems.overtraining._stages import fine_tuned, ideal_modes, loss_against
 
 
-def _simulate_noise(x: Instance, key):
+def _simulate_noise(x: claims.Instance, key):
     modes = ideal_modes(pre_spectrum(x))[1:]
     return jax.vmap(lambda w: perturbed_loss(x, factors(x, w)))(modes)
 
 
-def _simulate_fine_tuning(x: Instance, key):
+def _simulate_fine_tuning(x: claims.Instance, key):
     modes = ideal_modes(pre_spectrum(x))[1:]
     theta = fine_tuned(ft_spectrum(x), modes, pull_back(x), learning_rate(x), x.steps)
     return loss_against(theta, pre_spectrum(x))
@@ -48,24 +46,26 @@ def _point(definition):
 
 
 def _agree(definition):
-    return (equal("the same point", _point(definition), _point(last_descent)),)
+    return (claims.equal("the same point", _point(definition), _point(last_descent)),)
 
 
-theorem = Theorem(
-    space=fine_tuning_space(steps=Size(200, high=20_000), noise=Real(0.1, 100, log=True)),
+theorem = claims.Theorem(
+    space=fine_tuning_space(
+        steps=claims.Size(200, high=20_000), noise=claims.Real(0.1, 100, log=True)
+    ),
     simulate=_simulate_fine_tuning,
     claims=_agree(inflection_point),
     printed="after fine-tuning",
-    source=Finding("whether Definition 4.2 and Theorem A.25 define the same point"),
+    source=claims.Finding("whether Definition 4.2 and Theorem A.25 define the same point"),
     note="after fine-tuning to features in no order the loss may turn several times",
     readings=(
-        Reading(
+        claims.Reading(
             "under Gaussian noise",
-            Finding("the same question where the modification is noise, as in Section 4.2"),
+            claims.Finding("the same question where the modification is noise, as in Section 4.2"),
             simulate=_simulate_noise,
             primary=True,
             note="they agree where the loss turns only once, which fine-tuning does not ensure",
         ),
     ),
-    mutants=(Mutant("the last rise", simulate=_simulate_noise, claims=_agree(_last_rise)),),
+    mutants=(claims.Mutant("the last rise", simulate=_simulate_noise, claims=_agree(_last_rise)),),
 )

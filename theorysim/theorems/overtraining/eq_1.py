@@ -7,25 +7,12 @@ d gamma^2 (s_2^2 |W_1|_F^2 + s_1^2 |W_2|_F^2) + d^3 gamma^4 s_1^2 s_2^2, which l
 quadratic approximation gamma^2 Tr(Sigma Hessian) / 2 that Appendix D compares it with.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Finding,
-    Gaussian,
-    Instance,
-    Mutant,
-    Real,
-    Size,
-    Space,
-    Theorem,
-    at_least,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 
 DRAWS = 64  # per key
@@ -38,11 +25,11 @@ class Rise(NamedTuple):
     quadratic: jax.Array
 
 
-def _loss(x: Instance):
+def _loss(x: claims.Instance):
     return lambda weights: jnp.sum((dot(weights[0], weights[1]) - x.target) ** 2)
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     # Each draw comes with its negative: the same law, without the noise of the odd terms.
     half = x.gamma * x.scales[:, None, None] * jax.random.normal(key, (DRAWS // 2, 2, x.d, x.d))
     moved = x.weights + jnp.concatenate([half, -half])
@@ -52,7 +39,7 @@ def simulate(x: Instance, key):
 def _predict(layer_of: tuple[int, int]):
     """The rise; `layer_of[j]` is the layer whose scale multiplies the norm of W_{j + 1}."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         size = x.weights.size
         hessian = jax.hessian(_loss(x))(x.weights).reshape(size, size)
         spread = jnp.repeat(x.scales**2, x.d**2)
@@ -66,26 +53,26 @@ def _predict(layer_of: tuple[int, int]):
     return predict
 
 
-theorem = Theorem(
-    space=Space(
-        d=Size(3, high=16),
-        weights=Gaussian(2, "d", "d"),
-        target=Gaussian("d", "d"),
-        scales=Real(0.1, 10, log=True, shape=2),
-        gamma=Real(0.01, 1, log=True),
+theorem = claims.Theorem(
+    space=claims.Space(
+        d=claims.Size(3, high=16),
+        weights=claims.Gaussian(2, "d", "d"),
+        target=claims.Gaussian("d", "d"),
+        scales=claims.Real(0.1, 10, log=True, shape=2),
+        gamma=claims.Real(0.01, 1, log=True),
     ),
     simulate=simulate,
     predict=_predict((1, 0)),
     printed="for a two-layer linear network",
-    source=Finding("what the noise of Eq. 1 does to the loss of the networks of Section 4"),
+    source=claims.Finding("what the noise of Eq. 1 does to the loss of the networks of Section 4"),
     keys=128,
     claims=(
-        equal("expected rise", lambda r: r.mean(r.sim), lambda r: r.theory.exact),
-        at_least(
+        claims.equal("expected rise", lambda r: r.mean(r.sim), lambda r: r.theory.exact),
+        claims.at_least(
             "above its quadratic approximation",
             lambda r: r.theory.exact,
             lambda r: r.theory.quadratic,
         ),
     ),
-    mutants=(Mutant("every layer meets its own scale", predict=_predict((0, 1))),),
+    mutants=(claims.Mutant("every layer meets its own scale", predict=_predict((0, 1))),),
 )

@@ -4,23 +4,12 @@ Eqs. 10 and 11 of Springer et al. (2025), for any weights, any anchor and any ba
 step at once from their old values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax
 import optax
 
-from theorysim.claims import (
-    Corrected,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Theorem,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.descent import descend_to
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._batch import (
@@ -38,7 +27,7 @@ from theorysim.theorems.overtraining._finetuning import (
 )
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     optimiser = optax.sgd(learning_rate(x))
     return descend_to(lambda factors: batch_loss(x, factors, x.inputs), weights(x), optimiser, 1)
 
@@ -46,7 +35,7 @@ def simulate(x: Instance, key):
 def _predict(second_error: Callable, share: float = 1.0) -> Callable:
     """Eqs. 10 and 11; `second_error(error, S)` is what stands behind W_1^T in Eq. 11."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         first, second = weights(x)
         rate = 2 * share * learning_rate(x)
         batch_covariance = covariance(x.inputs)
@@ -68,27 +57,29 @@ def _covariance_last(error: jax.Array, batch_covariance: jax.Array):
     return dot(error, batch_covariance)
 
 
-theorem = Theorem(
-    space=batch_space(inputs=Gaussian("batch", "d")),
+theorem = claims.Theorem(
+    space=batch_space(inputs=claims.Gaussian("batch", "d")),
     simulate=simulate,
     predict=_predict(_covariance_first),
-    source=Printed(
+    source=claims.Printed(
         "Eqs. 10 and 11, Appendix A.1",
         "W_2(k+1) = W_2(k) - 2 eta W_1(k)^T Sigma_k (theta(k) - A^ft) - 2 eta lam W_1^T (...)",
     ),
     note="Eq. 11 multiplies the error by the batch's covariance from the wrong side",
     claims=(
-        equal("W_1 (Eq. 10)", lambda r: r.sim[0], lambda r: r.theory[0]),
-        equal("W_2 (Eq. 11)", lambda r: r.sim[1], lambda r: r.theory[1]),
+        claims.equal("W_1 (Eq. 10)", lambda r: r.sim[0], lambda r: r.theory[0]),
+        claims.equal("W_2 (Eq. 11)", lambda r: r.sim[1], lambda r: r.theory[1]),
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("Eq. 11 has (theta - A^ft) Sigma_k in place of Sigma_k (theta - A^ft)"),
+            claims.Corrected(
+                "Eq. 11 has (theta - A^ft) Sigma_k in place of Sigma_k (theta - A^ft)"
+            ),
             predict=_predict(_covariance_last),
             primary=True,
             note="Eq. 11 has the covariance on the wrong side of theta - A^ft",
         ),
     ),
-    mutants=(Mutant("half the gradient", predict=_predict(_covariance_last, share=0.5)),),
+    mutants=(claims.Mutant("half the gradient", predict=_predict(_covariance_last, share=0.5)),),
 )

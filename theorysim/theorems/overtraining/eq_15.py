@@ -5,15 +5,13 @@ Eq. 15 of Springer et al. (2025) and the display after Lemma A.5. With D = diag(
 = L(n) + 2 d gamma^2 |D|_F^2 + E |alpha beta|_F^2, where E |alpha beta|_F^2 = d^3 gamma^4.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Run, Theorem, equal
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._finetuning import ideal_start, learned, pre_spectrum
 from theorysim.theorems.overtraining._perturbation import (
@@ -47,7 +45,7 @@ def _mean_square(matrices: jax.Array):
     return jnp.mean(jnp.sum(matrices**2, axis=(-2, -1)))
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     normal = jax.random.normal(key, (2, DRAWS, x.d, x.d))
     alpha, beta = jnp.sqrt(variance(x)) * normal
     modes = jnp.sqrt(learned(x, pre_spectrum(x)))
@@ -62,7 +60,7 @@ def simulate(x: Instance, key):
 def _predict(share: float):
     """The terms of the two displays; a `share` of the noise in the layers."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         pre = pre_spectrum(x)
         return Terms(
             loss=jnp.sum((learned(x, pre) - pre) ** 2),
@@ -74,36 +72,36 @@ def _predict(share: float):
     return predict
 
 
-def _perturbed(r: Run):
+def _perturbed(r: claims.Run):
     return r.mean(r.sim.perturbed)
 
 
-def _quartic(r: Run):
+def _quartic(r: claims.Run):
     return r.mean(r.sim.alpha_beta)
 
 
-def _split(r: Run):
+def _split(r: claims.Run):
     layers = r.mean(r.sim.alpha_d) + r.mean(r.sim.d_beta)
     return r.theory.loss + r.theory.share * layers + _quartic(r)
 
 
-def _summed(r: Run):
+def _summed(r: claims.Run):
     return r.theory.loss + r.theory.linear + _quartic(r)
 
 
-theorem = Theorem(
-    space=perturbation_space(scale=Real(1e-8, 1e2, log=True)),
+theorem = claims.Theorem(
+    space=perturbation_space(scale=claims.Real(1e-8, 1e2, log=True)),
     simulate=simulate,
     predict=_predict(1.0),
-    source=Printed(
+    source=claims.Printed(
         "Eq. 15 and the display after Lemma A.5, Appendix A.2",
         "L~(ideal^n) = L(ideal^n) + 2 d gamma^2 |(Sigma^{pre,n})^(1/2)|_F^2 + E |alpha beta|_F^2",
     ),
     keys=256,
     claims=(
-        equal("Eq. 15", _perturbed, _split),
-        equal("after Lemma A.5", _perturbed, _summed),
-        equal("E |alpha beta|^2", _quartic, lambda r: r.theory.quartic),
+        claims.equal("Eq. 15", _perturbed, _split),
+        claims.equal("after Lemma A.5", _perturbed, _summed),
+        claims.equal("E |alpha beta|^2", _quartic, lambda r: r.theory.quartic),
     ),
-    mutants=(Mutant("one of the two layers is disturbed", predict=_predict(0.5)),),
+    mutants=(claims.Mutant("one of the two layers is disturbed", predict=_predict(0.5)),),
 )

@@ -7,42 +7,18 @@ on the loss of every batch, and the rule that Eqs. 10 and 11 print. Batches are 
 covariances, from their law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Real,
-    Run,
-    Size,
-    Theorem,
-    equal,
-    scales_as,
-)
+from theorysim import claims
 from theorysim.numerics.descent import iterate
 from theorysim.numerics.products import dot
-from theorysim.theorems.overtraining._finetuning import (
-    Factors,
-    fine_tuning_space,
-    ideal_start,
-)
-from theorysim.theorems.overtraining._runs import (
-    fine_tune,
-    fine_tune_on,
-    printed_step,
-    run_printed,
-)
-from theorysim.theorems.overtraining.assumption_a_13 import (
-    sample_covariances,
-)
+from theorysim.theorems.overtraining._finetuning import Factors, fine_tuning_space, ideal_start
+from theorysim.theorems.overtraining._runs import fine_tune, fine_tune_on, printed_step, run_printed
+from theorysim.theorems.overtraining.assumption_a_13 import sample_covariances
 
 BATCH_SIZES = (64, 512, 4096, 32768)
 
@@ -55,14 +31,14 @@ class Runs(NamedTuple):
     printed: Factors
 
 
-def _anchor(x: Instance):
+def _anchor(x: claims.Instance):
     """theta^n(0): the product of factors that miss the ideal ones by a little."""
     first, second = ideal_start(x)
     away = x.closeness * jnp.sqrt(x.scale)
     return dot(first + away * x.first, second + away * x.second)
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     covariances = sample_covariances(key, x.d, x.m, x.steps)
     run = (x, ideal_start(x), _anchor(x))
     return Runs(
@@ -73,7 +49,7 @@ def simulate(x: Instance, key):
 
 
 def _predict(rate_factor: float):
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         """Eqs. 16 and 17."""
 
         def step(state):
@@ -85,40 +61,40 @@ def _predict(rate_factor: float):
     return predict
 
 
-def _deviation(run: Factors, r: Run):
+def _deviation(run: Factors, r: claims.Run):
     """The distance to the infinite batch, in norm over both factors and all steps."""
     squares = [(s - t) ** 2 for s, t in zip(run, r.theory)]
     return jnp.sqrt(sum(jnp.sum(square, axis=(-3, -2, -1)) for square in squares))
 
 
 def _approaches(name: str, run: Callable):
-    return scales_as(
+    return claims.scales_as(
         name, lambda r: _deviation(run(r.sim), r), over={"m": BATCH_SIZES}, exponent=-0.5
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=fine_tuning_space(
-        steps=Size(10, high=1000),
-        m=Real(16, 1e6, log=True),
-        closeness=Real(1e-8, 1e-2, log=True),
-        first=Gaussian("d", "d"),
-        second=Gaussian("d", "d"),
+        steps=claims.Size(10, high=1000),
+        m=claims.Real(16, 1e6, log=True),
+        closeness=claims.Real(1e-8, 1e-2, log=True),
+        first=claims.Gaussian("d", "d"),
+        second=claims.Gaussian("d", "d"),
     ),
     simulate=simulate,
     predict=_predict(1.0),
-    source=Printed(
+    source=claims.Printed(
         "Eqs. 16 and 17, Appendix A.3",
         "W_1(k+1) = W_1(k) - 2 eta (theta - A^ft) W_2^T - 2 eta lam (theta - theta^n(0)) W_2^T",
     ),
     keys=4,
     claims=(
-        equal(
+        claims.equal(
             "W_1 (Eq. 16) is descent on the population's loss",
             lambda r: r.sim.population[0],
             lambda r: r.theory[0],
         ),
-        equal(
+        claims.equal(
             "W_2 (Eq. 17) is descent on the population's loss",
             lambda r: r.sim.population[1],
             lambda r: r.theory[1],
@@ -126,5 +102,5 @@ theorem = Theorem(
         _approaches("descent on batches tends to it", lambda runs: runs.batches),
         _approaches("the printed rule tends to it", lambda runs: runs.printed),
     ),
-    mutants=(Mutant("half the gradient", predict=_predict(0.5)),),
+    mutants=(claims.Mutant("half the gradient", predict=_predict(0.5)),),
 )

@@ -6,15 +6,13 @@ covariance of the batch B; on average |theta - A^ft|_F^2 + lam |theta - theta^n(
 the main text prints this population form at once.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Theorem, equal
+from theorysim import claims
 from theorysim.theorems.overtraining._batch import (
     anchor,
     batch_loss,
@@ -22,9 +20,7 @@ from theorysim.theorems.overtraining._batch import (
     covariance,
     weights,
 )
-from theorysim.theorems.overtraining._runs import (
-    fine_tuning_loss,
-)
+from theorysim.theorems.overtraining._runs import fine_tuning_loss
 
 BATCHES = 16  # per key
 
@@ -39,7 +35,7 @@ class Losses(NamedTuple):
 def _simulate(lost_inputs: int):
     """The losses; the covariance divides by the number of inputs less `lost_inputs`."""
 
-    def simulate(x: Instance, key) -> Losses:
+    def simulate(x: claims.Instance, key) -> Losses:
         inputs = jax.random.normal(key, (BATCHES, x.batch, x.d))
         trace_form = fine_tuning_loss(x, anchor(x))
         share = x.batch / (x.batch - lost_inputs)
@@ -51,29 +47,29 @@ def _simulate(lost_inputs: int):
     return simulate
 
 
-def predict(x: Instance):
+def predict(x: claims.Instance):
     return fine_tuning_loss(x, anchor(x))(weights(x))
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=batch_space(),
     simulate=_simulate(lost_inputs=0),
     predict=predict,
     keys=128,
-    source=Printed(
+    source=claims.Printed(
         "Eq. 9 and the displays after it, Appendix A.1",
         "L_ft(theta; B_k) = Tr((theta - A^ft)^T (theta - A^ft) Sigma_k) + lam |theta - theta(0)|^2",
     ),
     claims=(
-        equal("a batch has the trace form", lambda r: r.sim.batch, lambda r: r.sim.trace),
-        equal(
+        claims.equal("a batch has the trace form", lambda r: r.sim.batch, lambda r: r.sim.trace),
+        claims.equal(
             "the average batch has the population's loss",
             lambda r: r.mean(jnp.mean(r.sim.batch, axis=1)),
             lambda r: r.theory,
         ),
     ),
     mutants=(
-        Mutant("the loss is halved", predict=lambda x: predict(x) / 2),
-        Mutant("the covariance divides by m - 1", simulate=_simulate(lost_inputs=1)),
+        claims.Mutant("the loss is halved", predict=lambda x: predict(x) / 2),
+        claims.Mutant("the covariance divides by m - 1", simulate=_simulate(lost_inputs=1)),
     ),
 )

@@ -3,40 +3,38 @@
 Eq. 4 of Springer et al. (2025): E |theta x - A^pre x|^2 = |theta - A^pre|_F^2 for x ~ N(0, I_d).
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Mutant, Printed, Size, Space, Theorem, equal
+from theorysim import claims
 from theorysim.numerics.products import dot
 
 DRAWS = 128  # per key
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     inputs = jax.random.normal(key, (DRAWS, x.d))
     outputs = dot(dot(inputs, x.second.T), x.first.T)
     return jnp.mean(jnp.sum((outputs - dot(inputs, x.target.T)) ** 2, axis=1))
 
 
-def predict(x: Instance):
+def predict(x: claims.Instance):
     return jnp.sum((dot(x.first, x.second) - x.target) ** 2)
 
 
-theorem = Theorem(
-    space=Space(
-        d=Size(4),
-        first=Gaussian("d", "d"),
-        second=Gaussian("d", "d"),
-        target=Gaussian("d", "d"),
+theorem = claims.Theorem(
+    space=claims.Space(
+        d=claims.Size(4),
+        first=claims.Gaussian("d", "d"),
+        second=claims.Gaussian("d", "d"),
+        target=claims.Gaussian("d", "d"),
     ),
     simulate=simulate,
-    source=Printed(
+    source=claims.Printed(
         "Eq. 4, Appendix A.1", "L_pre(theta) = E |theta x - A^pre x|^2 = |theta - A^pre|_F^2"
     ),
     predict=predict,
     keys=256,
-    claims=(equal("expected loss", lambda r: r.mean(r.sim), lambda r: r.theory),),
-    mutants=(Mutant("the loss is halved", predict=lambda x: predict(x) / 2),),
+    claims=(claims.equal("expected loss", lambda r: r.mean(r.sim), lambda r: r.theory),),
+    mutants=(claims.Mutant("the loss is halved", predict=lambda x: predict(x) / 2),),
 )

@@ -6,25 +6,13 @@ from any start. From W_1 = W_2 = exp(-tau) I the product is that of the exact so
 flows, whatever the singular vectors: U = V = I, U = V or independent ones.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Real,
-    Run,
-    Theorem,
-    decreasing,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.flow import gradient_flow, statement_options
 from theorysim.numerics.products import dot
 from theorysim.systems.balanced_flow import balanced_flow
@@ -55,7 +43,7 @@ class Theory(NamedTuple):
     product: Float[Array, "times d d"]
 
 
-def _horizons(x: Instance):
+def _horizons(x: claims.Instance):
     """How long the flow from anywhere and the one from the identity are followed.
 
     The first for the time scale of the fastest feature, the second for a number of half-times of
@@ -64,11 +52,11 @@ def _horizons(x: Instance):
     return jnp.stack([1 / x.sigma[0], x.half_times * x.tau / (2 * x.sigma[-1])])
 
 
-def _times(x: Instance):
+def _times(x: claims.Instance):
     return _horizons(x)[:, None] * jnp.linspace(0, 1, TIMES, dtype=x.tau.dtype)
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     loss = pretraining_loss(x)
     anywhere = (x.first, x.second)
     starts = jax.tree.map(lambda *w: jnp.stack(w), anywhere, identity_start(x))
@@ -89,7 +77,7 @@ def simulate(x: Instance, key):
 def _predict(speed: float):
     """The printed field times `speed`, and the exact product of the flow at that speed."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         error = dot(x.first, x.second) - target(x)
         exact = balanced_flow(*identity_start(x), decomposition(x), speed * _times(x)[1])
         field = -2 * speed * dot(error, x.second.T), -2 * speed * dot(x.first.T, error)
@@ -102,49 +90,49 @@ def _transposed(matrices: Float[Array, "times d d"]):
     return jnp.swapaxes(matrices, -1, -2)
 
 
-def _inner_grams(r: Run):
+def _inner_grams(r: claims.Run):
     """W_1^T W_1 - W_2 W_2^T along the flow from anywhere."""
     first, second = r.sim.anywhere
     return dot(_transposed(first), first) - dot(second, _transposed(second))
 
 
-def _outer_grams(r: Run):
+def _outer_grams(r: claims.Run):
     """W_1 W_1^T - W_2^T W_2, with the transposes misplaced."""
     first, second = r.sim.anywhere
     return dot(first, _transposed(first)) - dot(_transposed(second), second)
 
 
 def _conserved(difference):
-    return equal("conservation", difference, lambda r: difference(r)[:1])
+    return claims.equal("conservation", difference, lambda r: difference(r)[:1])
 
 
-FALLS = decreasing("the loss falls", lambda r: r.sim.loss)
+FALLS = claims.decreasing("the loss falls", lambda r: r.sim.loss)
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=pretraining_space(
-        tau=Real(1, 6),
-        half_times=Real(0.5, 2),
-        first=Gaussian("d", "d"),
-        second=Gaussian("d", "d"),
+        tau=claims.Real(1, 6),
+        half_times=claims.Real(0.5, 2),
+        first=claims.Gaussian("d", "d"),
+        second=claims.Gaussian("d", "d"),
     ),
     simulate=simulate,
     predict=_predict(1.0),
-    source=Printed(
+    source=claims.Printed(
         "Eqs. 5 and 6, Appendix A.1",
         "dW_1/dt = -2 (theta - A^pre) W_2^T, dW_2/dt = -2 W_1^T (theta - A^pre)",
     ),
     note="conservation, decrease and the exact product are consequences that the paper leaves out",
     integrates=True,
     claims=(
-        equal("W_1 (Eq. 5)", lambda r: r.sim.field[0], lambda r: r.theory.field[0]),
-        equal("W_2 (Eq. 6)", lambda r: r.sim.field[1], lambda r: r.theory.field[1]),
+        claims.equal("W_1 (Eq. 5)", lambda r: r.sim.field[0], lambda r: r.theory.field[0]),
+        claims.equal("W_2 (Eq. 6)", lambda r: r.sim.field[1], lambda r: r.theory.field[1]),
         _conserved(_inner_grams),
         FALLS,
-        equal("exact product", lambda r: r.sim.product, lambda r: r.theory.product),
+        claims.equal("exact product", lambda r: r.sim.product, lambda r: r.theory.product),
     ),
     mutants=(
-        Mutant("half the gradient", predict=_predict(0.5)),
-        Mutant("transposes misplaced", claims=(_conserved(_outer_grams),)),
-        Mutant("flow up the gradient", claims=(FALLS.reversed(),)),
+        claims.Mutant("half the gradient", predict=_predict(0.5)),
+        claims.Mutant("transposes misplaced", claims=(_conserved(_outer_grams),)),
+        claims.Mutant("flow up the gradient", claims=(FALLS.reversed(),)),
     ),
 )

@@ -5,15 +5,13 @@ rotated entries and of roots of features, and finds a number of steps sufficient
 depends on the unit of the features.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Theorem, at_most
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import lemma_a_11 as statement
@@ -29,7 +27,7 @@ class Entries(NamedTuple):
 
 
 def _simulate(steps: Callable) -> Callable:
-    def simulate(x: Instance, key) -> Entries:
+    def simulate(x: claims.Instance, key) -> Entries:
         early = statement.run_for(x, statement.start(x), x.more_steps)
         late = statement.run_for(x, early, steps(x) - x.more_steps)
         firsts = early.first, late.first
@@ -41,7 +39,7 @@ def _simulate(steps: Callable) -> Callable:
     return simulate
 
 
-def _printed_logarithm(x: Instance):
+def _printed_logarithm(x: claims.Instance):
     """log(100 sqrt(Gamma) |pre_i - ft_i| / epsilon), per learned mode."""
     difference = jnp.abs(ft.pre_spectrum(x) - ft.ft_spectrum(x))
     return jnp.log(ft.learned(x, 100 * jnp.sqrt(ft.gamma(x)) * difference / accuracy(x)))
@@ -63,8 +61,10 @@ def _displays(entries: Callable, root: Callable, speed: float = 2, share: float 
 
     learned = statement.is_learned
     return (
-        at_most("P1: contraction by 1 - 2 eta min", distance(0), bound, where=learned),
-        at_most("P2: steps for epsilon / (100 sqrt(Gamma))", distance(1), radius, where=learned),
+        claims.at_most("P1: contraction by 1 - 2 eta min", distance(0), bound, where=learned),
+        claims.at_most(
+            "P2: steps for epsilon / (100 sqrt(Gamma))", distance(1), radius, where=learned
+        ),
     )
 
 
@@ -72,22 +72,24 @@ def _of_modes(**slips: float) -> tuple:
     return _displays(lambda sim: sim.rotated, jnp.sqrt, **slips)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=statement.theorem.space,
     assumes=(A_8,),
     simulate=_simulate(steps_for(_printed_logarithm, 2.0)),
     predict=statement.AS_PRINTED,
     claims=_displays(lambda sim: sim.given, lambda feature: feature),
-    source=Printed(
+    source=claims.Printed(
         "proof of Lemma A.11",
         "|W_1(K)_ii - (pre_i + lam ft_i) / (1 + lam)| <= (1 - 2 eta min)^K |pre_i - ...|",
     ),
     printed="proof displays",
     note="the displays compare entries of W_1, neither rotated nor squared, with features",
     readings=(
-        Reading(
+        claims.Reading(
             "proof displays, corrected",
-            Corrected("(U^T W_1)_ii, roots of features, K >= log(100 Gamma / eps) / (2 eta min)"),
+            claims.Corrected(
+                "(U^T W_1)_ii, roots of features, K >= log(100 Gamma / eps) / (2 eta min)"
+            ),
             predict=statement.MINIMISER,
             simulate=_simulate(steps_for(logarithm, 2.0)),
             claims=_of_modes(),
@@ -96,7 +98,7 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("the two spectra swapped", predict=statement.AS_PRINTED),
-        Mutant("twice as fast, a tenth as far", claims=_of_modes(speed=4, share=0.001)),
+        claims.Mutant("the two spectra swapped", predict=statement.AS_PRINTED),
+        claims.Mutant("twice as fast, a tenth as far", claims=_of_modes(speed=4, share=0.001)),
     ),
 )

@@ -7,39 +7,27 @@ Large deviations of the largest eigenvalue at m = d + log(1/delta) need C_1 >= 4
 Gaussian comparison of extreme singular values shows that 9.2 is enough; 5 withstands the check.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Instance,
-    Mutant,
-    Printed,
-    Real,
-    Size,
-    Space,
-    Theorem,
-    exists_constant,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.systems.batch_covariance import wishart
 from theorysim.theorems.overtraining._finetuning import op_norm
 from theorysim.theorems.overtraining.assumption_a_13 import BATCH_CONSTANT
 
 
-def _requirement(x: Instance):
+def _requirement(x: claims.Instance):
     return x.d + jnp.log(1 / x.failure)
 
 
-def _batch(x: Instance):
+def _batch(x: claims.Instance):
     return jnp.ceil(x.batch_ratio * _requirement(x))
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     return wishart(key, x.d, _batch(x))
 
 
-def predict(x: Instance):
+def predict(x: claims.Instance):
     return jnp.sqrt(_requirement(x) / _batch(x))
 
 
@@ -51,27 +39,26 @@ def _quantile(r):
     return jnp.quantile(_deviation(r), 1 - r.x.failure, axis=0)
 
 
-theorem = Theorem(
-    space=Space(
-        d=Size(3, high=64),
-        failure=Real(0.01, 0.5, log=True),
-        batch_ratio=Real(1, 1000, log=True),
+theorem = claims.Theorem(
+    space=claims.Space(
+        d=claims.Size(3, high=64),
+        failure=claims.Real(0.01, 0.5, log=True),
+        batch_ratio=claims.Real(1, 1000, log=True),
     ),
     hypotheses={"m >= d + log(1/delta)": lambda x: _batch(x) - _requirement(x)},
     simulate=simulate,
     predict=predict,
-    source=Printed(
-        "Lemma A.12",
-        "|Sigma_k - I|_op <= C_1 sqrt((d + log(1/delta)) / m), m >= d + log(1/delta)",
+    source=claims.Printed(
+        "Lemma A.12", "|Sigma_k - I|_op <= C_1 sqrt((d + log(1/delta)) / m), m >= d + log(1/delta)"
     ),
     claims=(
-        with_probability(
+        claims.with_probability(
             "C_1 = 5 is enough",
             _deviation,
             lambda r: BATCH_CONSTANT * r.theory,
             at_least=lambda r: 1 - r.x.failure,
         ),
-        exists_constant(
+        claims.exists_constant(
             "some C_1 is enough",
             _quantile,
             lambda r: r.theory,
@@ -82,7 +69,7 @@ theorem = Theorem(
             },
         ),
     ),
-    mutants=(Mutant("without the root", predict=lambda x: _requirement(x) / _batch(x)),),
+    mutants=(claims.Mutant("without the root", predict=lambda x: _requirement(x) / _batch(x)),),
     keys=1024,
     instances=32,
 )

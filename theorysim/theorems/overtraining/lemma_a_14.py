@@ -6,21 +6,11 @@ bound over K batches needs log(K / delta), which grows with K; the assumption as
 with K and asks for nothing once 10 K delta > e^d, whatever the constant.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Corrected,
-    Mutant,
-    Printed,
-    Reading,
-    Space,
-    Theorem,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining._finetuning import op_norm
 from theorysim.theorems.overtraining.assumption_a_13 import AS_PRINTED, FIELDS, UNION, union_batch
 
@@ -29,14 +19,14 @@ def _linear_batch(d, steps, failure, constant, accuracy):
     return union_batch(d, steps, failure, constant, accuracy) * accuracy
 
 
-theorem = Theorem(
-    space=Space(**FIELDS),
+theorem = claims.Theorem(
+    space=claims.Space(**FIELDS),
     assumes=(AS_PRINTED.assumption(),),
     simulate=lambda x, key: AS_PRINTED.covariances(x, key),
-    source=Printed("Lemma A.14", "for all k <= K, |Sigma_k - I_d|_op <= epsilon"),
+    source=claims.Printed("Lemma A.14", "for all k <= K, |Sigma_k - I_d|_op <= epsilon"),
     note="the batches of Assumption A.13 as printed are too small, or as small as one likes",
     claims=(
-        with_probability(
+        claims.with_probability(
             "all covariances within epsilon of I",
             lambda r: op_norm(r.sim - jnp.eye(r.x.d)),
             lambda r: r.x.accuracy,
@@ -44,9 +34,9 @@ theorem = Theorem(
         ),
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("m >= C_1^2 (d + log(K / delta)) / epsilon^2"),
+            claims.Corrected("m >= C_1^2 (d + log(K / delta)) / epsilon^2"),
             assumes=(UNION.assumption(),),
             simulate=lambda x, key: UNION.covariances(x, key),
             primary=True,
@@ -54,7 +44,7 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "m in proportion to 1/epsilon",
             simulate=lambda x, key: replace(UNION, formula=_linear_batch).covariances(x, key),
         ),

@@ -6,14 +6,12 @@ gradient descent on the batch's loss; Eq. 11 as printed has the covariance on th
 error, and a reading of its own takes it to the letter.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Real, Theorem, at_most, equal
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
@@ -26,13 +24,13 @@ class Displays(NamedTuple):
     norms: Float[Array, ""]
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     weights = one.state(x, x.left, x.right)
     covariance = one.near_identity(x, x.accuracy)
     return one.descended(x, weights), one.descended(x, weights, covariance)
 
 
-def simulate_printed(x: Instance, key):
+def simulate_printed(x: claims.Instance, key):
     """Both steps to the letter."""
     weights = one.state(x, x.left, x.right)
     covariance = one.near_identity(x, x.accuracy)
@@ -42,7 +40,7 @@ def simulate_printed(x: Instance, key):
 def _predict(share: float):
     """The first two displays of the proof, for W_1."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         first, second = one.state(x, x.left, x.right)
         error = dot(first, second) - ft.assembled(x, ft.ft_spectrum(x))
         deviation = x.accuracy * one.direction(x)
@@ -66,26 +64,26 @@ def _within(constant: float, power: float = 1.5) -> tuple:
         return constant * ft.learning_rate(r.x) * r.x.accuracy * ft.gamma(r.x) ** power
 
     return (
-        at_most("C1: the distance of W_1", _distance(0), bound),
-        at_most("C2: the distance of W_2", _distance(1), bound),
+        claims.at_most("C1: the distance of W_1", _distance(0), bound),
+        claims.at_most("C2: the distance of W_2", _distance(1), bound),
     )
 
 
 # The first factors stay on two sides of P1, for their digits.
 DISPLAYS = (
-    equal(
+    claims.equal(
         "P1: the difference of W_1 is a product",
         lambda r: r.sim[0][0],
         lambda r: r.sim[1][0] + r.theory.difference,
     ),
-    at_most("P2: and at most the product of norms", _distance(0), lambda r: r.theory.norms),
+    claims.at_most("P2: and at most the product of norms", _distance(0), lambda r: r.theory.norms),
 )
 
 
 BOTH = ("steps down the gradient", "Eq. 11 as printed")
 
-theorem = Theorem(
-    space=one.one_step_space(accuracy=Real(1e-5, 0.9, log=True)),
+theorem = claims.Theorem(
+    space=one.one_step_space(accuracy=claims.Real(1e-5, 0.9, log=True)),
     hypotheses={
         "well conditioned": lambda x: one.well_conditioned(x, one.state(x, x.left, x.right)),
         "the event of Lemma A.14": lambda x: 1 - jnp.max(jnp.abs(x.deviation)),
@@ -93,19 +91,21 @@ theorem = Theorem(
     simulate=simulate,
     predict=_predict(1.0),
     claims=(*_within(32), *DISPLAYS),
-    source=Printed("Lemma A.15", "|W_j(k+1) - W_j'(k+1)|_op <= 32 eta epsilon Gamma^(3/2)"),
+    source=claims.Printed("Lemma A.15", "|W_j(k+1) - W_j'(k+1)|_op <= 32 eta epsilon Gamma^(3/2)"),
     printed="steps down the gradient",
     readings=(
-        Reading(
+        claims.Reading(
             "Eq. 11 as printed",
-            Printed("Lemma A.15 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"),
+            claims.Printed(
+                "Lemma A.15 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"
+            ),
             simulate=simulate_printed,
         ),
     ),
     mutants=(
-        Mutant("half the gradient", of=BOTH, predict=_predict(0.5)),
-        Mutant("factors as small as the ideal ones", of=BOTH, claims=_within(2)),
-        Mutant("Gamma^2 for Gamma^(3/2)", of=BOTH, claims=_within(32, power=2)),
+        claims.Mutant("half the gradient", of=BOTH, predict=_predict(0.5)),
+        claims.Mutant("factors as small as the ideal ones", of=BOTH, claims=_within(2)),
+        claims.Mutant("Gamma^2 for Gamma^(3/2)", of=BOTH, claims=_within(32, power=2)),
     ),
     instances=128,
 )

@@ -5,24 +5,13 @@ the target A = (lam A^pre + A^ft) / (1 + lam), which takes a factor 1 + lam and 
 of A^pre.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Theorem,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
@@ -45,7 +34,7 @@ def _before(r):
 def _predict(pre: Callable, factor: Callable) -> Callable:
     """Displays of the proof with a `factor` on the gradient, A^pre or what stands for it."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         lam = ft.pull_back(x)
         target = (lam * pre(x) + ft.assembled(x, ft.ft_spectrum(x))) / (1 + lam)
         here, there = one.two_states(x)
@@ -61,51 +50,51 @@ def _predict(pre: Callable, factor: Callable) -> Callable:
     return predict
 
 
-def _whole(x: Instance):
+def _whole(x: claims.Instance):
     return ft.assembled(x, ft.pre_spectrum(x))
 
 
-DIFFERENCE = equal(
-    "P1: the difference of W_1",
-    lambda r: r.sim[0][0],
-    lambda r: r.sim[1][0] + r.theory.difference,
+DIFFERENCE = claims.equal(
+    "P1: the difference of W_1", lambda r: r.sim[0][0], lambda r: r.sim[1][0] + r.theory.difference
 )
-PRODUCTS = at_most(
+PRODUCTS = claims.at_most(
     "P2: |theta - theta'|_op <= 4 sqrt(Gamma) e",
     lambda r: r.theory.products,
     lambda r: 4 * jnp.sqrt(ft.gamma(r.x)) * _before(r),
 )
-BRACKET = at_most(
+BRACKET = claims.at_most(
     "P3: |[...]|_op <= 16 Gamma e",
     lambda r: r.theory.bracket,
     lambda r: 16 * ft.gamma(r.x) * _before(r),
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=one.two_state_space(),
     assumes=one.ASSUMES,
     hypotheses={"well conditioned": one.both_well_conditioned},
     simulate=simulate,
     predict=_predict(_whole, lambda x: 1.0),
     claims=(DIFFERENCE, PRODUCTS, BRACKET),
-    source=Printed(
+    source=claims.Printed(
         "proof of Lemma A.16",
         "W_1(k+1) - W_1'(k+1) = W_1(k) - W_1'(k) - 2 eta [(theta - A^target) W_2^T - ..]",
     ),
     printed="proof displays",
     note="the step with A^target lacks the factor 1 + lam, and pulls to A^pre",
     readings=(
-        Reading(
+        claims.Reading(
             "proof displays, corrected",
-            Corrected("2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre"),
+            claims.Corrected(
+                "2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre"
+            ),
             predict=_predict(one.anchor, lambda x: 1 + ft.pull_back(x)),
             primary=True,
             note="with the factor 1 + lam and the anchor the displays are those of the step",
         ),
     ),
     mutants=(
-        Mutant("without the factor 1 + lam", predict=_predict(one.anchor, lambda x: 1.0)),
-        Mutant(
+        claims.Mutant("without the factor 1 + lam", predict=_predict(one.anchor, lambda x: 1.0)),
+        claims.Mutant(
             "factors as small as the ideal ones",
             claims=(PRODUCTS.scaled(0.5), BRACKET.scaled(0.25)),
         ),

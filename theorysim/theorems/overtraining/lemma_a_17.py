@@ -6,35 +6,22 @@ the event that every |S_k - I|_op <= epsilon < 1 / (4 (1 + 16 eta Gamma)^K). The
 Lemma A.16 fails for lam > 0 at some well-conditioned states, but not along these runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Choice,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    at_most,
-    strict,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 
-def accuracy(x: Instance, numerator: float = 0.25):
+def accuracy(x: claims.Instance, numerator: float = 0.25):
     """epsilon, a share of 1 / (4 (1 + 16 eta Gamma)^K)."""
     return x.accuracy_share * numerator / ft.growth(x, 16) ** x.steps
 
 
-def _covariances(x: Instance, key, accuracy):
+def _covariances(x: claims.Instance, key, accuracy):
     """Batches at distance epsilon from I, drawn anew at every step or the same at all."""
     directions = runs.directions(key, x.d, x.steps)
     directions = jnp.where(x.persistent > 0, directions[:1], directions)
@@ -44,7 +31,7 @@ def _covariances(x: Instance, key, accuracy):
 def simulation(run: Callable, numerator: float = 0.25) -> Callable:
     """e_k, k = 0..K, for epsilon a share of numerator / (1 + 16 eta Gamma)^K."""
 
-    def simulate(x: Instance, key):
+    def simulate(x: claims.Instance, key):
         start, anchor = ft.ideal_start(x), ft.assembled(x, ft.learned(x, ft.pre_spectrum(x)))
         covariances = _covariances(x, key, accuracy(x, numerator))
         population = runs.fine_tune(x, start, anchor, x.steps)
@@ -67,11 +54,11 @@ def _bound(power: float = 1, numerator: float = 0.25) -> Callable:
     return lambda r: 2 * growth(r) * accuracy(r.x, numerator) ** power * root(r)
 
 
-C1 = at_most("C1: e_k <= 2 (1 + 16 eta Gamma)^k eps sqrt(Gamma)", lambda r: r.sim, _bound())
+C1 = claims.at_most("C1: e_k <= 2 (1 + 16 eta Gamma)^k eps sqrt(Gamma)", lambda r: r.sim, _bound())
 
 
 def _below(numerator: float = 0.25):
-    return at_most(
+    return claims.at_most(
         "C2: and that < sqrt(Gamma) / 2",
         _bound(numerator=numerator),
         lambda r: root(r) / 2,
@@ -81,33 +68,35 @@ def _below(numerator: float = 0.25):
 
 STATEMENTS = ("steps down the gradient", "Eq. 11 as printed")
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=ft.fine_tuning_space(
-        d=Size(3),
-        steps=Size(10, high=200),
-        accuracy_share=Real(1e-4, 0.999, log=True),
-        persistent=Choice(0.0, 1.0),
+        d=claims.Size(3),
+        steps=claims.Size(10, high=200),
+        accuracy_share=claims.Real(1e-4, 0.999, log=True),
+        persistent=claims.Choice(0.0, 1.0),
     ),
     assumes=(A_8,),
     hypotheses={
-        "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": strict(lambda x: 1 - x.accuracy_share),
+        "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": claims.strict(lambda x: 1 - x.accuracy_share)
     },
     simulate=simulation(runs.fine_tune_on),
     claims=(C1, _below()),
-    source=Printed(
+    source=claims.Printed(
         "Lemma A.17", "epsilon_k <= 2 (1 + 16 eta Gamma)^k epsilon Gamma^(1/2) < Gamma^(1/2) / 2"
     ),
     printed="steps down the gradient",
     readings=(
-        Reading(
+        claims.Reading(
             "Eq. 11 as printed",
-            Printed("Lemma A.17 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"),
+            claims.Printed(
+                "Lemma A.17 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"
+            ),
             simulate=simulation(runs.run_printed),
         ),
     ),
     mutants=(
-        Mutant("quadratic in epsilon", of=STATEMENTS, claims=(C1.against(_bound(2)),)),
-        Mutant(
+        claims.Mutant("quadratic in epsilon", of=STATEMENTS, claims=(C1.against(_bound(2)),)),
+        claims.Mutant(
             "epsilon < 1 / (2 (1 + 16 eta Gamma)^K), as in the proof",
             of=STATEMENTS,
             claims=(_below(numerator=0.5),),

@@ -4,13 +4,11 @@ The displays of the proof of Lemma A.17 of Springer et al. (2025), on the lemma'
 them with epsilon up to 1 / (2 (1 + 16 eta Gamma)^K).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Mutant, Printed, Reading, Theorem, at_most
+from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining import lemma_a_17 as statement
@@ -25,13 +23,15 @@ def _recursion(noise: float = 32) -> Callable:
     return bound
 
 
-P1 = at_most("P1: recursion of e_k", lambda r: r.sim[1:], _recursion())
-P2 = at_most(
+P1 = claims.at_most("P1: recursion of e_k", lambda r: r.sim[1:], _recursion())
+P2 = claims.at_most(
     "P2: e_k <= ((1 + 16 eta Gamma)^k - 1) 2 eps sqrt(Gamma)",
     lambda r: r.sim,
     lambda r: (growth(r) - 1) * 2 * accuracy(r.x) * root(r),
 )
-P3 = at_most("P3: e_K < sqrt(Gamma) / 4", lambda r: r.sim[-1], lambda r: root(r) / 4, strict=True)
+P3 = claims.at_most(
+    "P3: e_K < sqrt(Gamma) / 4", lambda r: r.sim[-1], lambda r: root(r) / 4, strict=True
+)
 
 
 def _one_step_late(r):
@@ -39,32 +39,32 @@ def _one_step_late(r):
     return jnp.append(0.0, P2.rhs(r)[:-1])
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=statement.theorem.space,
     assumes=statement.theorem.assumes,
     hypotheses=statement.theorem.hypotheses,
     simulate=statement.simulation(runs.fine_tune_on),
     claims=(P1, P2),
-    source=Printed(
+    source=claims.Printed(
         "proof of Lemma A.17",
         "epsilon_{k+1} <= (1 + 16 eta Gamma) epsilon_k + 32 eta epsilon Gamma^(3/2)",
     ),
     printed="proof displays",
     readings=(
-        Reading(
+        claims.Reading(
             "proof display for epsilon < 1 / (2 (1 + 16 eta Gamma)^K)",
-            Printed("proof of Lemma A.17", "epsilon_K < Gamma^(1/2) / 4"),
+            claims.Printed("proof of Lemma A.17", "epsilon_K < Gamma^(1/2) / 4"),
             simulate=statement.simulation(runs.fine_tune_on, 0.5),
             claims=(P3,),
             note="true of the runs, though the displays before it only give e_K < sqrt(Gamma)",
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "no noise of the batch, one step late",
             claims=(P1.against(_recursion(noise=0)), P2.against(_one_step_late)),
         ),
-        Mutant(
+        claims.Mutant(
             "without the growth of the runs",
             of=("proof display for epsilon < 1 / (2 (1 + 16 eta Gamma)^K)",),
             claims=(P3.against(lambda r: root(r) * accuracy(r.x) / 4),),

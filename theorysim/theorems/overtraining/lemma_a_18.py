@@ -6,28 +6,14 @@ well-conditioned pairs of factors with the same pull-back anchor take a step on 
 pull-back is lost; 32 (1 + lam) has room for the batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
-from theorysim.claims import (
-    Corrected,
-    Finding,
-    Instance,
-    Integer,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_most,
-    strict,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
 
 
-def _accuracy(x: Instance):
+def _accuracy(x: claims.Instance):
     """epsilon, a share of 1 / (4 (1 + 16 eta Gamma)^K)."""
     return x.accuracy_share / (4 * ft.growth(x, 16) ** x.steps)
 
@@ -35,7 +21,7 @@ def _accuracy(x: Instance):
 def _simulate(step: Callable) -> Callable:
     """The distance of the two states after a step on the same batch."""
 
-    def simulate(x: Instance, key):
+    def simulate(x: claims.Instance, key):
         covariance = one.near_identity(x, _accuracy(x))
         return ft.furthest(*(step(x, state, covariance) for state in one.two_states(x)))
 
@@ -46,58 +32,60 @@ def _grows_by(constant: Callable) -> tuple:
     def bound(r):
         return ft.growth(r.x, constant(r.x)) * ft.furthest(*one.two_states(r.x))
 
-    return (at_most("C1: growth of the distance", lambda r: r.sim, bound),)
+    return (claims.at_most("C1: growth of the distance", lambda r: r.sim, bound),)
 
 
-def _with_pull_back(x: Instance):
+def _with_pull_back(x: claims.Instance):
     return 32 * (1 + ft.pull_back(x))
 
 
 HYPOTHESES = {
     "well conditioned": one.both_well_conditioned,
-    "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": strict(lambda x: 1 - x.accuracy_share),
+    "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": claims.strict(lambda x: 1 - x.accuracy_share),
 }
 
-theorem = Theorem(
-    space=one.two_state_space(steps=Integer(1, 50), accuracy_share=Real(0, 1)),
+theorem = claims.Theorem(
+    space=one.two_state_space(steps=claims.Integer(1, 50), accuracy_share=claims.Real(0, 1)),
     assumes=one.ASSUMES,
     hypotheses=HYPOTHESES,
     simulate=_simulate(one.descended),
     claims=_grows_by(lambda x: 32.0),
-    source=Printed("Lemma A.18", "epsilon_{k+1} <= (1 + 32 eta Gamma) epsilon_k"),
+    source=claims.Printed("Lemma A.18", "epsilon_{k+1} <= (1 + 32 eta Gamma) epsilon_k"),
     printed="steps down the gradient",
     note="the pull-back's factor 1 + lam is lost, as in Lemma A.16",
     readings=(
-        Reading(
+        claims.Reading(
             "Eq. 11 as printed",
-            Printed("Lemma A.18 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"),
+            claims.Printed(
+                "Lemma A.18 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"
+            ),
             simulate=_simulate(one.to_the_letter),
             note="the pull-back's factor 1 + lam is lost, whichever way Eq. 11 is read",
         ),
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k"),
+            claims.Corrected("epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k"),
             claims=_grows_by(_with_pull_back),
             primary=True,
             note="with the factor 1 + lam there is room for the batch",
         ),
-        Reading(
+        claims.Reading(
             "corrected, Eq. 11 as printed",
-            Corrected("epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k"),
+            claims.Corrected("epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k"),
             simulate=_simulate(one.to_the_letter),
             claims=_grows_by(_with_pull_back),
             note="the corrected factor serves Eq. 11 to the letter, too",
         ),
-        Reading(
+        claims.Reading(
             "as printed, without pull-back",
-            Finding("Lemma A.18 restricted to lam = 0, where it holds"),
+            claims.Finding("Lemma A.18 restricted to lam = 0, where it holds"),
             hypotheses={**HYPOTHESES, "lam = 0": lambda x: -ft.pull_back(x)},
             note="without a pull-back nothing is lost",
         ),
     ),
     mutants=(
-        Mutant("a factor 4 is lost", claims=_grows_by(lambda x: _with_pull_back(x) / 4)),
-        Mutant("no growth", claims=_grows_by(lambda x: 0.0)),
+        claims.Mutant("a factor 4 is lost", claims=_grows_by(lambda x: _with_pull_back(x) / 4)),
+        claims.Mutant("no growth", claims=_grows_by(lambda x: 0.0)),
     ),
     instances=512,
 )

@@ -6,35 +6,22 @@ the starts (Theorem A.1); here it is that distance. As printed both pull to the 
 theta^n(0); a reading lets each pull to its own. All is in the coordinates U^T W_1 and W_2 V.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    at_most,
-    strict,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 
-def _accuracy(x: Instance):
+def _accuracy(x: claims.Instance):
     """epsilon, a share of 1 / (4 (1 + 32 eta Gamma)^K)."""
     return x.accuracy_share / (4 * ft.growth(x, 32) ** x.steps)
 
 
-def _ideal_modes(x: Instance):
+def _ideal_modes(x: claims.Instance):
     return jnp.sqrt(ft.learned(x, ft.pre_spectrum(x)))
 
 
@@ -44,7 +31,7 @@ def _simulate(ideal_anchor: Callable, run: Callable) -> Callable:
     `ideal_anchor(x)` are the modes to which the ideal run is pulled back.
     """
 
-    def simulate(x: Instance, key):
+    def simulate(x: claims.Instance, key):
         straight = ft.rotated(x)
         covariances = jnp.eye(x.d) + _accuracy(x) * runs.directions(key, x.d, x.steps)
 
@@ -58,7 +45,7 @@ def _simulate(ideal_anchor: Callable, run: Callable) -> Callable:
     return simulate
 
 
-def predict(x: Instance):
+def predict(x: claims.Instance):
     """exp(-C tau): the distance of the starts, the same for both factors."""
     return jnp.linalg.norm(ft.real_modes(x) - _ideal_modes(x))
 
@@ -75,41 +62,45 @@ def _claims(factor: float) -> tuple:
         return powers(r, factor) * r.theory
 
     return (
-        at_most("C1: the distance of W_1", lambda r: ft.op_norm(r.sim[0]), bound),
-        at_most("C2: the distance of W_2", lambda r: ft.op_norm(r.sim[1]), bound),
+        claims.at_most("C1: the distance of W_1", lambda r: ft.op_norm(r.sim[0]), bound),
+        claims.at_most("C2: the distance of W_2", lambda r: ft.op_norm(r.sim[1]), bound),
     )
 
 
 STATEMENTS = ("steps down the gradient, one anchor", "each its own anchor", "Eq. 11 as printed")
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=ft.fine_tuning_space(
-        d=Size(3),
-        steps=Size(10, high=200),
-        depth=Real(3, 15),
-        accuracy_share=Real(1e-4, 0.999, log=True),
+        d=claims.Size(3),
+        steps=claims.Size(10, high=200),
+        depth=claims.Real(3, 15),
+        accuracy_share=claims.Real(1e-4, 0.999, log=True),
     ),
     assumes=(A_8,),
     hypotheses={
-        "epsilon < 1 / (4 (1 + 32 eta Gamma)^K)": strict(lambda x: 1 - x.accuracy_share),
+        "epsilon < 1 / (4 (1 + 32 eta Gamma)^K)": claims.strict(lambda x: 1 - x.accuracy_share)
     },
     simulate=_simulate(ft.real_modes, runs.fine_tune_on),
     predict=predict,
     claims=_claims(32),
-    source=Printed("Lemma A.19", "|W_j^n(k) - W_j^n'(k)|_op <= (1 + 32 eta Gamma)^k exp(-C tau)"),
+    source=claims.Printed(
+        "Lemma A.19", "|W_j^n(k) - W_j^n'(k)|_op <= (1 + 32 eta Gamma)^k exp(-C tau)"
+    ),
     printed="steps down the gradient, one anchor",
     readings=(
-        Reading(
+        claims.Reading(
             "each its own anchor",
-            Finding("Lemma A.19 where the ideal run is pulled back to its own start"),
+            claims.Finding("Lemma A.19 where the ideal run is pulled back to its own start"),
             simulate=_simulate(_ideal_modes, runs.fine_tune_on),
             note="the bound does not depend on whose start the ideal run is pulled back to",
         ),
-        Reading(
+        claims.Reading(
             "Eq. 11 as printed",
-            Printed("Lemma A.19 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"),
+            claims.Printed(
+                "Lemma A.19 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"
+            ),
             simulate=_simulate(ft.real_modes, runs.run_printed),
         ),
     ),
-    mutants=(Mutant("no growth", of=STATEMENTS, claims=_claims(0)),),
+    mutants=(claims.Mutant("no growth", of=STATEMENTS, claims=_claims(0)),),
 )

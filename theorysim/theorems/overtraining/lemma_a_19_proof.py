@@ -4,11 +4,9 @@ The displays of the proof of Lemma A.19 of Springer et al. (2025) state in the F
 the lemma states in the operator norm.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Mutant, Printed, Theorem, at_most
+from theorysim import claims
 from theorysim.theorems.overtraining import lemma_a_19 as statement
 from theorysim.theorems.overtraining._finetuning import growth
 
@@ -19,12 +17,12 @@ def _frobenius(r):
 
 def _displays(factor: float) -> tuple:
     return (
-        at_most(
+        claims.at_most(
             "P1: growth per step, in the Frobenius norm",
             lambda r: _frobenius(r)[1:],
             lambda r: growth(r.x, factor) * _frobenius(r)[:-1],
         ),
-        at_most(
+        claims.at_most(
             "P2: growth from the start, in the Frobenius norm",
             lambda r: _frobenius(r)[1:],
             lambda r: (statement.powers(r, factor) * r.theory)[1:],
@@ -32,14 +30,14 @@ def _displays(factor: float) -> tuple:
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=statement.theorem.space,
     assumes=statement.theorem.assumes,
     hypotheses=statement.theorem.hypotheses,
     simulate=statement.theorem.simulate,
     predict=statement.predict,
     claims=_displays(32),
-    source=Printed("proof of Lemma A.19", "the same bounds with |.|_F for |.|_op"),
+    source=claims.Printed("proof of Lemma A.19", "the same bounds with |.|_F for |.|_op"),
     printed="proof displays",
-    mutants=(Mutant("no growth", claims=_displays(0)),),
+    mutants=(claims.Mutant("no growth", claims=_displays(0)),),
 )

@@ -7,8 +7,6 @@ Batches are drawn from their law at the size that the assumption asks for; as pr
 A.14) it asks for nothing where 10 K delta > e^d. exp(-C tau) is the distance of the starts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,24 +14,13 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    strict,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining import assumption_a_8, assumption_a_13
 
 
-def _accuracy(x: Instance):
+def _accuracy(x: claims.Instance):
     """epsilon, a share of 1 / (4 (1 + 16 eta Gamma)^K)."""
     return x.accuracy_share / (4 * ft.growth(x, 16) ** x.steps)
 
@@ -50,7 +37,7 @@ class Norms(NamedTuple):
 
 
 def _simulate(sizes: assumption_a_13.BatchSize) -> Callable:
-    def simulate(x: Instance, key):
+    def simulate(x: claims.Instance, key):
         straight = ft.rotated(x)
         real, ideal = ft.real_start(straight), ft.ideal_start(straight)
         covariances = sizes.covariances(x, key)
@@ -68,7 +55,7 @@ def _simulate(sizes: assumption_a_13.BatchSize) -> Callable:
 def _predict(start: float) -> Callable:
     """The bound, with so much of the term for the distance of the starts."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         missing = ft.real_modes(x) - jnp.sqrt(ft.learned(x, ft.pre_spectrum(x)))
         steps = jnp.arange(x.steps + 1)
         apart = start * ft.growth(x, 32) ** steps * jnp.linalg.norm(missing)
@@ -83,27 +70,27 @@ def _both_sides(r):
     return jnp.concatenate([norms, r.sim.distances / r.theory], axis=1)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=ft.fine_tuning_space(
-        d=Size(2),
-        steps=Size(10, high=50),
-        depth=Real(3, 15),
-        accuracy_share=Real(1e-4, 0.999, log=True),
-        failure=Real(0.1, 0.5, log=True),
+        d=claims.Size(2),
+        steps=claims.Size(10, high=50),
+        depth=claims.Real(3, 15),
+        accuracy_share=claims.Real(1e-4, 0.999, log=True),
+        failure=claims.Real(0.1, 0.5, log=True),
     ),
     assumes=(assumption_a_8.ASSUMPTION, AS_PRINTED.assumption()),
     hypotheses={
-        "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": strict(lambda x: 1 - x.accuracy_share),
+        "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": claims.strict(lambda x: 1 - x.accuracy_share)
     },
     simulate=_simulate(AS_PRINTED),
     predict=_predict(1.0),
-    source=Printed(
+    source=claims.Printed(
         "Lemma A.20",
         "<= (1 + 32 eta Gamma)^k exp(-C tau) + 2 (1 + 16 eta Gamma)^k Gamma^(1/2) epsilon",
     ),
     note="the batches of Assumption A.13 as printed are too small, or as small as one likes",
     claims=(
-        with_probability(
+        claims.with_probability(
             "C1, C2: well conditioned and close",
             _both_sides,
             lambda r: 1.0,
@@ -111,16 +98,18 @@ theorem = Theorem(
         ),
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("d + log(K / delta) in place of d - log(10 K delta) in Assumption A.13"),
+            claims.Corrected(
+                "d + log(K / delta) in place of d - log(10 K delta) in Assumption A.13"
+            ),
             assumes=(assumption_a_8.ASSUMPTION, UNION.assumption()),
             simulate=_simulate(UNION),
             primary=True,
             note="with the batches of a union bound over the run",
         ),
     ),
-    mutants=(Mutant("without the distance of the starts", predict=_predict(0.0)),),
+    mutants=(claims.Mutant("without the distance of the starts", predict=_predict(0.0)),),
     keys=128,
     instances=32,
 )

@@ -7,8 +7,6 @@ and are drawn from their law, and as the Assumption A.10 that it names, where th
 Both runs are pulled back to theta^n(0), as Eq. 16 prints it. The proof is a statement of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -17,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Run, Theorem, at_most
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import batch_covariance, linear_modes, two_layer_linear
 from theorysim.theorems.overtraining import _stages as stages
@@ -30,16 +28,16 @@ MOST_DRAWN_STEPS = 512
 AS_PRINTED = replace(a_21.AS_PRINTED, most_steps=MOST_DRAWN_STEPS)
 
 
-def _log10_batch(x: Instance):
+def _log10_batch(x: claims.Instance):
     return AS_PRINTED.log10_batch(x, AS_PRINTED.steps(x)) + x.more_batch
 
 
-def _batch_margin(x: Instance):
+def _batch_margin(x: claims.Instance):
     """Item 4, in powers of ten."""
     return _log10_batch(x) - AS_PRINTED.log10_batch(x, AS_PRINTED.steps(x))
 
 
-def _settings(x: Instance) -> tuple[Array, Array, Array]:
+def _settings(x: claims.Instance) -> tuple[Array, Array, Array]:
     return stage.ft_spectrum(x), stage.pull_back(x), stage.learning_rate(x)
 
 
@@ -49,7 +47,7 @@ def diagonal_pair(modes: Array) -> tuple[Array, Array]:
     return factor, factor
 
 
-def _on_batches(x: Instance, key):
+def _on_batches(x: claims.Instance, key):
     """Both factors at the eighths of the run on batches, axes (states, stages, d, d)."""
     law = partial(batch_covariance.asymptotic, width=x.d, log10_batch=_log10_batch(x))
     covariances = batch_covariance.stream(key, law)
@@ -70,7 +68,7 @@ def _on_batches(x: Instance, key):
 def _on_infinite_batches(sizes: a_21.Sizes) -> Callable:
     """The same with infinite batches."""
 
-    def simulate(x: Instance, key):
+    def simulate(x: claims.Instance, key):
         def from_start(start):
             def advance(weights, first, count):
                 return stages.tuned(weights, start**2, *_settings(x), count)
@@ -84,7 +82,7 @@ def _on_infinite_batches(sizes: a_21.Sizes) -> Callable:
     return simulate
 
 
-def tuning(x: Instance, real: stages.Modes) -> linear_modes.Tuning:
+def tuning(x: claims.Instance, real: stages.Modes) -> linear_modes.Tuning:
     """Fine-tuning, pulled back to a real start."""
     target, lam, rate = _settings(x)
     return linear_modes.Tuning(target, real**2, lam, rate)
@@ -93,7 +91,7 @@ def tuning(x: Instance, real: stages.Modes) -> linear_modes.Tuning:
 def _ideal(sizes: a_21.Sizes) -> Callable:
     """Both factors of theta_hat^n(k): the scalar map of every mode from the ideal start."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         pre = stage.pre_spectrum(x)
         settings = tuning(x, stages.real_modes(pre, sizes.tau(x)))
 
@@ -110,16 +108,16 @@ def learned_stages(values):
     return values[..., 1:, :, :]
 
 
-def _distance(r: Run):
+def _distance(r: claims.Run):
     return jnp.linalg.norm(learned_stages(dot(*r.sim) - dot(*r.theory)), axis=(-2, -1))
 
 
-def distance_bound(r: Run):
+def distance_bound(r: claims.Run):
     """min over i <= n of |pre_i - ft_i|^2 / (1000 (lam_0 + 1)^2 Gamma), for n = 1, ..., d."""
     return stage.smallest_gaps(r.x) / (1000 * (r.x.lam_0 + 1) ** 2 * stage.gamma(r.x))
 
 
-def _product_of_distances(r: Run):
+def _product_of_distances(r: claims.Run):
     """d |W_1 - hat W_1|_op |W_2 - hat W_2|_op, of second order."""
     away = [
         jnp.linalg.norm(learned_stages(real - ideal), ord=2, axis=(-2, -1))
@@ -128,16 +126,16 @@ def _product_of_distances(r: Run):
     return r.x.d * away[0] * away[1]
 
 
-DISTANCE = at_most("distance", _distance, distance_bound)
+DISTANCE = claims.at_most("distance", _distance, distance_bound)
 
-theorem = Theorem(
-    space=stage.stage_space(more_batch=Real(0, 3)),
+theorem = claims.Theorem(
+    space=stage.stage_space(more_batch=claims.Real(0, 3)),
     assumes=(AS_PRINTED.assumption(),),
     hypotheses={"A.21.4, log10 batch": _batch_margin},
     simulate=_on_batches,
     predict=_ideal(AS_PRINTED),
     claims=(DISTANCE,),
-    source=Printed(
+    source=claims.Printed(
         "Lemma A.22 under Assumption A.21 as printed",
         "|theta^n(k) - theta_hat^n(k)|_F <= min |pre_i - ft_i|^2 / (1000 (lam_0 + 1)^2 Gamma)",
     ),
@@ -147,7 +145,7 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "the product of the factors' distances, not their sum",
             of=("as printed", "item 3 as A.10"),
             claims=(DISTANCE.against(_product_of_distances),),

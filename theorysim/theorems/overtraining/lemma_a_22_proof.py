@@ -7,24 +7,11 @@ second-order term that the first display loses is far below rounding: the displa
 sizes from practice. Another reading combines the constants of Lemma A.20 and Assumption A.21.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Claim,
-    Corrected,
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Run,
-    Theorem,
-    at_most,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import linear_modes
 from theorysim.theorems.overtraining import _practice as practice
@@ -33,12 +20,12 @@ from theorysim.theorems.overtraining import lemma_a_22 as statement
 from theorysim.theorems.overtraining.assumption_a_21 import AS_PRINTED, stage
 
 
-def _simulate(x: Instance, key):
+def _simulate(x: claims.Instance, key):
     """Both factors at the end of a run with sizes from practice, axes (stages, d, d)."""
     return practice.factors(x, stage.pull_back(x), key)
 
 
-def _predict(x: Instance):
+def _predict(x: claims.Instance):
     pre = stage.pre_spectrum(x)
     tuning = statement.tuning(x, stages.real_modes(pre, x.tau))
     ideal = linear_modes.descent(stages.ideal_modes(pre), tuning, x.steps)
@@ -50,11 +37,11 @@ def _op(matrices):
     return jnp.linalg.norm(statement.learned_stages(matrices), ord=2, axis=(-2, -1))
 
 
-def _difference(r: Run):
+def _difference(r: claims.Run):
     return dot(*r.sim) - dot(*r.theory)
 
 
-def _away(r: Run):
+def _away(r: claims.Run):
     """|W_1 - hat W_1|_op and |W_2 - hat W_2|_op."""
     return [_op(real - ideal) for real, ideal in zip(r.sim, r.theory)]
 
@@ -62,22 +49,22 @@ def _away(r: Run):
 def _product_rule(first_factor: Callable) -> Callable:
     """Both summands of the first display, |W_2 - hat W_2| times that of `first_factor`."""
 
-    def bound(r: Run):
+    def bound(r: claims.Run):
         first, second = _away(r)
         return first * _op(r.theory[1]) + second * _op(first_factor(r))
 
     return bound
 
 
-def _displays(first_factor: Callable) -> tuple[Claim, ...]:
+def _displays(first_factor: Callable) -> tuple[claims.Claim, ...]:
     return (
-        at_most("product rule", lambda r: _op(_difference(r)), _product_rule(first_factor)),
-        at_most(
+        claims.at_most("product rule", lambda r: _op(_difference(r)), _product_rule(first_factor)),
+        claims.at_most(
             "factors are bounded",
             _product_rule(lambda r: r.theory[0]),
             lambda r: 4 * jnp.sqrt(stage.gamma(r.x)) * sum(_away(r)),
         ),
-        at_most(
+        claims.at_most(
             "norms",
             lambda r: jnp.linalg.norm(_difference(r), axis=(-2, -1))[1:],
             lambda r: r.x.d * _op(_difference(r)),
@@ -85,7 +72,7 @@ def _displays(first_factor: Callable) -> tuple[Claim, ...]:
     )
 
 
-def _product_bound(r: Run):
+def _product_bound(r: claims.Run):
     """4 d sqrt(Gamma) (|W_1 - hat W_1| + |W_2 - hat W_2|) by Lemma A.20, items 4 and 5, k = K."""
     x = r.x
     growth = stage.learning_rate(x) * stage.gamma(x)
@@ -96,31 +83,33 @@ def _product_bound(r: Run):
 AMENDED = _displays(lambda r: r.sim[0])
 RULE, BOUNDED, NORMS = AMENDED
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=stage.stage_space(**practice.FIELDS),
     hypotheses=practice.HYPOTHESES,
     simulate=_simulate,
     predict=_predict,
     claims=_displays(lambda r: r.theory[0]),
-    source=Finding("the displays of the proof of Lemma A.22 where second orders can be seen"),
+    source=claims.Finding(
+        "the displays of the proof of Lemma A.22 where second orders can be seen"
+    ),
     printed="proof displays",
     note="W_1 - hat W_1 times W_2 - hat W_2 is lost in the product rule; " + practice.NOTE,
     readings=(
-        Reading(
+        claims.Reading(
             "proof displays, corrected",
-            Corrected("|W_2 - hat W_2| |W_1| in place of |W_2 - hat W_2| |hat W_1|"),
+            claims.Corrected("|W_2 - hat W_2| |W_1| in place of |W_2 - hat W_2| |hat W_1|"),
             claims=AMENDED,
             primary=True,
             note="the product rule has one of the two factors without a hat",
         ),
-        Reading(
+        claims.Reading(
             "proof, constants",
-            Printed("proof of Lemma A.22", "Combining these two inequalities with A.21"),
+            claims.Printed("proof of Lemma A.22", "Combining these two inequalities with A.21"),
             simulate=lambda x, key: (),
             assumes=(AS_PRINTED.assumption(),),
             hypotheses={},
             claims=(
-                at_most(
+                claims.at_most(
                     "A.20 and A.21 combined",
                     _product_bound,
                     lambda r: statement.distance_bound(r)[-1],
@@ -130,7 +119,7 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "the factors' distances swapped, half the sum, the square root of d",
             claims=(
                 RULE.against(lambda r: _away(r)[0] * _op(r.theory[0])),

@@ -7,14 +7,12 @@ names, and corrected. (Lemma A.11, from which it is said to follow, prints pre a
 batch is infinite, which item 4 admits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Printed, Run, Theorem, at_most
+from theorysim import claims
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
@@ -28,7 +26,7 @@ def _simulate(sizes: a_21.Sizes) -> Callable:
 def _limit(target: Callable, anchor: Callable) -> Callable:
     """(target_:n + lam anchor_:n) / (1 + lam) for n = 0, ..., d, as diagonal matrices."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         lam = stage.pull_back(x)
         mean = (target(x) + lam * anchor(x)) / (1 + lam)
         return stage.learned_up_to(x, mean)[..., None] * jnp.eye(x.d)
@@ -36,31 +34,31 @@ def _limit(target: Callable, anchor: Callable) -> Callable:
     return predict
 
 
-def _distance(r: Run):
+def _distance(r: claims.Run):
     return jnp.linalg.norm((r.sim - r.theory)[1:], axis=(-2, -1))
 
 
-def _bound(r: Run):
+def _bound(r: claims.Run):
     return stage.smallest_gaps(r.x) / (500 * (r.x.lam_0 + 1) ** 2 * stage.gamma(r.x))
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=stage.stage_space(),
     assumes=(a_21.AS_PRINTED.assumption(),),
     simulate=_simulate(a_21.AS_PRINTED),
     predict=_limit(stage.ft_spectrum, stage.pre_spectrum),
-    source=Printed(
+    source=claims.Printed(
         "Lemma A.23 under Assumption A.21 as printed",
         "|U^T theta^n(K) V - (ft + lam pre) / (1 + lam)|_F <= min |pre - ft|^2 / (500 ...)",
     ),
     note=a_21.NO_RATE,
-    claims=(at_most("distance to the limit", _distance, _bound),),
+    claims=(claims.at_most("distance to the limit", _distance, _bound),),
     readings=(
         a_21.AS_LABELLED.reading("item 3 as A.10", _simulate, note=a_21.NO_UNIT),
         a_21.CORRECTED.reading("corrected", _simulate, note=a_21.FREE_OF_SCALE, primary=True),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "the features swapped, as in Lemma A.11",
             predict=_limit(stage.pre_spectrum, stage.ft_spectrum),
         ),

@@ -5,27 +5,18 @@ L_pre(theta^n(K)) - L_pre(theta^(n-1)(K)) > 0. Item 3 of A.21 is read as printed
 A.10 that it names, and corrected. The batch is infinite, which item 4 admits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Instance,
-    Mutant,
-    Printed,
-    Run,
-    Theorem,
-    at_least,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import assumption_a_21 as a_21
 from theorysim.theorems.overtraining._stages import loss_against
 
 
-def unregularised(x: Instance):
+def unregularised(x: claims.Instance):
     """lam = 0."""
     return jnp.zeros_like(x.lam_0)
 
@@ -34,14 +25,14 @@ def unregularised(x: Instance):
 def simulation(sizes: a_21.Sizes) -> Callable:
     """L_pre(theta^n(K)) for n = 0, ..., d."""
 
-    def simulate(x: Instance, key):
+    def simulate(x: claims.Instance, key):
         theta, _ = sizes.run(x, unregularised(x), key)
         return loss_against(theta, stage.pre_spectrum(x))
 
     return simulate
 
 
-def increments(r: Run):
+def increments(r: claims.Run):
     """L_pre(theta^n(K)) - L_pre(theta^(n-1)(K)) for n = 1, ..., d."""
     return jnp.diff(r.sim)
 
@@ -49,7 +40,7 @@ def increments(r: Run):
 def large(factor: float) -> Callable:
     """Nonnegative where ft_n > factor pre_n, strictly."""
 
-    def margin(r: Run):
+    def margin(r: claims.Run):
         room = stage.ft_spectrum(r.x) - factor * stage.pre_spectrum(r.x)
         return jnp.where(room > 0, room, -1)
 
@@ -57,15 +48,17 @@ def large(factor: float) -> Callable:
 
 
 def _rises(factor: float):
-    return at_least("L_pre rises", increments, lambda r: 0.0, strict=True, where=large(factor))
+    return claims.at_least(
+        "L_pre rises", increments, lambda r: 0.0, strict=True, where=large(factor)
+    )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=stage.stage_space(),
     assumes=(a_21.AS_PRINTED.assumption(unregularised),),
     simulate=simulation(a_21.AS_PRINTED),
     claims=(_rises(4),),
-    source=Printed(
+    source=claims.Printed(
         "Lemma A.26 under Assumption A.21 as printed",
         "if ft_n > 4 pre_n and lam = 0, then L_pre(theta^n(K)) - L_pre(theta^{n-1}(K)) > 0",
     ),
@@ -76,5 +69,5 @@ theorem = Theorem(
             "corrected", simulation, unregularised, note=a_21.FREE_OF_SCALE, primary=True
         ),
     ),
-    mutants=(Mutant("every feature that fine-tuning enlarges", claims=(_rises(1),)),),
+    mutants=(claims.Mutant("every feature that fine-tuning enlarges", claims=(_rises(1),)),),
 )

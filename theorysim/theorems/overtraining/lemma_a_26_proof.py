@@ -4,62 +4,59 @@ The displays of the proof of Lemma A.26 of Springer et al. (2025), with the corr
 steps, with which the lemma holds. (P3, ft_n - pre_n > 2 pre_n where ft_n > 4 pre_n, is arithmetic.)
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Printed, Run, Theorem, at_least, at_most, equal
+from theorysim import claims
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import assumption_a_21 as a_21
 from theorysim.theorems.overtraining.lemma_a_26 import increments, large, simulation, unregularised
 
 
-def predict(x: Instance):
+def predict(x: claims.Instance):
     """L_pre(U ft_:n V^T) for n = 0, ..., d."""
     learned = stage.learned_up_to(x, stage.ft_spectrum(x))
     return jnp.sum((learned - stage.pre_spectrum(x)) ** 2, axis=-1)
 
 
-def _kept(x: Instance):
+def _kept(x: claims.Instance):
     """L_pre(U pre_:n V^T)."""
     pre = stage.pre_spectrum(x)
     return jnp.sum((stage.learned_up_to(x, pre) - pre) ** 2, axis=-1)
 
 
-def _printed_increments(r: Run):
+def _printed_increments(r: claims.Run):
     """(ft_n - pre_n)^2 - pre_n^2."""
     pre = stage.pre_spectrum(r.x)
     return (stage.ft_spectrum(r.x) - pre) ** 2 - pre**2
 
 
-NEAR = at_most(
+NEAR = claims.at_most(
     "P1: near the loss of the limit",
     lambda r: jnp.abs(r.sim - r.theory)[1:],
     lambda r: stage.smallest_gaps(r.x) / 5,
 )
-P2 = equal("P2: increments of the limit", lambda r: jnp.diff(r.theory), _printed_increments)
-P4 = at_least(
+P2 = claims.equal("P2: increments of the limit", lambda r: jnp.diff(r.theory), _printed_increments)
+P4 = claims.at_least(
     "P4: increments",
     increments,
     lambda r: _printed_increments(r) - 2 * stage.pre_spectrum(r.x) ** 2 / 5,
     where=large(4),
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=stage.stage_space(),
     assumes=(a_21.CORRECTED.assumption(unregularised),),
     simulate=simulation(a_21.CORRECTED),
     predict=predict,
     claims=(NEAR, P2, P4),
-    source=Printed(
-        "proof of Lemma A.26",
-        "the increment is at least (ft - pre)^2 - pre^2 - 2 pre^2 / 5 > 0",
+    source=claims.Printed(
+        "proof of Lemma A.26", "the increment is at least (ft - pre)^2 - pre^2 - 2 pre^2 / 5 > 0"
     ),
     printed="proof displays",
     note="with the corrected number of steps, without which the lemma itself fails",
     mutants=(
-        Mutant("the limit keeps the features of pre-training", predict=_kept),
-        Mutant(
+        claims.Mutant("the limit keeps the features of pre-training", predict=_kept),
+        claims.Mutant(
             "half the square, and no loss before",
             claims=(
                 P2.scaled(0.5),

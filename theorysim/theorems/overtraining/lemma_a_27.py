@@ -7,11 +7,9 @@ proof show the opposite of the first: whatever rises at lam_1 rises at lam_2. It
 as the Assumption A.10 that it names; the batch is infinite, which item 4 admits.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
-from theorysim.claims import Claim, Mutant, Printed, Run, Theorem, at_least, at_most
+from theorysim import claims
 from theorysim.systems.ideal_stages import last_descent
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _strengths as strengths
@@ -21,12 +19,12 @@ AS_LABELLED = replace(a_21.AS_LABELLED, bound=strengths.pair_bound)
 CORRECTED = replace(a_21.CORRECTED, bound=strengths.pair_bound)
 
 
-def rise(r: Run, which: int):
+def rise(r: claims.Run, which: int):
     """Increments of L_pre at the strength of that index: lam_2 is 1, lam_1 is 2."""
     return strengths.increments(r)[which]
 
 
-def _points(compare) -> tuple[Claim, ...]:
+def _points(compare) -> tuple[claims.Claim, ...]:
     """A comparison of r_(lam_1) with r_(lam_2), stages from 0 and from 1."""
     return tuple(
         compare(
@@ -38,7 +36,7 @@ def _points(compare) -> tuple[Claim, ...]:
     )
 
 
-COSTS = at_least(
+COSTS = claims.at_least(
     "fine-tuning loss",
     lambda r: r.sim.ft[2, 1:],
     lambda r: r.sim.ft[1, 1:],
@@ -47,12 +45,12 @@ COSTS = at_least(
 )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=stage.stage_space(**strengths.FIELDS),
     assumes=(AS_LABELLED.assumption(),),
     simulate=strengths.simulation(AS_LABELLED),
-    claims=(*_points(at_most), COSTS),
-    source=Printed(
+    claims=(*_points(claims.at_most), COSTS),
+    source=claims.Printed(
         "Lemma A.27 under Assumption A.21, item 3 by its label, Assumption A.10",
         "r_{lam_1} <= r_{lam_2}, |theta_1^n(K) - A^ft|_F^2 > |theta_2^n(K) - A^ft|_F^2",
     ),
@@ -61,13 +59,17 @@ theorem = Theorem(
         CORRECTED.reading(
             "corrected",
             strengths.simulation,
-            claims=(*_points(at_least), COSTS),
+            claims=(*_points(claims.at_least), COSTS),
             primary=True,
             note="r_(lam_1) >= r_(lam_2); K >= log(100 / epsilon) / (eta min) in A.21",
         ),
     ),
     mutants=(
-        Mutant("the inflection point comes forward, as printed", claims=_points(at_most)),
-        Mutant("a stronger pull-back lowers the fine-tuning loss", claims=(COSTS.reversed(),)),
+        claims.Mutant(
+            "the inflection point comes forward, as printed", claims=_points(claims.at_most)
+        ),
+        claims.Mutant(
+            "a stronger pull-back lowers the fine-tuning loss", claims=(COSTS.reversed(),)
+        ),
     ),
 )

@@ -4,17 +4,15 @@ The displays of the proof of Lemma A.27 of Springer et al. (2025), with the corr
 steps. They show the opposite of the lemma's first claim.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Mutant, Printed, Run, Theorem, at_least, at_most
+from theorysim import claims
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _strengths as strengths
 from theorysim.theorems.overtraining.lemma_a_27 import CORRECTED, rise
 
 
-def _moved(r: Run):
+def _moved(r: claims.Run):
     """1 / (1 + lam_2)^2 - 1 / (1 + lam_1)^2."""
     _, second, first = strengths.strengths(r.x)
     return 1 / (1 + second) ** 2 - 1 / (1 + first) ** 2
@@ -25,22 +23,20 @@ def _tolerance(share: float):
     return lambda r: share * stage.smallest_gaps(r.x) * _moved(r)
 
 
-def _distance(r: Run):
+def _distance(r: claims.Run):
     return jnp.linalg.norm(r.sim.theta - r.theory.theta, axis=(-2, -1))[1:, 1:]
 
 
-def _rise_room(r: Run):
+def _rise_room(r: claims.Run):
     """(pre_n - ft_n)^2 - min / 25, times what the strengths move."""
     gap = (stage.pre_spectrum(r.x) - stage.ft_spectrum(r.x)) ** 2
     return _moved(r) * gap - _tolerance(1 / 25)(r)
 
 
-P1 = at_most(
-    "P1: near the limits",
-    _distance,
-    lambda r: _tolerance(1 / 500)(r) / stage.gamma(r.x),
+P1 = claims.at_most(
+    "P1: near the limits", _distance, lambda r: _tolerance(1 / 500)(r) / stage.gamma(r.x)
 )
-P2 = at_most(
+P2 = claims.at_most(
     "P2: losses near the limits'",
     lambda r: jnp.abs(r.sim.pre - r.theory.pre)[1:, 1:],
     _tolerance(1 / 50),
@@ -50,13 +46,13 @@ P2 = at_most(
 def _increments(weak: int = 1, strong: int = 2) -> tuple:
     """P3 and P4, with the indices of lam_2 and lam_1."""
 
-    def difference(r: Run):
+    def difference(r: claims.Run):
         return rise(r, weak) - rise(r, strong)
 
     return (
-        at_least("P3: difference of the increments", difference, _rise_room),
-        at_least("P3: positive", difference, lambda r: 0.0, strict=True),
-        at_least(
+        claims.at_least("P3: difference of the increments", difference, _rise_room),
+        claims.at_least("P3: positive", difference, lambda r: 0.0, strict=True),
+        claims.at_least(
             "P4: a rise at lam_1 is one at lam_2",
             lambda r: rise(r, weak),
             lambda r: 0.0,
@@ -66,17 +62,19 @@ def _increments(weak: int = 1, strong: int = 2) -> tuple:
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=stage.stage_space(**strengths.FIELDS),
     assumes=(CORRECTED.assumption(),),
     simulate=strengths.simulation(CORRECTED),
     predict=strengths.limits(),
     claims=(P1, P2, *_increments()),
-    source=Printed("proof of Lemma A.27", "increment at lam_2 - increment at lam_1 >= (...) > 0"),
+    source=claims.Printed(
+        "proof of Lemma A.27", "increment at lam_2 - increment at lam_1 >= (...) > 0"
+    ),
     printed="proof displays",
     note="with the corrected number of steps, without which the lemma itself fails",
     mutants=(
-        Mutant("the two spectra swapped", predict=strengths.limits(swapped=True)),
-        Mutant("the two strengths swapped", claims=_increments(weak=2, strong=1)),
+        claims.Mutant("the two spectra swapped", predict=strengths.limits(swapped=True)),
+        claims.Mutant("the two strengths swapped", claims=_increments(weak=2, strong=1)),
     ),
 )

@@ -7,8 +7,6 @@ printed as sqrt((sigma_0^2 + lam sigma^2) / (1 + lam)); the map's own one has th
 displays of the proof are a statement of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,24 +15,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Choice,
-    Corrected,
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Size,
-    Space,
-    Theorem,
-    at_least,
-    at_most,
-    equal,
-    strict,
-)
+from theorysim import claims
 from theorysim.numerics.descent import descend, iterate
 from theorysim.systems.linear_modes import Tuning, limit, printed_limit, printed_step, step
 
@@ -47,48 +28,48 @@ class Iterates(NamedTuple):
     decay: Float[Array, " steps"]
 
 
-def scalar_space() -> Space:
+def scalar_space() -> claims.Space:
     """sigma and sigma_0 over three decades, and a share of the largest learning rate."""
-    return Space(
-        steps=Size(200, high=20_000),
-        sigma=Real(0.03, 30, log=True),
-        sigma_0=Real(0.03, 30, log=True),
-        lam=Choice(0.0, 0.1, 1.0, 3.0, 10.0, 30.0),
-        step_share=Real(0, 1),
+    return claims.Space(
+        steps=claims.Size(200, high=20_000),
+        sigma=claims.Real(0.03, 30, log=True),
+        sigma_0=claims.Real(0.03, 30, log=True),
+        lam=claims.Choice(0.0, 0.1, 1.0, 3.0, 10.0, 30.0),
+        step_share=claims.Real(0, 1),
     )
 
 
-def largest(x: Instance) -> jax.Array:
+def largest(x: claims.Instance) -> jax.Array:
     """max{sigma^2, sigma_0^2}."""
     return jnp.maximum(x.sigma, x.sigma_0) ** 2
 
 
-def smallest(x: Instance) -> jax.Array:
+def smallest(x: claims.Instance) -> jax.Array:
     """min{sigma^2, sigma_0^2}."""
     return jnp.minimum(x.sigma, x.sigma_0) ** 2
 
 
-def printed_load(x: Instance) -> jax.Array:
+def printed_load(x: claims.Instance) -> jax.Array:
     """What eta is multiplied with in the lemma's step condition, (...) eta < 1."""
     return (x.lam + 2) * (2 * largest(x) + x.lam + x.lam * x.sigma_0 / x.sigma)
 
 
-def scale_free_load(x: Instance) -> jax.Array:
+def scale_free_load(x: claims.Instance) -> jax.Array:
     """The same without the two terms that do not scale like sigma^2."""
     return (x.lam + 2) * 2 * largest(x)
 
 
-def tuning_of(x: Instance, load: Callable, share: float = 1.0) -> Tuning:
+def tuning_of(x: claims.Instance, load: Callable, share: float = 1.0) -> Tuning:
     """eta is a share of 1 / load."""
     return Tuning(x.sigma**2, x.sigma_0**2, x.lam, share * x.step_share / load(x))
 
 
 # load eta = step_share < 1.
-STEP_CONDITION = {"step condition": strict(lambda x: 1 - x.step_share)}
+STEP_CONDITION = {"step condition": claims.strict(lambda x: 1 - x.step_share)}
 
 
 def _simulate(load: Callable) -> Callable:
-    def simulate(x: Instance, key):
+    def simulate(x: claims.Instance, key):
         feature, anchor, lam, rate = tuning_of(x, load)
 
         def loss(weights):
@@ -106,7 +87,7 @@ def _predict(
 ) -> Callable:
     """The iterates of f with the lemma's fixed point and rate."""
 
-    def predict(x: Instance) -> Iterates:
+    def predict(x: claims.Instance) -> Iterates:
         tuning = tuning_of(x, load, share)
         contraction = 1 - 2 * tuning.learning_rate * smallest(x)
         return Iterates(
@@ -118,12 +99,12 @@ def _predict(
     return predict
 
 
-def _distance(r: Run):
+def _distance(r: claims.Run):
     return jnp.abs(r.theory.path - r.theory.star)
 
 
 def _rate(power: int = 1):
-    return at_most(
+    return claims.at_most(
         "rate",
         _distance,
         lambda r: r.theory.decay**power * _distance(r)[:1],
@@ -131,54 +112,54 @@ def _rate(power: int = 1):
     )
 
 
-LOWER = at_least("range, lower", lambda r: r.theory.path, lambda r: jnp.sqrt(smallest(r.x)))
-UPPER = at_most("range, upper", lambda r: r.theory.path, lambda r: jnp.sqrt(largest(r.x)))
+LOWER = claims.at_least("range, lower", lambda r: r.theory.path, lambda r: jnp.sqrt(smallest(r.x)))
+UPPER = claims.at_most("range, upper", lambda r: r.theory.path, lambda r: jnp.sqrt(largest(r.x)))
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=scalar_space(),
     hypotheses=STEP_CONDITION,
     simulate=_simulate(printed_load),
     predict=_predict(printed_limit),
     claims=(
-        equal("f is the descent step", lambda r: r.sim, lambda r: r.theory.path),
+        claims.equal("f is the descent step", lambda r: r.sim, lambda r: r.theory.path),
         LOWER,
         UPPER,
         _rate(),
     ),
-    source=Printed(
+    source=claims.Printed(
         "Lemma A.28, f of Appendix A.6",
         "|f^(k)(sigma_0) - sigma*| <= (1 - 2 eta min{sigma^2, sigma_0^2})^k |sigma_0 - sigma*|",
     ),
     printed="Section A.6",
     note="sigma* is printed with sigma and sigma_0 swapped: f has another fixed point",
     readings=(
-        Reading(
+        claims.Reading(
             "Eq. 18",
-            Printed(
+            claims.Printed(
                 "Lemma A.28, f of Eq. 18", "f(x) = x + 2 eta x (sigma^2 - x^2) + 2 eta lam (...)"
             ),
             predict=_predict(printed_limit, f=printed_step),
             note="the map as Eq. 18 prints it, without the factor x in the pull-back",
         ),
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam))"),
+            claims.Corrected("sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam))"),
             predict=_predict(),
             primary=True,
             note="the fixed point of f weighs sigma_0^2, not sigma^2, with lam",
         ),
-        Reading(
+        claims.Reading(
             "corrected, step condition free of scale",
-            Finding("a weaker step condition: 2 (lam + 2) eta max{sigma^2, sigma_0^2} < 1"),
+            claims.Finding("a weaker step condition: 2 (lam + 2) eta max{sigma^2, sigma_0^2} < 1"),
             predict=_predict(load=scale_free_load),
             simulate=_simulate(scale_free_load),
             note="two terms of the printed condition depend on the unit; it holds without them",
         ),
     ),
     mutants=(
-        Mutant("half the gradient", predict=_predict(share=0.5)),
-        Mutant("sigma and sigma_0 swapped in sigma*", predict=_predict(printed_limit)),
-        Mutant(
+        claims.Mutant("half the gradient", predict=_predict(share=0.5)),
+        claims.Mutant("sigma and sigma_0 swapped in sigma*", predict=_predict(printed_limit)),
+        claims.Mutant(
             "the range's ends swapped, the rate twice as fast",
             claims=(LOWER.against(UPPER.rhs), UPPER.against(LOWER.rhs), _rate(power=2)),
         ),

@@ -6,27 +6,13 @@ x (x - sigma*) (x + (lam + 1) sigma*), from which follow how much a step contrac
 on its side of sigma*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Run,
-    Theorem,
-    at_least,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.systems.linear_modes import limit, printed_limit, step
 from theorysim.theorems.overtraining.lemma_a_28 import (
     STEP_CONDITION,
@@ -52,7 +38,7 @@ class Grid(NamedTuple):
 
 
 def _predict(end: Callable, load: Callable = printed_load) -> Callable:
-    def predict(x: Instance) -> Grid:
+    def predict(x: claims.Instance) -> Grid:
         tuning = tuning_of(x, load)
         share = jnp.linspace(0.0, 1.0, POINTS, dtype=x.sigma.dtype)
         points = x.sigma * (1 - share) + x.sigma_0 * share
@@ -63,55 +49,55 @@ def _predict(end: Callable, load: Callable = printed_load) -> Callable:
     return predict
 
 
-def _away(r: Run):
+def _away(r: claims.Run):
     """x - sigma*."""
     return r.theory.points - r.theory.star
 
 
-def _step_away(r: Run):
+def _step_away(r: claims.Run):
     """f(x) - sigma*."""
     return r.theory.image - r.theory.star
 
 
-def _gradient(r: Run, anchor):
+def _gradient(r: claims.Run, anchor):
     """x (x^2 - sigma^2) + lam x (x^2 - anchor)."""
     x = r.theory.points
     return x * (x**2 - r.x.sigma**2) + r.x.lam * x * (x**2 - anchor)
 
 
-def _printed_slope(r: Run):
+def _printed_slope(r: claims.Run):
     """x (x + (lam + 1) sigma*), by which P3 multiplies x - sigma*."""
     return r.theory.points * (r.theory.points + (r.x.lam + 1) * r.theory.star)
 
 
-def _true_slope(r: Run):
+def _true_slope(r: claims.Run):
     return (1 + r.x.lam) * r.theory.points * (r.theory.points + r.theory.star)
 
 
 def _displays(anchor: Callable, slope: Callable, factor: Callable) -> tuple:
     """P1 to P5 and P7: what g subtracts in its last term, g / (x - sigma*), the bound of P5."""
     return (
-        equal(
+        claims.equal(
             "P1: g(sigma*) = 0",
             lambda r: (1 + r.x.lam) * r.theory.star**3,
             lambda r: r.theory.star * (r.x.sigma**2 + r.x.lam * anchor(r.x)),
         ),
-        equal(
+        claims.equal(
             "P2: f = x - 2 eta g",
             lambda r: r.theory.image,
             lambda r: r.theory.points - r.theory.rate * _gradient(r, anchor(r.x)),
         ),
-        equal(
+        claims.equal(
             "P3: g factors", lambda r: _gradient(r, r.x.sigma_0**2), lambda r: _away(r) * slope(r)
         ),
-        equal(
+        claims.equal(
             "P4: f - sigma* factors",
             _step_away,
             lambda r: _away(r) * (1 - r.theory.rate * slope(r)),
         ),
-        at_least("P5, lower", slope, lambda r: smallest(r.x)),
-        at_most("P5, upper", slope, lambda r: factor(r.x.lam) * largest(r.x)),
-        at_most(
+        claims.at_least("P5, lower", slope, lambda r: smallest(r.x)),
+        claims.at_most("P5, upper", slope, lambda r: factor(r.x.lam) * largest(r.x)),
+        claims.at_most(
             "P7: one step contracts",
             lambda r: jnp.abs(_step_away(r)),
             lambda r: jnp.abs(_away(r)) * r.theory.contraction,
@@ -121,20 +107,19 @@ def _displays(anchor: Callable, slope: Callable, factor: Callable) -> tuple:
 
 def _signs(slope: Callable) -> tuple:
     return (
-        at_least(
-            "P6: no overshoot",
-            lambda r: 1 - r.theory.rate * slope(r),
-            lambda r: 0.0,
-            strict=True,
+        claims.at_least(
+            "P6: no overshoot", lambda r: 1 - r.theory.rate * slope(r), lambda r: 0.0, strict=True
         ),
-        at_least("P8: f stays on its side", lambda r: _step_away(r) * _away(r), lambda r: 0.0),
+        claims.at_least(
+            "P8: f stays on its side", lambda r: _step_away(r) * _away(r), lambda r: 0.0
+        ),
     )
 
 
 AMENDED = _displays(lambda x: x.sigma_0**2, _true_slope, lambda lam: 2 * (1 + lam))
 P1, P2, _, _, LOWER, UPPER, P7 = AMENDED
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=scalar_space(),
     hypotheses=STEP_CONDITION,
     simulate=lambda x, key: (),
@@ -143,43 +128,45 @@ theorem = Theorem(
         *_displays(lambda x: x.sigma_0, _printed_slope, lambda lam: lam + 2),
         *_signs(_printed_slope),
     ),
-    source=Printed("proof of Lemma A.28", "g(x) = x (x - sigma*) (x + (lam + 1) sigma*)"),
+    source=claims.Printed("proof of Lemma A.28", "g(x) = x (x - sigma*) (x + (lam + 1) sigma*)"),
     printed="proof displays",
     note="sigma* is swapped, g has sigma_0 for its square, and its factor 1 + lam is misplaced",
     readings=(
-        Reading(
+        claims.Reading(
             "proof displays, corrected",
-            Corrected("g = (1 + lam) x (x - sigma*) (x + sigma*), with sigma_0^2 in g"),
+            claims.Corrected("g = (1 + lam) x (x - sigma*) (x + sigma*), with sigma_0^2 in g"),
             predict=_predict(limit),
             claims=AMENDED,
             primary=True,
             note="with this factorisation a step contracts as the lemma says",
         ),
-        Reading(
+        claims.Reading(
             "proof displays, signs",
-            Finding("whether a step overshoots the corrected sigma*"),
+            claims.Finding("whether a step overshoots the corrected sigma*"),
             predict=_predict(limit),
             claims=_signs(_true_slope),
             note="P6 and P8 fail at the corrected sigma*, too, which P7 and the rate do not need",
         ),
-        Reading(
+        claims.Reading(
             "proof displays, signs, step condition free of scale",
-            Finding("whether a step overshoots sigma* if the step condition is free of scale"),
+            claims.Finding(
+                "whether a step overshoots sigma* if the step condition is free of scale"
+            ),
             predict=_predict(limit, scale_free_load),
             claims=_signs(_true_slope),
             note="with lam > 1 a step may overshoot sigma*: P6 and P8 fail, P7 and the rate do not",
         ),
     ),
     mutants=(
-        Mutant("sigma* swapped, as printed", predict=_predict(printed_limit)),
-        Mutant(
+        claims.Mutant("sigma* swapped, as printed", predict=_predict(printed_limit)),
+        claims.Mutant(
             "sigma_0 for its square in g, as printed",
             claims=(
                 P1.against(lambda r: r.theory.star * (r.x.sigma**2 + r.x.lam * r.x.sigma_0)),
                 P2.against(lambda r: r.theory.points - r.theory.rate * _gradient(r, r.x.sigma_0)),
             ),
         ),
-        Mutant(
+        claims.Mutant(
             "larger and smaller feature swapped",
             claims=(
                 LOWER.against(UPPER.rhs),

@@ -4,20 +4,18 @@ Lemma A.5 of Springer et al. (2025): E |alpha M|_F^2 = d gamma^2 |M|_F^2 for a d
 of independent centred entries of variance gamma^2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Gaussian, Instance, Mutant, Printed, Real, Size, Space, Theorem, equal
+from theorysim import claims
 from theorysim.numerics.products import dot
 
 DRAWS = 64  # per key: sixteen thousand with all keys, which leaves about a percent of noise
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     noise = jnp.sqrt(x.variance) * jax.random.normal(key, (DRAWS, x.d, x.d))
     return jnp.mean(jnp.sum(dot(noise, x.M) ** 2, axis=(1, 2)))
 
@@ -27,12 +25,16 @@ def predict(power: int = 1) -> Callable:
     return lambda x: x.d**power * x.variance * jnp.sum(x.M**2)
 
 
-theorem = Theorem(
-    space=Space(d=Size(3, low=2), M=Gaussian("d", "d"), variance=Real(1e-3, 1e2, log=True)),
+theorem = claims.Theorem(
+    space=claims.Space(
+        d=claims.Size(3, low=2),
+        M=claims.Gaussian("d", "d"),
+        variance=claims.Real(1e-3, 1e2, log=True),
+    ),
     simulate=simulate,
     predict=predict(),
     keys=256,
-    source=Printed("Lemma A.5", "E |alpha M|_F^2 = d gamma^2 |M|_F^2"),
-    claims=(equal("expected norm", lambda r: r.mean(r.sim), lambda r: r.theory),),
-    mutants=(Mutant("as many variances as entries", predict=predict(power=2)),),
+    source=claims.Printed("Lemma A.5", "E |alpha M|_F^2 = d gamma^2 |M|_F^2"),
+    claims=(claims.equal("expected norm", lambda r: r.mean(r.sim), lambda r: r.theory),),
+    mutants=(claims.Mutant("as many variances as entries", predict=predict(power=2)),),
 )

@@ -4,8 +4,6 @@ The proof of Lemma A.5 of Springer et al. (2025) is a chain of three equations:
 E |alpha M|_F^2 = E Tr(alpha M M^T alpha^T) = E[Tr(alpha alpha^T)] |M|_F^2 = d gamma^2 |M|_F^2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Run, Theorem, equal
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import lemma_a_5
 
@@ -26,7 +24,7 @@ class Means(NamedTuple):
     gram: Float[Array, "d d"]
 
 
-def simulate(x: Instance, key) -> Means:
+def simulate(x: claims.Instance, key) -> Means:
     noise = jnp.sqrt(x.variance) * jax.random.normal(key, (lemma_a_5.DRAWS, x.d, x.d))
     image = dot(noise, x.M)
     return Means(
@@ -36,50 +34,56 @@ def simulate(x: Instance, key) -> Means:
     )
 
 
-def _trace(r: Run):
+def _trace(r: claims.Run):
     return r.mean(r.sim.trace)
 
 
-def _split_trace(r: Run):
+def _split_trace(r: claims.Run):
     """E[Tr(alpha alpha^T)] |M|_F^2, as the proof prints it."""
     return jnp.trace(r.mean(r.sim.gram)) * jnp.sum(r.x.M**2)
 
 
-def _trace_of_gram(r: Run):
+def _trace_of_gram(r: claims.Run):
     """Tr(E[alpha^T alpha] M M^T)."""
     return jnp.sum(r.mean(r.sim.gram) * dot(r.x.M, r.x.M.T))
 
 
 def _chain(middle: Callable) -> tuple:
     return (
-        equal("E |alpha M|^2 = E Tr(alpha M M^T alpha^T)", lambda r: r.mean(r.sim.norm), _trace),
-        equal("the norm of M comes out of the trace", _trace, middle),
-        equal("the end of the chain", middle, lambda r: r.theory),
+        claims.equal(
+            "E |alpha M|^2 = E Tr(alpha M M^T alpha^T)", lambda r: r.mean(r.sim.norm), _trace
+        ),
+        claims.equal("the norm of M comes out of the trace", _trace, middle),
+        claims.equal("the end of the chain", middle, lambda r: r.theory),
     )
 
 
 AMENDED = _chain(_trace_of_gram)
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=lemma_a_5.theorem.space,
     simulate=simulate,
     predict=lemma_a_5.predict(),
     keys=256,
     claims=_chain(_split_trace),
-    source=Printed("proof of Lemma A.5", "E Tr(alpha M M^T alpha^T) = E[Tr(alpha alpha^T)] |M|^2"),
+    source=claims.Printed(
+        "proof of Lemma A.5", "E Tr(alpha M M^T alpha^T) = E[Tr(alpha alpha^T)] |M|^2"
+    ),
     printed="proof chain",
     note="E Tr(alpha alpha^T) is d^2 gamma^2: the middle term is d times too large",
     readings=(
-        Reading(
+        claims.Reading(
             "proof chain, corrected",
-            Corrected("Tr(E[alpha^T alpha] M M^T) in the middle of the chain"),
+            claims.Corrected("Tr(E[alpha^T alpha] M M^T) in the middle of the chain"),
             claims=AMENDED,
             primary=True,
             note="M M^T stays inside the trace, where E[alpha^T alpha] = d gamma^2 I",
         ),
     ),
     mutants=(
-        Mutant("as many variances as entries", predict=lemma_a_5.predict(power=2)),
-        Mutant("half the trace, split", claims=(AMENDED[0].scaled(0.5), _chain(_split_trace)[1])),
+        claims.Mutant("as many variances as entries", predict=lemma_a_5.predict(power=2)),
+        claims.Mutant(
+            "half the trace, split", claims=(AMENDED[0].scaled(0.5), _chain(_split_trace)[1])
+        ),
     ),
 )

@@ -6,24 +6,11 @@ share of the largest admissible distance, in any direction; another reading take
 flow itself. The displays of the proof are a statement of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Field,
-    Finding,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_most,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining._finetuning import factors, ideal_start, pre_spectrum
 from theorysim.theorems.overtraining._perturbation import (
     move_in_ball,
@@ -36,17 +23,17 @@ from theorysim.theorems.overtraining.assumption_a_2 import (
     printed_radius,
 )
 
-FIELDS: dict[str, Field] = {
-    "scale": Real(1e-6, 10, log=True),
-    "noise": Real(1e-3, 1e3, log=True),
-    "first": Gaussian("d", "d"),
-    "second": Gaussian("d", "d"),
-    "aligned": Real(-1, 1),
-    "share": Real(0, 1),
+FIELDS: dict[str, claims.Field] = {
+    "scale": claims.Real(1e-6, 10, log=True),
+    "noise": claims.Real(1e-3, 1e3, log=True),
+    "first": claims.Gaussian("d", "d"),
+    "second": claims.Gaussian("d", "d"),
+    "aligned": claims.Real(-1, 1),
+    "share": claims.Real(0, 1),
 }
 
 
-def moves(x: Instance, radius: Callable) -> tuple:
+def moves(x: claims.Instance, radius: Callable) -> tuple:
     """From the ideal factors to some at a share of the radius from them."""
     first, second = ideal_start(x)
     e = x.share * radius(x)
@@ -61,7 +48,7 @@ def _simulate(radius: Callable) -> Callable:
     return lambda x, key: perturbed_loss_rise(x, ideal_start(x), moves(x, radius))
 
 
-def _flow_modes(x: Instance):
+def _flow_modes(x: claims.Instance):
     """Modes of the flow from W_1 = W_2 = e^(-tau) I, U = V, when the last one lags behind.
 
     The closed form of separate modes (statement eq-5-6) at the time when mode d is within a share
@@ -74,38 +61,40 @@ def _flow_modes(x: Instance):
     return jnp.sqrt(pre / (1 + jnp.exp(gap - 4 * pre * time)))
 
 
-def _flow_distance(x: Instance):
+def _flow_distance(x: claims.Instance):
     return jnp.linalg.norm(jnp.sqrt(pre_spectrum(x)) - _flow_modes(x))
 
 
-def _simulate_flow(x: Instance, key):
+def _simulate_flow(x: claims.Instance, key):
     full = x.replace(n=0 * x.n + x.d)
     lag = _flow_modes(x) - jnp.sqrt(pre_spectrum(x))
     return perturbed_loss_rise(full, ideal_start(full), factors(full, lag))
 
 
-theorem = Theorem(
-    space=perturbation_space(**FIELDS, tau=Real(10, 40)),
+theorem = claims.Theorem(
+    space=perturbation_space(**FIELDS, tau=claims.Real(10, 40)),
     simulate=_simulate(printed_radius),
     instances=128,
     claims=(
-        at_most(
-            "perturbed loss",
-            lambda r: jnp.abs(r.sim),
-            lambda r: pre_spectrum(r.x)[-1] ** 2 / 2,
+        claims.at_most(
+            "perturbed loss", lambda r: jnp.abs(r.sim), lambda r: pre_spectrum(r.x)[-1] ** 2 / 2
         ),
     ),
-    source=Printed("Lemma A.6 under Assumption A.2", "|L~(theta^n) - L~(ideal^n)| <= pre_d^2 / 2"),
+    source=claims.Printed(
+        "Lemma A.6 under Assumption A.2", "|L~(theta^n) - L~(ideal^n)| <= pre_d^2 / 2"
+    ),
     note="the proof takes pre_1 for the norms of the factors, which are of the order sqrt(pre_1)",
     readings=(
-        Reading(
+        claims.Reading(
             "states of the flow",
-            Finding("Lemma A.6 at states that the flow passes, when the last feature lags behind"),
+            claims.Finding(
+                "Lemma A.6 at states that the flow passes, when the last feature lags behind"
+            ),
             simulate=_simulate_flow,
             hypotheses={"Assumption A.2": lambda x: printed_radius(x) - _flow_distance(x)},
             note="the counterexamples are not far-fetched: the flow passes through some",
         ),
-        Reading(
+        claims.Reading(
             "corrected",
             CORRECTED.source,
             simulate=_simulate(corrected_radius),
@@ -113,5 +102,5 @@ theorem = Theorem(
             note="factors have norms of order sqrt(pre_1), for which the proof takes pre_1",
         ),
     ),
-    mutants=(Mutant("the printed radius", simulate=_simulate(printed_radius)),),
+    mutants=(claims.Mutant("the printed radius", simulate=_simulate(printed_radius)),),
 )

@@ -5,25 +5,13 @@ e = exp(-C tau) from the ideal ones. The proof takes pre_1 for the norms of the 
 are at most sqrt(d pre_1) (Frobenius) and sqrt(pre_1) (operator).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Run,
-    Theorem,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _perturbation as noise
 from theorysim.theorems.overtraining._finetuning import ideal_start, pre_spectrum
@@ -45,7 +33,7 @@ class Comparison(NamedTuple):
 
 
 def _simulate(radius: Callable) -> Callable:
-    def simulate(x: Instance, key) -> Comparison:
+    def simulate(x: claims.Instance, key) -> Comparison:
         ideal, move = ideal_start(x), moves(x, radius)
         state = noise.move_by(ideal, move)
         target, silent = noise.target(x), x.replace(noise=0 * x.noise)
@@ -71,23 +59,25 @@ def _displays(frobenius: Callable, operator: Callable, tail: Callable, mixed: Ca
     is |ideal product - A|_F in P3, `mixed(x, gamma^2)` the final factor of e in P4 and P5.
     """
 
-    def near(r: Run):
+    def near(r: claims.Run):
         return 2 * r.sim.e * operator(r.x) + r.sim.e**2
 
     return (
-        at_most(
+        claims.at_most(
             "P1: norms of the factors",
             lambda r: jnp.abs(r.sim.norms),
             lambda r: 2 * r.sim.e * frobenius(r.x) + r.sim.e**2,
         ),
-        at_most("P2: product", lambda r: r.sim.product, near),
-        at_most(
+        claims.at_most("P2: product", lambda r: r.sim.product, near),
+        claims.at_most(
             "P3: sum of the products",
             lambda r: r.sim.products,
             lambda r: near(r) + r.sim.e**2 + 2 * tail(r.x),
         ),
-        at_most("P4: loss", lambda r: jnp.abs(r.sim.loss_rise), lambda r: mixed(r.x, 0) * r.sim.e),
-        at_most(
+        claims.at_most(
+            "P4: loss", lambda r: jnp.abs(r.sim.loss_rise), lambda r: mixed(r.x, 0) * r.sim.e
+        ),
+        claims.at_most(
             "P5: perturbed loss",
             lambda r: jnp.abs(r.sim.perturbed_rise),
             lambda r: mixed(r.x, noise.variance(r.x)) * r.sim.e,
@@ -95,15 +85,15 @@ def _displays(frobenius: Callable, operator: Callable, tail: Callable, mixed: Ca
     )
 
 
-def _largest(x: Instance):
+def _largest(x: claims.Instance):
     return pre_spectrum(x)[0]
 
 
-def _root(x: Instance):
+def _root(x: claims.Instance):
     return jnp.sqrt(_largest(x))
 
 
-def _product_norm(x: Instance):
+def _product_norm(x: claims.Instance):
     return jnp.sqrt(x.d) * _largest(x)
 
 
@@ -126,23 +116,23 @@ HALVED = _displays(
     lambda x, variance: _largest(x) * (5 * _largest(x) + 2 * variance),
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=noise.perturbation_space(**FIELDS),
     simulate=_simulate(printed_radius),
     instances=128,
     claims=(
         *PRINTED,
-        equal("P6: noise and loss", lambda r: r.sim.loss, lambda r: r.sim.printed_loss),
+        claims.equal("P6: noise and loss", lambda r: r.sim.loss, lambda r: r.sim.printed_loss),
     ),
-    source=Printed(
+    source=claims.Printed(
         "proof of Lemma A.6", "| |W_1|_F^2 - |W_1'|_F^2 | <= 2 exp(-C tau) pre_1 + exp(-2 C tau)"
     ),
     printed="proof displays",
     note="pre_1 stands for norms of the order of sqrt(pre_1), and P6 for Eq. 15",
     readings=(
-        Reading(
+        claims.Reading(
             "proof displays, corrected",
-            Corrected("sqrt(d pre_1) and sqrt(pre_1) for the norms of the ideal factors"),
+            claims.Corrected("sqrt(d pre_1) and sqrt(pre_1) for the norms of the ideal factors"),
             simulate=_simulate(corrected_radius),
             claims=AMENDED,
             primary=True,
@@ -150,8 +140,8 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("half the norms of the factors", claims=HALVED[:3]),
-        Mutant("one power of the root and of d lost", claims=HALVED[3:]),
+        claims.Mutant("half the norms of the factors", claims=HALVED[:3]),
+        claims.Mutant("one power of the root and of d lost", claims=HALVED[3:]),
     ),
     survivors={
         "P4: loss": "loose: the loss rises by a term of second order in e, attained ratio 2e-3"

@@ -7,8 +7,6 @@ transpose, and the pull-back's anchor as the real start theta^n(0), where the pr
 one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,18 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Size,
-    Theorem,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.descent import iterate
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
@@ -44,21 +31,21 @@ class Theory(NamedTuple):
 def _simulate(anchored_at: Callable) -> Callable:
     """Both factors along the run, pulled back to where the modes are `anchored_at(x)`."""
 
-    def simulate(x: Instance, key):
+    def simulate(x: claims.Instance, key):
         anchor = ft.assembled(x, anchored_at(x) ** 2)
         return runs.fine_tune(x, ft.ideal_start(x), anchor, x.steps)
 
     return simulate
 
 
-def _ideal_modes(x: Instance):
+def _ideal_modes(x: claims.Instance):
     return jnp.sqrt(ft.learned(x, ft.pre_spectrum(x)))
 
 
 def _predict(pull: Callable, right: Callable, share: float = 1.0) -> Callable:
     """Both factors along the run, for a pull-back term `pull(w)` and a `right` singular basis."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         pre, target = ft.pre_spectrum(x), ft.ft_spectrum(x)
         rate, lam = share * ft.learning_rate(x), ft.pull_back(x)
 
@@ -71,7 +58,7 @@ def _predict(pull: Callable, right: Callable, share: float = 1.0) -> Callable:
     return predict
 
 
-def _rotated_diagonal(r: Run):
+def _rotated_diagonal(r: claims.Run):
     return jnp.einsum("ji,tji->ti", r.x.U, r.sim[0], precision=jax.lax.Precision.HIGHEST)
 
 
@@ -83,49 +70,51 @@ def _pull(w):
     return w
 
 
-def _untransposed(x: Instance):
+def _untransposed(x: claims.Instance):
     return x.V
 
 
-def _transposed(x: Instance):
+def _transposed(x: claims.Instance):
     return x.V.T
 
 
-theorem = Theorem(
-    space=ft.fine_tuning_space(steps=Size(50, high=5000), depth=Real(3, 15)),
+theorem = claims.Theorem(
+    space=ft.fine_tuning_space(steps=claims.Size(50, high=5000), depth=claims.Real(3, 15)),
     simulate=_simulate(_ideal_modes),
     predict=_predict(_printed_pull, _untransposed),
     claims=(
-        equal("C1: W_1(k) = U S(k)", lambda r: r.sim[0], lambda r: r.theory.first),
-        equal("C2: W_2(k) = S(k) V", lambda r: r.sim[1], lambda r: r.theory.second),
-        equal("C3: S_ii(k) = f^(k)", _rotated_diagonal, lambda r: r.theory.modes),
+        claims.equal("C1: W_1(k) = U S(k)", lambda r: r.sim[0], lambda r: r.theory.first),
+        claims.equal("C2: W_2(k) = S(k) V", lambda r: r.sim[1], lambda r: r.theory.second),
+        claims.equal("C3: S_ii(k) = f^(k)", _rotated_diagonal, lambda r: r.theory.modes),
     ),
     printed="Eq. 18",
-    source=Printed(
+    source=claims.Printed(
         "Lemma A.7 with f of Eq. 18", "W_1(k) = U S(k), W_2(k) = S(k) V, S_ii = 1(i <= n) f^(k)"
     ),
     note="f has lost a factor x of its pull-back, and W_2 has V in place of its transpose",
     readings=(
-        Reading(
+        claims.Reading(
             "Section A.6",
-            Printed("Lemma A.7 with f of Appendix A.6", "W_2(k) = S(k) V"),
+            claims.Printed("Lemma A.7 with f of Appendix A.6", "W_2(k) = S(k) V"),
             predict=_predict(_pull, _untransposed),
             note="V is printed without its transpose",
         ),
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("W_2(k) = S(k) V^T, with f of Appendix A.6"),
+            claims.Corrected("W_2(k) = S(k) V^T, with f of Appendix A.6"),
             predict=_predict(_pull, _transposed),
             primary=True,
             note="f of Section A.6; W_2 = S V^T, where V is printed without its transpose",
         ),
-        Reading(
+        claims.Reading(
             "anchored at the real start",
-            Printed("Eqs. 16 and 17 in Lemma A.7", "... - 2 eta lam (theta(k) - theta^n(0)) W_2^T"),
+            claims.Printed(
+                "Eqs. 16 and 17 in Lemma A.7", "... - 2 eta lam (theta(k) - theta^n(0)) W_2^T"
+            ),
             simulate=_simulate(ft.real_modes),
             predict=_predict(_pull, _transposed),
             note="Eqs. 16 and 17 pull to theta^n(0); the map f pulls to the ideal start",
         ),
     ),
-    mutants=(Mutant("half the gradient", predict=_predict(_pull, _transposed, share=0.5)),),
+    mutants=(claims.Mutant("half the gradient", predict=_predict(_pull, _transposed, share=0.5)),),
 )

@@ -6,17 +6,15 @@ consequence of Lemma A.28, whose step condition has two terms that do not scale 
 therefore not implied; a reading of its own tests that link.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Printed, Reading, Size, Theorem, at_least, at_most
+from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     straight = ft.rotated(x)
     anchor = jnp.diag(ft.learned(x, ft.pre_spectrum(x)))
     first, second = runs.fine_tune(straight, ft.ideal_start(straight), anchor, x.steps)
@@ -26,36 +24,36 @@ def simulate(x: Instance, key):
 def _bounded_by(largest):
     """Both factors stay below the root of `largest`."""
     return (
-        at_most("C1: |W_1(k)|_op", lambda r: r.sim[0], lambda r: jnp.sqrt(largest(r.x))),
-        at_most("C2: |W_2(k)|_op", lambda r: r.sim[1], lambda r: jnp.sqrt(largest(r.x))),
+        claims.at_most("C1: |W_1(k)|_op", lambda r: r.sim[0], lambda r: jnp.sqrt(largest(r.x))),
+        claims.at_most("C2: |W_2(k)|_op", lambda r: r.sim[1], lambda r: jnp.sqrt(largest(r.x))),
     )
 
 
-def _step_condition(x: Instance):
+def _step_condition(x: claims.Instance):
     """Left side of Lemma A.28's hypothesis at sigma^2 = ft_i and sigma_0^2 = pre_i, all modes."""
     target, pre, lam = ft.ft_spectrum(x), ft.pre_spectrum(x), ft.pull_back(x)
     unscaled = lam + lam * jnp.sqrt(pre / target)
     return (lam + 2) * ft.learning_rate(x) * (2 * jnp.maximum(target, pre) + unscaled)
 
 
-def _largest_of_learned(x: Instance):
+def _largest_of_learned(x: claims.Instance):
     """Largest step condition among the modes that move."""
     return jnp.max(ft.learned(x, _step_condition(x)))
 
 
-theorem = Theorem(
-    space=ft.fine_tuning_space(steps=Size(100, high=20_000)),
+theorem = claims.Theorem(
+    space=ft.fine_tuning_space(steps=claims.Size(100, high=20_000)),
     assumes=(ASSUMPTION,),
-    source=Printed("Lemma A.9", "|W_1(k)|_op <= sqrt(Gamma), |W_2(k)|_op <= sqrt(Gamma)"),
+    source=claims.Printed("Lemma A.9", "|W_1(k)|_op <= sqrt(Gamma), |W_2(k)|_op <= sqrt(Gamma)"),
     requirements={"left side of Lemma A.28's step condition (< 1)": _largest_of_learned},
     simulate=simulate,
     claims=_bounded_by(ft.gamma),
     readings=(
-        Reading(
+        claims.Reading(
             "by way of Lemma A.28",
-            Printed("proof of Lemma A.9", "a direct consequence of Lemmas A.7 and A.28"),
+            claims.Printed("proof of Lemma A.9", "a direct consequence of Lemmas A.7 and A.28"),
             claims=(
-                at_least(
+                claims.at_least(
                     "Assumption A.8 implies its step condition",
                     lambda r: 1.0,
                     lambda r: _largest_of_learned(r.x),
@@ -65,6 +63,8 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("Gamma of pre-training alone", claims=_bounded_by(lambda x: ft.pre_spectrum(x)[0])),
+        claims.Mutant(
+            "Gamma of pre-training alone", claims=_bounded_by(lambda x: ft.pre_spectrum(x)[0])
+        ),
     ),
 )

@@ -6,8 +6,6 @@ brevity, n > 1, with equality in the proof. Further readings take the states of 
 stage times, from a start exp(-tau) in every mode.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,19 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Spectrum,
-    Theorem,
-    at_least,
-    equal,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining import _perturbation as noise
 from theorysim.theorems.overtraining import _stages as stages
 from theorysim.theorems.overtraining._finetuning import factors, pre_spectrum
@@ -44,7 +30,7 @@ class Increments(NamedTuple):
     sampled: Float[Array, "keys d-1"]
 
 
-def increments(x: Instance, modes):
+def increments(x: claims.Instance, modes):
     """L~(n) - L~(n - 1) in closed form; `modes` of the stages 1, ..., d."""
     states = jax.vmap(lambda w: factors(x, w))(modes)
     before = jax.tree.map(lambda w: w[:-1], states)
@@ -52,7 +38,7 @@ def increments(x: Instance, modes):
     return jax.vmap(lambda state, move: noise.perturbed_loss_rise(x, state, move))(before, moves)
 
 
-def simulate(x: Instance, key) -> Increments:
+def simulate(x: claims.Instance, key) -> Increments:
     alpha, beta = jnp.sqrt(noise.variance(x)) * jax.random.normal(key, (2, DRAWS, x.d, x.d))
     ideal = stages.ideal_modes(pre_spectrum(x))[1:]
 
@@ -69,62 +55,66 @@ def simulate(x: Instance, key) -> Increments:
 def _predict(layers: float) -> Callable:
     """The right side of Eq. 14 for n = 2, ..., d; `layers` = 2 is printed."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         pre = pre_spectrum(x)[1:]
         return (layers * x.d * noise.variance(x) - pre) * pre
 
     return predict
 
 
-EQ_2 = at_least("Eq. 2", lambda r: r.sim.ideal, lambda r: r.theory)
+EQ_2 = claims.at_least("Eq. 2", lambda r: r.sim.ideal, lambda r: r.theory)
 
 
 def _at_real_states(spared: float):
     """Eq. 2 at the states of the flow, less `spared` times the square of the least feature."""
-    return at_least(
-        "Eq. 2",
-        lambda r: r.sim.real,
-        lambda r: r.theory - spared * pre_spectrum(r.x)[-1] ** 2,
+    return claims.at_least(
+        "Eq. 2", lambda r: r.sim.real, lambda r: r.theory - spared * pre_spectrum(r.x)[-1] ** 2
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=noise.perturbation_space(
-        d=Size(3, low=2, high=6), pre=Spectrum("d", 1, 10, gap=1.5), tau=Real(5, 40)
+        d=claims.Size(3, low=2, high=6),
+        pre=claims.Spectrum("d", 1, 10, gap=1.5),
+        tau=claims.Real(5, 40),
     ),
     simulate=simulate,
     predict=_predict(2.0),
     keys=128,
     claims=(EQ_2,),
-    source=Printed(
+    source=claims.Printed(
         "Proposition 4.3, Eq. 2", "L~(t_n) - L~(t_{n-1}) >= (2 d gamma^2 - sigma_n) sigma_n"
     ),
     printed="main text",
     readings=(
-        Reading(
+        claims.Reading(
             "appendix",
-            Printed("Lemma A.4, Eq. 14", "... = 2 d gamma^2 pre_n - pre_n^2 at the ideal states"),
+            claims.Printed(
+                "Lemma A.4, Eq. 14", "... = 2 d gamma^2 pre_n - pre_n^2 at the ideal states"
+            ),
             claims=(
-                at_least("Eq. 14", lambda r: r.sim.ideal, lambda r: r.theory),
-                equal("its proof", lambda r: r.mean(r.sim.sampled), lambda r: r.theory),
+                claims.at_least("Eq. 14", lambda r: r.sim.ideal, lambda r: r.theory),
+                claims.equal("its proof", lambda r: r.mean(r.sim.sampled), lambda r: r.theory),
             ),
             primary=True,
             note="at the ideal states, with equality",
         ),
-        Reading(
+        claims.Reading(
             "states of the flow",
-            Finding("Eq. 2 at the states of the flow in place of the ideal ones"),
+            claims.Finding("Eq. 2 at the states of the flow in place of the ideal ones"),
             claims=(_at_real_states(spared=0),),
             note="states of the flow may miss the bound by O(exp(-C tau))",
         ),
-        Reading(
+        claims.Reading(
             "states of the flow, with room",
-            Finding("Eq. 2 at the states of the flow, less pre_d^2, under a corrected A.2"),
+            claims.Finding("Eq. 2 at the states of the flow, less pre_d^2, under a corrected A.2"),
             assumes=(CORRECTED,),
             claims=(_at_real_states(spared=1),),
             note="Lemma A.6, corrected, allows pre_d^2 / 2 for each of the two states",
         ),
     ),
-    mutants=(Mutant("four layers of noise", of=("main text", "appendix"), predict=_predict(4.0)),),
+    mutants=(
+        claims.Mutant("four layers of noise", of=("main text", "appendix"), predict=_predict(4.0)),
+    ),
     aliases=("lemma-a.4",),
 )

@@ -5,30 +5,28 @@ for the smallest n such that 2 d gamma^2 > pre_n. The loss rises from stage n - 
 the definition puts the point at n - 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Run, Theorem, equal
+from theorysim import claims
 from theorysim.systems.ideal_stages import inflection_point
 from theorysim.theorems.overtraining import _perturbation as noise
 from theorysim.theorems.overtraining import proposition_4_3 as proposition
 from theorysim.theorems.overtraining._stages import ideal_modes
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """L~(n) - L~(n - 1) at the ideal states, for n = 2, ..., d."""
     return proposition.increments(x, ideal_modes(x.scale * x.pre)[1:])
 
 
-def _outweighed(r: Run):
+def _outweighed(r: claims.Run):
     """The smallest n with 2 d gamma^2 > pre_n."""
     return jnp.argmax(2 * r.x.d * noise.variance(r.x) > r.x.scale * r.x.pre) + 1
 
 
-def _exists(r: Run):
+def _exists(r: claims.Run):
     """Nonnegative where 2 d gamma^2 > pre_d, strictly."""
     room = 2 * r.x.d * noise.variance(r.x) - r.x.scale * r.x.pre[-1]
     return jnp.where(room > 0, room, -1)
@@ -36,24 +34,26 @@ def _exists(r: Run):
 
 def _at(stage: Callable) -> tuple:
     point = lambda r: inflection_point(r.sim) + 1  # noqa: E731
-    return (equal("inflection point", point, stage, where=_exists),)
+    return (claims.equal("inflection point", point, stage, where=_exists),)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=proposition.theorem.space,
     simulate=simulate,
     claims=_at(_outweighed),
-    source=Printed("after Proposition 4.3", "the smallest n such that 2 d gamma^2 > sigma_n"),
+    source=claims.Printed(
+        "after Proposition 4.3", "the smallest n such that 2 d gamma^2 > sigma_n"
+    ),
     printed="inflection point in the text",
     note="with Definition 4.2 it is the stage before that n",
     readings=(
-        Reading(
+        claims.Reading(
             "inflection point, corrected",
-            Corrected("r = n - 1 for that n, and r = 1 where n = 1"),
+            claims.Corrected("r = n - 1 for that n, and r = 1 where n = 1"),
             claims=_at(lambda r: jnp.maximum(_outweighed(r) - 1, 1)),
             primary=True,
             note="the loss rises from stage n - 1 to stage n",
         ),
     ),
-    mutants=(Mutant("one stage late, as printed", claims=_at(_outweighed)),),
+    mutants=(claims.Mutant("one stage late, as printed", claims=_at(_outweighed)),),
 )

@@ -4,56 +4,54 @@ Proposition D.1 of Springer et al. (2025): for L(theta) = theta^T H theta / 2 + 
 symmetric H, E[L(theta + lam eps) - L(theta)] = lam^2 Tr(H) / 2.
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Gaussian, Instance, Mutant, Printed, Real, Size, Space, Theorem, equal
+from theorysim import claims
 from theorysim.numerics.products import dot
 
 DRAWS = 128  # per key
 
 
-def hessian(x: Instance) -> Float[Array, "d d"]:
+def hessian(x: claims.Instance) -> Float[Array, "d d"]:
     """H."""
     return (x.square + x.square.T) / 2
 
 
-def loss(x: Instance, theta: Float[Array, " d"], share: float = 0.5) -> Float[Array, ""]:
+def loss(x: claims.Instance, theta: Float[Array, " d"], share: float = 0.5) -> Float[Array, ""]:
     """L(theta), with a `share` of the quadratic form."""
     return share * theta @ dot(hessian(x), theta) + x.g @ theta + x.c
 
 
-def noise(x: Instance, key: Array) -> Float[Array, "draws d"]:
+def noise(x: claims.Instance, key: Array) -> Float[Array, "draws d"]:
     """eps; each draw comes with its negative: the same law, without the noise of the odd terms."""
     half = jax.random.normal(key, (DRAWS // 2, x.d))
     return jnp.concatenate([half, -half])
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     moved = x.theta + x.lam * noise(x, key)
     return jnp.mean(jax.vmap(lambda theta: loss(x, theta))(moved) - loss(x, x.theta))
 
 
-def predict(x: Instance):
+def predict(x: claims.Instance):
     return x.lam**2 * jnp.trace(hessian(x)) / 2
 
 
-theorem = Theorem(
-    space=Space(
-        d=Size(4),
-        square=Gaussian("d", "d"),
-        theta=Gaussian("d"),
-        g=Gaussian("d"),
-        c=Real(-1, 1),
-        lam=Real(0.01, 10, log=True),
+theorem = claims.Theorem(
+    space=claims.Space(
+        d=claims.Size(4),
+        square=claims.Gaussian("d", "d"),
+        theta=claims.Gaussian("d"),
+        g=claims.Gaussian("d"),
+        c=claims.Real(-1, 1),
+        lam=claims.Real(0.01, 10, log=True),
     ),
     simulate=simulate,
     predict=predict,
     keys=256,
-    source=Printed("Proposition D.1", "Delta(theta, lam) = lam^2 Tr(H) / 2"),
-    claims=(equal("sensitivity", lambda r: r.mean(r.sim), lambda r: r.theory),),
-    mutants=(Mutant("the whole trace", predict=lambda x: 2 * predict(x)),),
+    source=claims.Printed("Proposition D.1", "Delta(theta, lam) = lam^2 Tr(H) / 2"),
+    claims=(claims.equal("sensitivity", lambda r: r.mean(r.sim), lambda r: r.theory),),
+    mutants=(claims.Mutant("the whole trace", predict=lambda x: 2 * predict(x)),),
 )

@@ -5,8 +5,6 @@ written as a difference of losses without their halves, the odd terms vanish, an
 has the trace as its mean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Run, Theorem, equal
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import proposition_d_1 as statement
 
@@ -27,7 +25,7 @@ class Means(NamedTuple):
     quadratic_form: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> Means:
+def simulate(x: claims.Instance, key) -> Means:
     noise = statement.noise(x, key)
 
     def rise(share):
@@ -40,53 +38,53 @@ def simulate(x: Instance, key) -> Means:
     return Means(rise=rise(0.5), printed_rise=rise(1.0) / 2, quadratic_form=jnp.mean(form))
 
 
-def _rise(r: Run):
+def _rise(r: claims.Run):
     return r.mean(r.sim.rise)
 
 
-def _printed_rise(r: Run):
+def _printed_rise(r: claims.Run):
     return r.mean(r.sim.printed_rise)
 
 
-def _expected_form(r: Run):
+def _expected_form(r: claims.Run):
     return r.x.lam**2 * r.mean(r.sim.quadratic_form) / 2
 
 
 def _displays(left: Callable) -> tuple:
     return (
-        equal("Eq. 19", left, _printed_rise),
-        equal("Eq. 20, the odd terms vanish", _printed_rise, _expected_form),
-        equal("Eq. 20, the trace", _expected_form, lambda r: r.theory),
+        claims.equal("Eq. 19", left, _printed_rise),
+        claims.equal("Eq. 20, the odd terms vanish", _printed_rise, _expected_form),
+        claims.equal("Eq. 20, the trace", _expected_form, lambda r: r.theory),
     )
 
 
 AMENDED = _displays(_rise)
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=statement.theorem.space,
     simulate=simulate,
     predict=statement.predict,
     keys=256,
     claims=_displays(lambda r: -_rise(r)),
-    source=Printed("Eqs. 19 and 20, Appendix D", "E[L(theta) - L(theta + lam eps)] = ..."),
+    source=claims.Printed("Eqs. 19 and 20, Appendix D", "E[L(theta) - L(theta + lam eps)] = ..."),
     printed="proof displays",
     note="Eq. 19 subtracts the moved loss from the other: the sign is reversed",
     readings=(
-        Reading(
+        claims.Reading(
             "proof displays, corrected",
-            Corrected("L(theta + lam eps) - L(theta) on the left of Eq. 19"),
+            claims.Corrected("L(theta + lam eps) - L(theta) on the left of Eq. 19"),
             claims=AMENDED,
             primary=True,
             note="with the sign of the proposition every link of the chain holds",
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "the whole trace",
             of=("proof displays", "proof displays, corrected"),
             predict=lambda x: 2 * statement.predict(x),
         ),
-        Mutant(
+        claims.Mutant(
             "the sign reversed, the whole form",
             claims=(AMENDED[0].scaled(-1.0), AMENDED[1].scaled(2.0)),
         ),

@@ -5,15 +5,13 @@ weights there are times t_1 < ... < t_d with theta(t_n) close to U Sigma_{:n} V^
 exp(-tau) times Gaussian ones. Theorem A.1, the formal version, is a statement of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Gaussian, Instance, Mutant, Printed, Real, Run, Theorem, tends_to
+from theorysim import claims
 from theorysim.numerics.flow import gradient_flow, statement_options
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining._pretraining import (
@@ -27,7 +25,7 @@ TAUS = (12.0, 18.0, 27.0)
 TIMES = 96
 
 
-def simulate(x: Instance, key) -> Float[Array, "times d d"]:
+def simulate(x: claims.Instance, key) -> Float[Array, "times d d"]:
     """U^T theta(t) V along the flow, until all features are learned."""
     start = jax.tree.map(lambda w: jnp.exp(-x.tau) * w, (x.first, x.second))
     until = (1.2 * x.tau + 5) / x.sigma[-1]
@@ -38,13 +36,13 @@ def simulate(x: Instance, key) -> Float[Array, "times d d"]:
     return dot(left.T, first, second, right)
 
 
-def _stages(x: Instance) -> Float[Array, "stages d d"]:
+def _stages(x: claims.Instance) -> Float[Array, "stages d d"]:
     """Sigma_{:n} for n = 1, ..., d."""
     kept = jnp.tril(jnp.ones((x.d, x.d), x.sigma.dtype))
     return jax.vmap(jnp.diag)(kept * x.sigma)
 
 
-def _smallest_first(x: Instance) -> Float[Array, "stages d d"]:
+def _smallest_first(x: claims.Instance) -> Float[Array, "stages d d"]:
     """The last n features, for n = 1, ..., d."""
     kept = jnp.tril(jnp.ones((x.d, x.d), x.sigma.dtype))[:, ::-1]
     return jax.vmap(jnp.diag)(kept * x.sigma)
@@ -53,21 +51,25 @@ def _smallest_first(x: Instance) -> Float[Array, "stages d d"]:
 def _approaches(stages: Callable):
     """The least distance to each of the stages along the flow tends to 0 with the start."""
 
-    def least_distance(r: Run):
+    def least_distance(r: claims.Run):
         path = r.sim[:, None]
         return jnp.min(jnp.linalg.norm(path - stages(r.x), axis=(-2, -1)), axis=0)
 
-    return tends_to("theta(t_n)", least_distance, lambda r: 0.0, over={"tau": TAUS})
+    return claims.tends_to("theta(t_n)", least_distance, lambda r: 0.0, over={"tau": TAUS})
 
 
-theorem = Theorem(
-    space=pretraining_space(tau=Real(10, 27), first=Gaussian("d", "d"), second=Gaussian("d", "d")),
+theorem = claims.Theorem(
+    space=pretraining_space(
+        tau=claims.Real(10, 27), first=claims.Gaussian("d", "d"), second=claims.Gaussian("d", "d")
+    ),
     simulate=simulate,
     claims=(_approaches(_stages),),
-    source=Printed("Theorem 4.1", "at timestep t_i, theta(t_i) is about U Sigma_{:i} V^T"),
+    source=claims.Printed("Theorem 4.1", "at timestep t_i, theta(t_i) is about U Sigma_{:i} V^T"),
     printed="main text",
     integrates=True,
     instances=24,
     mutant_instances=16,
-    mutants=(Mutant("the slowest feature comes first", claims=(_approaches(_smallest_first),)),),
+    mutants=(
+        claims.Mutant("the slowest feature comes first", claims=(_approaches(_smallest_first),)),
+    ),
 )

@@ -7,27 +7,13 @@ increases at every n > s; checked where least is claimed, s = d - 1, at factors 
 of the ideal ones (Theorem A.1). The displays of the proof are a statement of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Size,
-    Theorem,
-    at_least,
-    strict,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining import _perturbation as noise
 from theorysim.theorems.overtraining._finetuning import pre_spectrum
 from theorysim.theorems.overtraining.assumption_a_2 import printed_radius
@@ -36,35 +22,35 @@ from theorysim.theorems.overtraining.assumption_a_2 import printed_radius
 NOISES = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
-def ideal_states(x: Instance):
+def ideal_states(x: claims.Instance):
     """The ideal factors at n = 1, ..., d, stacked along the leading axis."""
     return jax.vmap(lambda n: noise.at_stage(x, n))(jnp.arange(1, x.d + 1))
 
 
-def gains(x: Instance, states, moves):
+def gains(x: claims.Instance, states, moves):
     """What L~ gains by moves from stacked states."""
     return jax.vmap(lambda state, move: noise.perturbed_loss_rise(x, state, move))(states, moves)
 
 
-def rises(x: Instance, states):
+def rises(x: claims.Instance, states):
     """Increments of L~ along stacked states."""
     before = jax.tree.map(lambda w: w[:-1], states)
     return gains(x, before, jax.tree.map(lambda w: jnp.diff(w, axis=0), states))
 
 
-def real_moves(x: Instance, radius: Callable):
+def real_moves(x: claims.Instance, radius: Callable):
     """From the ideal states to some at a share of the radius from them."""
     e, ideal = x.share * radius(x), ideal_states(x)
     ball = jax.vmap(lambda w, way, aligned: noise.move_in_ball(w, e, way, aligned))
     return ball(ideal[0], x.first, x.aligned), ball(ideal[1], x.second, x.aligned)
 
 
-def _simulate(x: Instance, key) -> Float[Array, " d-1"]:
+def _simulate(x: claims.Instance, key) -> Float[Array, " d-1"]:
     """Increments of L~ at n = 2, ..., d, at states as far as Assumption A.2 admits."""
     return rises(x, noise.move_by(ideal_states(x), real_moves(x, printed_radius)))
 
 
-def _simulate_noises(x: Instance, key) -> Float[Array, "noises d-1"]:
+def _simulate_noises(x: claims.Instance, key) -> Float[Array, "noises d-1"]:
     """Increments of L~ at the ideal states for every strength of noise."""
     ideal = ideal_states(x)
 
@@ -74,51 +60,52 @@ def _simulate_noises(x: Instance, key) -> Float[Array, "noises d-1"]:
     return jax.vmap(under)(jnp.array(NOISES) * x.pre[0])
 
 
-def _best_noise(r: Run):
+def _best_noise(r: claims.Run):
     """The least increment at n > r under the noise that makes it largest; r = 1 suffices."""
     return jnp.max(jnp.min(r.sim, axis=-1))
 
 
-def _worst_noise(r: Run):
+def _worst_noise(r: claims.Run):
     return jnp.min(r.sim)
 
 
 def _last_increment(place: int = -1):
-    return at_least("the last increment", lambda r: r.sim[place], lambda r: 0.0, strict=True)
+    return claims.at_least("the last increment", lambda r: r.sim[place], lambda r: 0.0, strict=True)
 
 
 def _some_noise(increment: Callable):
-    return at_least("increments", increment, lambda r: 0.0, strict=True)
+    return claims.at_least("increments", increment, lambda r: 0.0, strict=True)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=noise.perturbation_space(
-        d=Size(3, low=2, high=32),
-        first=Gaussian("d", "d", "d"),
-        second=Gaussian("d", "d", "d"),
-        aligned=Real(-1, 1, shape="d"),
-        share=Real(0, 1),
+        d=claims.Size(3, low=2, high=32),
+        first=claims.Gaussian("d", "d", "d"),
+        second=claims.Gaussian("d", "d", "d"),
+        aligned=claims.Real(-1, 1, shape="d"),
+        share=claims.Real(0, 1),
     ),
     hypotheses={
-        "gamma^2 > pre_d / d": strict(lambda x: noise.variance(x) - pre_spectrum(x)[-1] / x.d)
+        "gamma^2 > pre_d / d": claims.strict(
+            lambda x: noise.variance(x) - pre_spectrum(x)[-1] / x.d
+        )
     },
     simulate=_simulate,
     claims=(_last_increment(),),
-    source=Printed(
+    source=claims.Printed(
         "Theorem A.3", "if gamma^2 > pre_d / d, there is s < d such that L~ increases for n > s"
     ),
     printed="appendix",
     note="exp(-C tau) is a share of what Assumption A.2 admits",
     readings=(
-        Reading(
+        claims.Reading(
             "main text",
-            Printed(
-                "Theorem 4.4",
-                "for some gamma > 0 there is r < d with L~ increasing for n >= r",
+            claims.Printed(
+                "Theorem 4.4", "for some gamma > 0 there is r < d with L~ increasing for n >= r"
             ),
             simulate=_simulate_noises,
             hypotheses={
-                "pre-training features in order": strict(
+                "pre-training features in order": claims.strict(
                     lambda x: jnp.min(-jnp.diff(pre_spectrum(x)), initial=jnp.inf)
                 )
             },
@@ -126,8 +113,8 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("the increment before the last", claims=(_last_increment(place=0),)),
-        Mutant("for every gamma", of=("main text",), claims=(_some_noise(_worst_noise),)),
+        claims.Mutant("the increment before the last", claims=(_last_increment(place=0),)),
+        claims.Mutant("for every gamma", of=("main text",), claims=(_some_noise(_worst_noise),)),
     ),
     aliases=("theorem-a.3",),
 )

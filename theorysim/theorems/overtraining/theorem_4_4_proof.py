@@ -4,25 +4,13 @@ The proof of Theorem A.3, the formal version of Theorem 4.4 of Springer et al. (
 s, increments of L~ at the ideal states, and how far the real ones are off (Lemma A.6).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Run,
-    Theorem,
-    at_least,
-    at_most,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining import _perturbation as noise
 from theorysim.theorems.overtraining import theorem_4_4 as statement
 from theorysim.theorems.overtraining._finetuning import pre_spectrum
@@ -40,7 +28,7 @@ class Gains(NamedTuple):
 def _simulate(radius: Callable) -> Callable:
     """At a share of the radius from the ideal states."""
 
-    def simulate(x: Instance, key) -> Gains:
+    def simulate(x: claims.Instance, key) -> Gains:
         ideal, moves = statement.ideal_states(x), statement.real_moves(x, radius)
         return Gains(
             rises=statement.rises(x, noise.move_by(ideal, moves)),
@@ -51,23 +39,23 @@ def _simulate(radius: Callable) -> Callable:
     return simulate
 
 
-def _squares(r: Run):
+def _squares(r: claims.Run):
     return pre_spectrum(r.x)[1:] ** 2
 
 
 def _displays(late: int) -> tuple:
     """The choice of s, `late` by so much, and P1 to P4, which are displayed for n > s."""
 
-    def s(x: Instance):
+    def s(x: claims.Instance):
         above = noise.variance(x) > pre_spectrum(x) / x.d
         return jnp.argmax(above) + late
 
     def always(name, left, right):
         later = lambda r: jnp.arange(2, r.x.d + 1) - s(r.x) - 1  # noqa: E731
-        return at_least(name, left, right, strict=True, where=later)
+        return claims.at_least(name, left, right, strict=True, where=later)
 
     return (
-        at_most("the choice of s: s <= d - 1", lambda r: s(r.x), lambda r: r.x.d - 1),
+        claims.at_most("the choice of s: s <= d - 1", lambda r: s(r.x), lambda r: r.x.d - 1),
         always("P1: ideal increments", lambda r: r.sim.ideal_rises, _squares),
         always("P2: state n", lambda r: r.sim.gains[1:], lambda r: -_squares(r) / 2),
         always("P3: state n - 1", lambda r: -r.sim.gains[:-1], lambda r: -_squares(r) / 2),
@@ -75,18 +63,22 @@ def _displays(late: int) -> tuple:
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=statement.theorem.space,
     hypotheses=statement.theorem.hypotheses,
     simulate=_simulate(printed_radius),
     claims=_displays(late=1),
-    source=Printed("proof of Theorem A.3", "the least s with gamma^2 > pre_s / d, s <= d - 1"),
+    source=claims.Printed(
+        "proof of Theorem A.3", "the least s with gamma^2 > pre_s / d, s <= d - 1"
+    ),
     printed="proof displays",
     note="s may be d, and Lemma A.6, on which P2 and P3 rest, fails",
     readings=(
-        Reading(
+        claims.Reading(
             "proof displays, corrected",
-            Corrected("s is one less than that index, and exp(-C tau) as in the corrected A.2"),
+            claims.Corrected(
+                "s is one less than that index, and exp(-C tau) as in the corrected A.2"
+            ),
             simulate=_simulate(corrected_radius),
             claims=_displays(late=0),
             primary=True,
@@ -94,8 +86,8 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("s too late, as printed", claims=_displays(late=1)[:1]),
-        Mutant("s too early by one", claims=_displays(late=-1)[1:]),
-        Mutant("starts as far as printed", simulate=_simulate(printed_radius)),
+        claims.Mutant("s too late, as printed", claims=_displays(late=1)[:1]),
+        claims.Mutant("s too early by one", claims=_displays(late=-1)[1:]),
+        claims.Mutant("starts as far as printed", simulate=_simulate(printed_radius)),
     ),
 )

@@ -9,8 +9,6 @@ is read as printed, as the Assumption A.10 that it names, and corrected.
 The batch is infinite, which item 4 of A.21 admits. The proof is a statement of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -18,18 +16,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Run,
-    Theorem,
-    at_least,
-    increasing,
-    strict,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _stages as stages
@@ -47,7 +34,7 @@ class Change(NamedTuple):
 def simulation_of(run: Callable) -> Callable:
     """The run's Delta_pre and its start, from `run(x, lam, key)`."""
 
-    def simulate(x: Instance, key) -> Change:
+    def simulate(x: claims.Instance, key) -> Change:
         theta, modes = run(x, stage.pull_back(x), key)
         pre = stage.pre_spectrum(x)
         start, ideal = stages.diagonal(modes), stages.diagonal(stages.ideal_modes(pre))
@@ -66,32 +53,32 @@ def simulation(sizes: a_21.Sizes) -> Callable:
     return simulation_of(sizes.run)
 
 
-def change(r: Run) -> Float[Array, " d"]:
+def change(r: claims.Run) -> Float[Array, " d"]:
     """Delta_pre(n) from n = 1."""
     return r.sim.change[1:]
 
 
-NOT_NEGATIVE = at_least(
+NOT_NEGATIVE = claims.at_least(
     "Delta_pre(n) >= 0", change, lambda r: 0.0, statement="L_pre(theta^n(K)) >= L_pre(theta^n(0))"
 )
-GROWS = increasing("Delta_pre(n) in n", change)
+GROWS = claims.increasing("Delta_pre(n) in n", change)
 
 
-def _misaligned(x: Instance):
+def _misaligned(x: claims.Instance):
     """Margin of ft_i > pre_i for all i > 1."""
     return jnp.min((stage.ft_spectrum(x) / stage.pre_spectrum(x))[1:] - 1, initial=jnp.inf)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=stage.stage_space(**practice.FIELDS),
     assumes=(a_21.CORRECTED.assumption(),),
     hypotheses={
-        "(alpha, 1)-misaligned, alpha > 1": strict(_misaligned),
-        "fine-tuning features in order": strict(stage.in_order),
+        "(alpha, 1)-misaligned, alpha > 1": claims.strict(_misaligned),
+        "fine-tuning features in order": claims.strict(stage.in_order),
     },
     simulate=simulation(a_21.CORRECTED),
     claims=(NOT_NEGATIVE, GROWS),
-    source=Printed(
+    source=claims.Printed(
         "Theorem 4.6", "(alpha, 1)-misaligned, alpha > 1: Delta_pre(t_n) >= 0 and increases with n"
     ),
     printed="main text",
@@ -101,9 +88,9 @@ theorem = Theorem(
         a_21.AS_PRINTED.reading("appendix", simulation, note=a_21.NO_RATE),
         a_21.AS_LABELLED.reading("appendix, item 3 as A.10", simulation, note=a_21.NO_UNIT),
         a_21.CORRECTED.reading("corrected", simulation, note=a_21.FREE_OF_SCALE, primary=True),
-        Reading(
+        claims.Reading(
             "practical sizes",
-            Finding("Theorem 4.6 with batches, steps and starts from practice"),
+            claims.Finding("Theorem 4.6 with batches, steps and starts from practice"),
             simulate=simulation_of(practice.run),
             assumes=(),
             hypotheses=practice.HYPOTHESES,
@@ -112,7 +99,7 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "fine-tuning helps the pre-training loss, the more the longer",
             of=("main text", "corrected"),
             claims=(NOT_NEGATIVE.reversed(), GROWS.reversed()),

@@ -6,24 +6,11 @@ Delta_n - Delta_(n-1) is about (ft_n - pre_n)^2 / (1 + lam)^2, where the sketch 
 pull-back. The sizes are those of the corrected Assumption A.21, with which the theorem holds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Finding,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Run,
-    Theorem,
-    at_least,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import assumption_a_21 as a_21
@@ -33,7 +20,7 @@ from theorysim.theorems.overtraining.theorem_4_6 import change, simulation, simu
 def _predict(target: Callable, anchor: Callable):
     """Delta_n where every learned feature ends at (target + lam anchor) / (1 + lam)."""
 
-    def predict(x: Instance):
+    def predict(x: claims.Instance):
         lam = stage.pull_back(x)
         moved = (target(x) + lam * anchor(x)) / (1 + lam) - stage.pre_spectrum(x)
         return jnp.sum(stage.learned_up_to(x, moved) ** 2, axis=1)[1:]
@@ -46,93 +33,98 @@ def _tolerance(share: float):
     return lambda r: share * stage.smallest_gaps(r.x) / (r.x.lam_0 + 1) ** 2
 
 
-def _gap(r: Run):
+def _gap(r: claims.Run):
     """|ft_n - pre_n|."""
     return jnp.abs(stage.ft_spectrum(r.x) - stage.pre_spectrum(r.x))
 
 
-def _step(r: Run):
+def _step(r: claims.Run):
     """((ft_n - pre_n) / (1 + lam))^2."""
     return (_gap(r) / (1 + stage.pull_back(r.x))) ** 2
 
 
-def _increments(r: Run):
+def _increments(r: claims.Run):
     """Delta_n - Delta_(n-1) from n = 1, with Delta_0 = 0."""
     return jnp.diff(change(r), prepend=0)
 
 
-def _distance(r: Run):
+def _distance(r: claims.Run):
     """32 Gamma |theta^n(0) - ideal|_F."""
     return 32 * stage.gamma(r.x) * r.sim.start[1:]
 
 
-LIMIT = equal("P2: Delta_pre of the limit", lambda r: r.theory, lambda r: jnp.cumsum(_step(r)))
-NEAR = at_most("P3: near the limit", lambda r: jnp.abs(change(r) - r.theory), _tolerance(3 / 10))
-INCREMENTS = at_least(
+LIMIT = claims.equal(
+    "P2: Delta_pre of the limit", lambda r: r.theory, lambda r: jnp.cumsum(_step(r))
+)
+NEAR = claims.at_most(
+    "P3: near the limit", lambda r: jnp.abs(change(r) - r.theory), _tolerance(3 / 10)
+)
+INCREMENTS = claims.at_least(
     "P4: increments",
     _increments,
     lambda r: _step(r) - _tolerance(3 / 5)(r),
     statement="Delta_n - Delta_(n-1) >= (pre_n - ft_n)^2/(1+lam)^2 - 3 min/(5 (lam_0+1)^2)",
 )
-RISES = at_least("P4: increments > 0", _increments, lambda r: 0.0, strict=True)
-STARTS = at_most(
+RISES = claims.at_least("P4: increments > 0", _increments, lambda r: 0.0, strict=True)
+STARTS = claims.at_most(
     "P1: losses of the starts",
     lambda r: jnp.abs(r.sim.start_loss)[1:],
     _distance,
     statement="|L_pre(theta(0)) - L_pre(ideal)| <= 32 Gamma |theta(0) - ideal|_F",
 )
-SKETCH = equal("increments: (ft_n - pre_n)^2", _increments, lambda r: _gap(r) ** 2)
+SKETCH = claims.equal("increments: (ft_n - pre_n)^2", _increments, lambda r: _gap(r) ** 2)
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=stage.stage_space(**practice.FIELDS),
     assumes=(a_21.CORRECTED.assumption(),),
     simulate=simulation(a_21.CORRECTED),
     predict=_predict(stage.ft_spectrum, stage.pre_spectrum),
     claims=(
-        at_most("P1: starts are close", _distance, lambda r: _tolerance(1 / 10)(r)[-1]),
+        claims.at_most("P1: starts are close", _distance, lambda r: _tolerance(1 / 10)(r)[-1]),
         LIMIT,
         NEAR,
         INCREMENTS,
         RISES,
     ),
     printed="proof displays",
-    source=Printed(
+    source=claims.Printed(
         "proof of Theorem A.24",
         "Delta_n - Delta_{n-1} >= (pre_n - ft_n)^2 / (1 + lam)^2 - 3 min / (5 (lam_0 + 1)^2) > 0",
     ),
     note="with the corrected number of steps, without which the theorem itself fails",
     readings=(
-        Reading(
+        claims.Reading(
             "proof display P1",
-            Finding("the display P1 at real starts that differ measurably from the ideal ones"),
+            claims.Finding(
+                "the display P1 at real starts that differ measurably from the ideal ones"
+            ),
             simulate=simulation_of(practice.run),
             assumes=(),
             hypotheses=practice.HYPOTHESES,
             claims=(STARTS,),
             note=practice.NOTE,
         ),
-        Reading(
+        claims.Reading(
             "proof sketch",
-            Printed(
-                "proof sketch of Theorem 4.6",
-                "Delta_pre(t_n) - Delta_pre(t_{n-1}) ~ (ft - pre)^2",
+            claims.Printed(
+                "proof sketch of Theorem 4.6", "Delta_pre(t_n) - Delta_pre(t_{n-1}) ~ (ft - pre)^2"
             ),
             claims=(SKETCH,),
             note="true with lam = 0; a pull-back divides the difference by 1 + lam",
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "the features swapped, as in Lemma A.11",
             predict=_predict(stage.pre_spectrum, stage.ft_spectrum),
         ),
-        Mutant(
+        claims.Mutant(
             "without the pull-back, and of the other sign",
             claims=(INCREMENTS.against(lambda r: _gap(r) ** 2), RISES.reversed()),
         ),
     ),
     survivors={
         "P1: starts are close": "loose by the growth of item 5, (1 + 32 eta Gamma)^K: the starts "
-        "are equal to some ten digits at least",
+        "are equal to some ten digits at least"
     },
 )

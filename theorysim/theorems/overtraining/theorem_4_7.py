@@ -10,27 +10,12 @@ stages count from 1, or from 0 where nothing is learned. The main text leaves th
 are those of the corrected reading. The batch is infinite, which item 4 of A.21 admits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Claim,
-    Finding,
-    Mutant,
-    Printed,
-    Reading,
-    Run,
-    Theorem,
-    at_least,
-    at_most,
-    decreasing,
-    increasing,
-    strict,
-)
+from theorysim import claims
 from theorysim.systems.ideal_stages import inflection_point, last_descent
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stage_space as stage
@@ -42,7 +27,7 @@ AS_LABELLED = replace(a_21.AS_LABELLED, bound=strengths.both_bounds)
 CORRECTED = replace(a_21.CORRECTED, bound=strengths.both_bounds)
 
 
-def _increments(r: Run):
+def _increments(r: claims.Run):
     """Increments of L_pre at lam = 0."""
     return strengths.increments(r)[0]
 
@@ -50,16 +35,16 @@ def _increments(r: Run):
 def _after(alpha: float = 4.0) -> Callable:
     """Nonnegative at n > r with the least r for which the spectra are (alpha, r)-misaligned."""
 
-    def margin(r: Run):
+    def margin(r: claims.Run):
         room = stage.ft_spectrum(r.x) - alpha * stage.pre_spectrum(r.x)
         return jnp.where(jnp.minimum.accumulate(room[::-1])[::-1] > 0, 1, -1)
 
     return margin
 
 
-def _rises(name: str, where: Callable, first: int = 1) -> Claim:
+def _rises(name: str, where: Callable, first: int = 1) -> claims.Claim:
     """L_pre(n) > L_pre(n-1) at lam = 0, at the n >= first where `where` says so."""
-    return at_least(
+    return claims.at_least(
         name,
         lambda r: _increments(r)[first - 1 :],
         lambda r: 0.0,
@@ -69,14 +54,14 @@ def _rises(name: str, where: Callable, first: int = 1) -> Claim:
     )
 
 
-def _rising(alpha: float = 4.0) -> tuple[Claim, ...]:
+def _rising(alpha: float = 4.0) -> tuple[claims.Claim, ...]:
     return (
         _rises("1: rises at n > r >= 0", _after(alpha)),
         _rises("1: rises at n > r >= 1", _after(alpha), first=2),
     )
 
 
-WITNESS = at_most(
+WITNESS = claims.at_most(
     "1: alpha_0 = 4 is enough",
     lambda r: stage.ft_spectrum(r.x) / stage.pre_spectrum(r.x),
     lambda r: 4.0,
@@ -95,35 +80,35 @@ INFLECTION_POINTS = {
     for first in (0, 1)
 }
 
-DELAYED = tuple(increasing(name, point) for name, point in INFLECTION_POINTS.items())
+DELAYED = tuple(claims.increasing(name, point) for name, point in INFLECTION_POINTS.items())
 
 # The appendix speaks of its own r_lam, and of lam_1 > lam_2 > 0 only: the last two strengths.
 BROUGHT_FORWARD = tuple(
-    decreasing(name, lambda r, point=point: point(r)[1:])
+    claims.decreasing(name, lambda r, point=point: point(r)[1:])
     for name, point in INFLECTION_POINTS.items()
     if "A.25" in name
 )
 
 
-def _ft_loss(r: Run):
+def _ft_loss(r: claims.Run):
     """|theta^n(K) - A^ft|_F^2 from n = 1, strengths last."""
     return r.sim.ft[:, 1:].T
 
 
-COSTS = increasing("2: ft loss grows in lam", _ft_loss, strict=True)
-COSTS_MORE = increasing(COSTS.name, lambda r: _ft_loss(r)[:, 1:], strict=True)
+COSTS = claims.increasing("2: ft loss grows in lam", _ft_loss, strict=True)
+COSTS_MORE = claims.increasing(COSTS.name, lambda r: _ft_loss(r)[:, 1:], strict=True)
 
 APPENDIX = (_rises("1: rises at n <= r", lambda r: -_after()(r)), *BROUGHT_FORWARD, COSTS_MORE)
 AMENDED = (*_rising(), *DELAYED, COSTS)
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=stage.stage_space(**strengths.FIELDS, **practice.FIELDS),
     assumes=(CORRECTED.assumption(),),
-    hypotheses={"fine-tuning features in order": strict(stage.in_order)},
+    hypotheses={"fine-tuning features in order": claims.strict(stage.in_order)},
     simulate=strengths.simulation(CORRECTED),
     predict=strengths.limits(),
     claims=(WITNESS, *AMENDED),
-    source=Printed(
+    source=claims.Printed(
         "Theorem 4.7",
         "L_pre increases for n >= r where alpha > alpha_0; r(lam) and the fine-tuning loss "
         "increase with lam",
@@ -144,9 +129,9 @@ theorem = Theorem(
             claims=APPENDIX,
             note="both inequalities are reversed",
         ),
-        Reading(
+        claims.Reading(
             "main text, every increment with n >= r",
-            Printed("Theorem 4.7, part 1", "L_pre increases monotonically for n >= r"),
+            claims.Printed("Theorem 4.7, part 1", "L_pre increases monotonically for n >= r"),
             claims=(_rises("1: rises at n >= r", lambda r: jnp.append(_after()(r)[1:], 1)),),
             note="the increment from r - 1 to r belongs to a feature that need not be misaligned",
         ),
@@ -160,20 +145,22 @@ theorem = Theorem(
         AS_PRINTED.reading(
             "corrected, but item 3 as printed",
             strengths.simulation,
-            source=Finding("the corrected statement with the printed number of steps"),
+            source=claims.Finding("the corrected statement with the printed number of steps"),
             claims=AMENDED,
             note=a_21.NO_RATE,
         ),
         AS_LABELLED.reading(
             "corrected, but item 3 as A.10",
             strengths.simulation,
-            source=Finding("the corrected statement with the number of steps of Assumption A.10"),
+            source=claims.Finding(
+                "the corrected statement with the number of steps of Assumption A.10"
+            ),
             claims=AMENDED,
             note=a_21.NO_UNIT,
         ),
-        Reading(
+        claims.Reading(
             "practical sizes",
-            Finding("Theorem 4.7 with batches, steps and starts from practice"),
+            claims.Finding("Theorem 4.7 with batches, steps and starts from practice"),
             simulate=strengths.simulation_of(practice.run),
             assumes=(),
             hypotheses=practice.HYPOTHESES,
@@ -182,13 +169,13 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "every feature that fine-tuning enlarges",
             of=("main text", "corrected"),
             claims=_rising(alpha=1.0),
         ),
-        Mutant("alpha_0 = 1 is enough", of=("main text",), claims=(WITNESS.scaled(0.25),)),
-        Mutant(
+        claims.Mutant("alpha_0 = 1 is enough", of=("main text",), claims=(WITNESS.scaled(0.25),)),
+        claims.Mutant(
             "a stronger pull-back brings the inflection point forward and costs nothing",
             of=("main text", "corrected"),
             claims=(*(claim.reversed() for claim in DELAYED), COSTS.reversed()),

@@ -6,45 +6,43 @@ limits (ft + lam pre) / (1 + lam). The main text leaves the sizes open: they are
 corrected Assumption A.21.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import jax.numpy as jnp
 
-from theorysim.claims import Mutant, Printed, Theorem, equal
+from theorysim import claims
 from theorysim.systems.ideal_stages import inflection_point
 from theorysim.theorems.overtraining import _strengths as strengths
 from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
 SIZES = replace(a_21.CORRECTED, bound=strengths.both_bounds)
 
-FALL = equal(
+FALL = claims.equal(
     "pre-training alone: increments",
     lambda r: jnp.diff(r.sim.before),
     lambda r: -(a_21.stage.pre_spectrum(r.x) ** 2),
     statement="L_pre(theta^n(0)) - L_pre(theta^(n-1)(0)) = -pre_n^2",
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=a_21.stage.stage_space(**strengths.FIELDS),
     assumes=(SIZES.assumption(),),
     simulate=strengths.simulation(SIZES),
     predict=strengths.limits(),
     claims=(
         FALL,
-        equal(
+        claims.equal(
             "r(lam) of the limit",
             lambda r: inflection_point(strengths.increments(r)),
             lambda r: inflection_point(r.theory.increments),
         ),
     ),
-    source=Printed(
+    source=claims.Printed(
         "proof sketch of Theorem 4.7", "L_pre(t_n; 0) - L_pre(t_{n-1}; 0) = -(sigma_n^pre)^2, about"
     ),
     printed="proof sketch",
     mutants=(
-        Mutant("the two spectra swapped", predict=strengths.limits(swapped=True)),
-        Mutant("twice the square", claims=(FALL.scaled(2.0),)),
+        claims.Mutant("the two spectra swapped", predict=strengths.limits(swapped=True)),
+        claims.Mutant("twice the square", claims=(FALL.scaled(2.0),)),
     ),
 )

@@ -7,8 +7,6 @@ singular vectors are chosen in the theorem's favour. Flows are integrated; the p
 one (statement eq-5-6), because rounding would let an integrated flow leave a saddle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,20 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Finding,
-    Instance,
-    Integer,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Run,
-    Theorem,
-    at_most,
-    exists_constant,
-)
+from theorysim import claims
 from theorysim.numerics.flow import gradient_flow, statement_options
 from theorysim.numerics.products import dot
 from theorysim.systems.balanced_flow import balanced_flow
@@ -55,7 +40,7 @@ class Ideal(NamedTuple):
     product: Float[Array, "stages d d"]
 
 
-def simulate(x: Instance, key) -> Factors:
+def simulate(x: claims.Instance, key) -> Factors:
     """The flow passes the stage times at the end of its path."""
     stages = pretraining.stage_times(x)
     share = jnp.linspace(0, 1, TIMES - x.d + 1, dtype=x.tau.dtype)
@@ -69,15 +54,14 @@ def simulate(x: Instance, key) -> Factors:
     )
     left, _, right = pretraining.decomposition(x)
     return Factors(
-        first=dot(left.T, first[-x.d :]),
-        second=dot(right.T, jnp.swapaxes(second[-x.d :], -1, -2)),
+        first=dot(left.T, first[-x.d :]), second=dot(right.T, jnp.swapaxes(second[-x.d :], -1, -2))
     )
 
 
 def _predict(basis: Callable, speed: float = 1.0) -> Callable:
     """In singular coordinates; `speed` times the rate."""
 
-    def predict(x: Instance) -> Ideal:
+    def predict(x: claims.Instance) -> Ideal:
         target = pretraining.decomposition(pretraining.limited(x))
         left, sigma, right = target
         exact = balanced_flow(*pretraining.identity_start(x), target, pretraining.stage_times(x))
@@ -95,7 +79,7 @@ def _predict(basis: Callable, speed: float = 1.0) -> Callable:
 def _distance(layer: int) -> Callable:
     """|W_j(t_n) - ideal|_F in the basis of the hidden space, with the best signs, per stage."""
 
-    def distance(r: Run):
+    def distance(r: claims.Run):
         weights = dot(r.sim[layer], r.theory.basis)
         signs = jnp.sign(jnp.diagonal(weights, axis1=-2, axis2=-1))
         return jnp.linalg.norm(signs[..., None] * weights - r.theory.factors, axis=(-2, -1))
@@ -103,24 +87,24 @@ def _distance(layer: int) -> Callable:
     return distance
 
 
-def _product_distance(r: Run):
+def _product_distance(r: claims.Run):
     """|theta(t_n) - U Sigma_{:n} V^T|_F of the exact product, per stage."""
     return jnp.linalg.norm(r.theory.product - r.theory.factors**2, axis=(-2, -1))
 
 
-def _within_rank(r: Run):
+def _within_rank(r: claims.Run):
     return r.x.rank - 1 - jnp.arange(r.x.d)
 
 
 def _some_rate(name: str, distance: Callable):
     """There is a C with distance <= exp(-C tau): 1 / C bounds tau / (-log distance)."""
 
-    def inverse_rate(r: Run):
+    def inverse_rate(r: claims.Run):
         size = distance(r)
         below = size < 1
         return jnp.where(below, r.x.tau / -jnp.log(jnp.where(below, size, 0.5)), jnp.inf)
 
-    return exists_constant(
+    return claims.exists_constant(
         name, inverse_rate, lambda r: 1.0, over={"tau": TAUS}, where=_within_rank
     )
 
@@ -128,20 +112,20 @@ def _some_rate(name: str, distance: Callable):
 def _this_rate(name: str, distance: Callable):
     """distance <= constant exp(-C tau) with the C of the prediction."""
 
-    def decay(r: Run):
+    def decay(r: claims.Run):
         return jnp.exp(-r.theory.rate * r.x.tau)
 
-    return exists_constant(name, distance, decay, over={"tau": TAUS}, where=_within_rank)
+    return claims.exists_constant(name, distance, decay, over={"tau": TAUS}, where=_within_rank)
 
 
 FACTORS = (_some_rate("W_1", _distance(0)), _some_rate("W_2", _distance(1)))
 
-theorem = Theorem(
-    space=pretraining.pretraining_space(rank=Integer(1, "d"), tau=Real(10, 27)),
+theorem = claims.Theorem(
+    space=pretraining.pretraining_space(rank=claims.Integer(1, "d"), tau=claims.Real(10, 27)),
     simulate=simulate,
     predict=_predict(lambda x: jnp.eye(x.d, dtype=x.sigma.dtype)),
     claims=FACTORS,
-    source=Printed(
+    source=claims.Printed(
         "Theorem A.1", "|W_1(t_i) - U (Sigma^{pre,i})^(1/2)|_F <= exp(-C tau), and likewise W_2"
     ),
     printed="appendix",
@@ -150,26 +134,28 @@ theorem = Theorem(
     instances=24,
     mutant_instances=16,
     readings=(
-        Reading(
+        claims.Reading(
             "appendix, U = V = I",
-            Finding("Theorem A.1 where A^pre is diagonal"),
+            claims.Finding("Theorem A.1 where A^pre is diagonal"),
             hypotheses={"A^pre is diagonal": lambda x: pretraining.EQUAL - 0.5 - x.family},
             note="for diagonal maps the theorem holds as printed",
         ),
-        Reading(
+        claims.Reading(
             "appendix, the product where det A^pre < 0",
-            Finding("whether theta(t_d) comes near A^pre where det A^pre < 0"),
+            claims.Finding("whether theta(t_d) comes near A^pre where det A^pre < 0"),
             hypotheses={"det A^pre < 0": pretraining.out_of_reach},
             claims=(
-                at_most(
+                claims.at_most(
                     "theta(t_d)", lambda r: _product_distance(r)[-1], lambda r: r.x.sigma[-1] / 2
                 ),
             ),
             note="det theta(t) never changes its sign: the last feature stays away for ever",
         ),
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("W_1 -> U Sigma^(1/2) Q^T, W_2 -> Q Sigma^(1/2) V^T, U + V not singular"),
+            claims.Corrected(
+                "W_1 -> U Sigma^(1/2) Q^T, W_2 -> Q Sigma^(1/2) V^T, U + V not singular"
+            ),
             predict=_predict(lambda x: pretraining.hidden_basis(x)[0]),
             hypotheses={"U + V is not nearly singular": pretraining.visible},
             claims=(
@@ -183,11 +169,11 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "the slowest feature comes first",
             predict=_predict(lambda x: pretraining.hidden_basis(x)[0][:, ::-1]),
         ),
-        Mutant(
+        claims.Mutant(
             "twice the rate", predict=_predict(lambda x: pretraining.hidden_basis(x)[0], speed=2.0)
         ),
     ),

@@ -1,8 +1,8 @@
 """The paper."""
 
-from theorysim.claims import Citation
+from theorysim import claims
 
-citation = Citation(
+citation = claims.Citation(
     title="Towards Understanding the Transferability of Deep Representations",
     authors="Liu, Long, Wang, Jordan",
     year=2019,

@@ -4,23 +4,11 @@ Section 6.1 of Liu et al. (2019). Source (P) and target (Q) inputs are unit rows
 isotropic; |labels| <= 1. The loss is half the SUM of squares, so its Hessian in the outputs is 1.
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Assumption,
-    Field,
-    Gaussian,
-    Instance,
-    Printed,
-    Real,
-    Size,
-    Space,
-    UnitVector,
-)
+from theorysim import claims
 from theorysim.numerics import kernels
 from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu as relu
@@ -34,61 +22,61 @@ HIGHEST = jax.lax.Precision.HIGHEST
 REGULAR_SHARE = 2.0**-26
 
 
-def problem_space(**parts: Size | Field) -> Space:
+def problem_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """Two tasks; `parts` add to the shared fields and sizes or replace them."""
-    shared: dict[str, Size | Field] = {
-        "d": Size(4, low=2, high=64),
-        "p": Size(3, high=64),
-        "q": Size(3, high=64),
-        "source_scatter": Gaussian("p", "d"),
-        "source_centre": UnitVector("d"),
-        "source_spread": Real(0.3, 30, log=True),
-        "source_labels": Real(-1, 1, shape="p"),
-        "target_scatter": Gaussian("q", "d"),
-        "target_centre": UnitVector("d"),
-        "target_spread": Real(0.3, 30, log=True),
-        "target_labels": Real(-1, 1, shape="q"),
+    shared: dict[str, claims.Size | claims.Field] = {
+        "d": claims.Size(4, low=2, high=64),
+        "p": claims.Size(3, high=64),
+        "q": claims.Size(3, high=64),
+        "source_scatter": claims.Gaussian("p", "d"),
+        "source_centre": claims.UnitVector("d"),
+        "source_spread": claims.Real(0.3, 30, log=True),
+        "source_labels": claims.Real(-1, 1, shape="p"),
+        "target_scatter": claims.Gaussian("q", "d"),
+        "target_centre": claims.UnitVector("d"),
+        "target_spread": claims.Real(0.3, 30, log=True),
+        "target_labels": claims.Real(-1, 1, shape="q"),
     }
-    return Space(**{**shared, **parts})
+    return claims.Space(**{**shared, **parts})
 
 
 def _unit_rows(rows: Float[Array, "n d"]) -> Float[Array, "n d"]:
     return rows / jnp.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def source(x: Instance) -> relu.Task:
+def source(x: claims.Instance) -> relu.Task:
     """X_P and y_P, one sample per row."""
     rows = x.source_centre + x.source_spread * x.source_scatter
     return relu.Task(_unit_rows(rows), x.source_labels)
 
 
-def target(x: Instance) -> relu.Task:
+def target(x: claims.Instance) -> relu.Task:
     """X_Q and y_Q, one sample per row."""
     rows = x.target_centre + x.target_spread * x.target_scatter
     return relu.Task(_unit_rows(rows), x.target_labels)
 
 
-def source_gram(x: Instance) -> Float[Array, "p p"]:
+def source_gram(x: claims.Instance) -> Float[Array, "p p"]:
     """H_P at infinite width (Eq. 1)."""
     return kernels.tangent_gram(source(x).inputs, source(x).inputs)
 
 
-def target_gram(x: Instance) -> Float[Array, "q q"]:
+def target_gram(x: claims.Instance) -> Float[Array, "q q"]:
     """H_Q at infinite width (Eq. 2)."""
     return kernels.tangent_gram(target(x).inputs, target(x).inputs)
 
 
-def cross_gram(x: Instance) -> Float[Array, "p q"]:
+def cross_gram(x: claims.Instance) -> Float[Array, "p q"]:
     """H_PQ at infinite width (Eq. 3)."""
     return kernels.tangent_gram(source(x).inputs, target(x).inputs)
 
 
-def joint_inputs(x: Instance) -> Float[Array, "p_plus_q d"]:
+def joint_inputs(x: claims.Instance) -> Float[Array, "p_plus_q d"]:
     """Source inputs above target inputs."""
     return jnp.concatenate([source(x).inputs, target(x).inputs])
 
 
-def joint_gram(x: Instance) -> Float[Array, "p_plus_q p_plus_q"]:
+def joint_gram(x: claims.Instance) -> Float[Array, "p_plus_q p_plus_q"]:
     """The Gram matrix of both tasks, source first."""
     return kernels.tangent_gram(joint_inputs(x), joint_inputs(x))
 
@@ -108,12 +96,12 @@ def form(gram: Float[Array, "n n"], vector: Float[Array, " n"]) -> Float[Array, 
     return jnp.sum(vector * solve(gram, vector))
 
 
-def transferred(x: Instance) -> Float[Array, " q"]:
+def transferred(x: claims.Instance) -> Float[Array, " q"]:
     """y_(P->Q) = H_PQ^T H_P^(-1) y_P."""
     return dot(cross_gram(x).T, solve(source_gram(x), x.source_labels))
 
 
-def mismatch(x: Instance) -> Float[Array, " q"]:
+def mismatch(x: claims.Instance) -> Float[Array, " q"]:
     """y_Q - y_(P->Q)."""
     return x.target_labels - transferred(x)
 
@@ -124,7 +112,7 @@ def regular(gram: Float[Array, "n n"]) -> Float[Array, ""]:
     return eigenvalues[0] / eigenvalues[-1] - REGULAR_SHARE
 
 
-_INVERTIBLE = Printed(
+_INVERTIBLE = claims.Printed(
     "Section 6.1, below Eq. 3",
     "Assume Gram matrices H_P and H_Q are invertible with smallest eigenvalue lambda_P and "
     "lambda_Q greater than zero.",
@@ -133,12 +121,12 @@ _INVERTIBLE = Printed(
 _SOURCE = {"lambda_P > 0": lambda x: regular(source_gram(x))}
 _TARGET = {"lambda_Q > 0": lambda x: regular(target_gram(x))}
 
-REGULAR = Assumption("H_P and H_Q are invertible", _INVERTIBLE, {**_SOURCE, **_TARGET})
-REGULAR_SOURCE = Assumption("H_P is invertible", _INVERTIBLE, _SOURCE)
-REGULAR_TARGET = Assumption("H_Q is invertible", _INVERTIBLE, _TARGET)
+REGULAR = claims.Assumption("H_P and H_Q are invertible", _INVERTIBLE, {**_SOURCE, **_TARGET})
+REGULAR_SOURCE = claims.Assumption("H_P is invertible", _INVERTIBLE, _SOURCE)
+REGULAR_TARGET = claims.Assumption("H_Q is invertible", _INVERTIBLE, _TARGET)
 
 
-def stable_rates(x: Instance) -> tuple[Float[Array, ""], Float[Array, ""]]:
+def stable_rates(x: claims.Instance) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Learning rates of both stages: a share of the largest at infinite width, 2/lambda_max."""
     grams = source_gram(x), target_gram(x)
     return tuple(x.rate_share * limit.largest_learning_rate(g, NORMALISATION) for g in grams)

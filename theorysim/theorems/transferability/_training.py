@@ -3,15 +3,13 @@
 Liu et al. (2019), Section 6.1 and Eq. 6. Paths lead with steps + 1 states.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from theorysim.claims import Instance, Real, Size
+from theorysim import claims
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability._problem import (
     HIGHEST,
@@ -22,11 +20,11 @@ from theorysim.theorems.transferability._problem import (
 )
 
 SIZES = {
-    "width": Size(32, low=2, high=65536),
-    "source_steps": Size(12, high=100_000),
-    "target_steps": Size(12, high=100_000),
+    "width": claims.Size(32, low=2, high=65536),
+    "source_steps": claims.Size(12, high=100_000),
+    "target_steps": claims.Size(12, high=100_000),
 }
-KAPPA = Real(1e-2, 10, log=True)
+KAPPA = claims.Real(1e-2, 10, log=True)
 
 
 class Paths(NamedTuple):
@@ -37,17 +35,17 @@ class Paths(NamedTuple):
     target: Float[Array, "times m d"]
 
 
-def started(x: Instance, key: PRNGKeyArray) -> relu.Network:
+def started(x: claims.Instance, key: PRNGKeyArray) -> relu.Network:
     """w_r ~ N(0, kappa^2 I), signs +-1 with equal chances."""
     return relu.initialise(key, x.width, x.d, x.kappa)
 
 
-def silent(x: Instance, key: PRNGKeyArray) -> relu.Network:
+def silent(x: claims.Instance, key: PRNGKeyArray) -> relu.Network:
     """Pairs of opposite signs: the outputs vanish at the start."""
     return relu.initialise_silent(key, x.width, x.d, x.kappa)
 
 
-def paths(x: Instance, network: relu.Network, rates: tuple | None = None) -> Paths:
+def paths(x: claims.Instance, network: relu.Network, rates: tuple | None = None) -> Paths:
     """All weights of pretraining and fine-tuning, at the stable learning rates unless given."""
     first, second = stable_rates(x) if rates is None else rates
     before = relu.train(network, source(x), first, x.source_steps, normalisation=NORMALISATION)
@@ -56,20 +54,20 @@ def paths(x: Instance, network: relu.Network, rates: tuple | None = None) -> Pat
     return Paths(network.signs, before, after)
 
 
-def pretrained(x: Instance, network: relu.Network) -> relu.Network:
+def pretrained(x: claims.Instance, network: relu.Network) -> relu.Network:
     """The network after pretraining on the source task, at the stable learning rate."""
     rate = stable_rates(x)[0]
     return relu.train_to(network, source(x), rate, x.source_steps, normalisation=NORMALISATION)
 
 
-def fine_tuned(x: Instance, network: relu.Network) -> relu.Network:
+def fine_tuned(x: claims.Instance, network: relu.Network) -> relu.Network:
     """The network after fine-tuning on the target task, at the stable learning rate."""
     rate = stable_rates(x)[1]
     return relu.train_to(network, target(x), rate, x.target_steps, normalisation=NORMALISATION)
 
 
 def fine_tuning(
-    x: Instance,
+    x: claims.Instance,
     network: relu.Network,
     record: Callable[[relu.Network], Any],
     *,

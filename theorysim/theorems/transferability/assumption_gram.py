@@ -4,37 +4,35 @@ Assumed in Section 6.1 of Liu et al. (2019) for all that follows: lambda_P, lamb
 as positive where the inverse keeps half of the digits.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Printed, Theorem
+from theorysim import claims
 from theorysim.theorems.transferability._problem import REGULAR, problem_space
 
 WITNESS = "a witness either exists or not: draws cannot refute existence"
 
 
-def nothing_to_run(x: Instance, key):
+def nothing_to_run(x: claims.Instance, key):
     return jnp.zeros(())
 
 
-claims = REGULAR.can_be_met()
+WITNESSES = REGULAR.can_be_met()
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(),
     simulate=nothing_to_run,
-    claims=claims,
-    source=Printed(
+    claims=WITNESSES,
+    source=claims.Printed(
         "Section 6.1, below Eq. 3",
         "Assume Gram matrices H_P and H_Q are invertible with smallest eigenvalue lambda_P and "
         "lambda_Q greater than zero.",
     ),
     # The diagonal is 1/2, and with it the largest value that a smallest eigenvalue can have.
     mutants=(
-        Mutant(
+        claims.Mutant(
             "smallest eigenvalues above the largest",
-            claims=tuple(claim.against(lambda r: jnp.ones(())) for claim in claims),
+            claims=tuple(claim.against(lambda r: jnp.ones(())) for claim in WITNESSES),
         ),
     ),
-    survivors={claim.name: WITNESS for claim in claims},
+    survivors={claim.name: WITNESS for claim in WITNESSES},
 )

@@ -6,25 +6,12 @@ Eq. 47, with probability 1 - delta: ||u_Q(0)|| = O(sqrt(n_Q) kappa / sqrt(delta)
 inequality has the constant 1/sqrt(2). The proof of Lemma 4 says the same of y_Q - u_Q(0).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    equal,
-    exists_constant,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.numerics.kernels import activation_gram
 from theorysim.theorems.transferability._problem import joint_inputs, problem_space
 from theorysim.theorems.transferability._training import outputs, started
@@ -37,24 +24,24 @@ class Moments(NamedTuple):
     second: Float[Array, "p_plus_q p_plus_q"]
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """Outputs on source and target inputs."""
     network = started(x, key)
     return outputs(network.weights, network.signs, joint_inputs(x))
 
 
-def predict(x: Instance) -> Moments:
+def predict(x: claims.Instance) -> Moments:
     inputs = joint_inputs(x)
     return Moments(jnp.zeros(len(inputs)), x.kappa**2 * activation_gram(inputs, inputs))
 
 
-def one_sign(x: Instance) -> Moments:
+def one_sign(x: claims.Instance) -> Moments:
     inputs = joint_inputs(x)
     mean = x.kappa * jnp.sqrt(x.width / (2 * jnp.pi))
     return predict(x)._replace(mean=jnp.full(len(inputs), mean))
 
 
-def relu_of_full_variance(x: Instance) -> Moments:
+def relu_of_full_variance(x: claims.Instance) -> Moments:
     right = predict(x)
     return right._replace(second=2 * right.second)
 
@@ -72,43 +59,43 @@ def _quantile(vectors):
     return lambda r: jnp.quantile(jnp.linalg.norm(vectors(r), axis=1), 1 - r.x.failure)
 
 
-markov = with_probability(
+markov = claims.with_probability(
     "|u_Q(0)| <= kappa sqrt(n_Q / (2 delta))",
     lambda r: jnp.linalg.norm(_target_outputs(r), axis=1),
     lambda r: _order(r) / jnp.sqrt(2),
     at_least=lambda r: 1 - r.x.failure,
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        width=Size(16, high=65536),
-        kappa=Real(1e-4, 10, log=True),
-        failure=Real(0.02, 0.5, log=True),
+        width=claims.Size(16, high=65536),
+        kappa=claims.Real(1e-4, 10, log=True),
+        failure=claims.Real(0.02, 0.5, log=True),
     ),
     simulate=simulate,
     predict=predict,
     claims=(
-        equal("E u = 0", lambda r: r.mean(r.sim), lambda r: r.theory.mean),
-        equal(
+        claims.equal("E u = 0", lambda r: r.mean(r.sim), lambda r: r.theory.mean),
+        claims.equal(
             "E u u^T = kappa^2 Sigma",
             lambda r: r.mean(r.sim[:, :, None] * r.sim[:, None]),
             lambda r: r.theory.second,
         ),
         markov,
     ),
-    source=Printed(
+    source=claims.Printed(
         "Section 6.1 and above Eq. 47",
         "w_r(0) ~ N(0, kappa^2 I), a_r ~ unif({-1, 1}); ||u_Q(0)|| = O(sqrt(n_Q) kappa / "
         "sqrt(delta))",
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "end of the proof of Lemma 4",
-            Printed(
+            claims.Printed(
                 "proof of Lemma 4, last line", "||y_Q - u_Q(0)|| = O(kappa sqrt(n_Q) / sqrt(delta))"
             ),
             claims=(
-                exists_constant(
+                claims.exists_constant(
                     "(v) of order kappa sqrt(n_Q / delta)",
                     _quantile(lambda r: r.x.target_labels - _target_outputs(r)),
                     _order,
@@ -119,9 +106,9 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("all signs equal", predict=one_sign),
-        Mutant("E relu(w)^2 = kappa^2, not half of it", predict=relu_of_full_variance),
-        Mutant(
+        claims.Mutant("all signs equal", predict=one_sign),
+        claims.Mutant("E relu(w)^2 = kappa^2, not half of it", predict=relu_of_full_variance),
+        claims.Mutant(
             "sqrt(delta) for 1 / sqrt(delta)",
             claims=(markov.against(lambda r: _order(r) * r.x.failure / jnp.sqrt(2)),),
         ),

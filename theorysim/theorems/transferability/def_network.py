@@ -4,22 +4,16 @@ Section 6.1 of Liu et al. (2019): f(x) = a^T relu(W^T x) / sqrt(m), so c W gives
 the loss (y - f)^T (y - f) / 2 has dL/dw_r = sum_i (u_i - y_i) a_r 1{<w_r, x_i> >= 0} x_i / sqrt(m).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Theorem, equal
+from theorysim import claims
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
-from theorysim.theorems.transferability._problem import (
-    NORMALISATION,
-    problem_space,
-    source,
-)
+from theorysim.theorems.transferability._problem import NORMALISATION, problem_space, source
 
 
 class Observed(NamedTuple):
@@ -32,7 +26,7 @@ class Observed(NamedTuple):
     signs: Float[Array, " m"]
 
 
-def simulate(x: Instance, key) -> Observed:
+def simulate(x: claims.Instance, key) -> Observed:
     """Outputs at W and c W, the derivative of the loss, and the path of pretraining."""
     network, task = training.started(x, key), source(x)
 
@@ -55,30 +49,29 @@ def _slopes(r):
     return jnp.einsum("mn,n->m", z, residual, precision="highest")
 
 
-homogeneous = equal(
+homogeneous = claims.equal(
     "f is homogeneous", lambda r: r.sim.stretched, lambda r: r.x.stretch * r.sim.outputs
 )
-gradient = equal("dL/dW", lambda r: r.sim.gradient, _slopes)
+gradient = claims.equal("dL/dW", lambda r: r.sim.gradient, _slopes)
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
         width=training.SIZES["width"],
         kappa=training.KAPPA,
-        stretch=Real(1e-3, 1e3, log=True),
+        stretch=claims.Real(1e-3, 1e3, log=True),
     ),
     simulate=simulate,
     claims=(homogeneous, gradient),
-    source=Printed(
-        "Section 6.1",
-        "f(x) = a^T sigma(W^T x) / sqrt(m); L(W) = (y - f(X))^T (y - f(X)) / 2",
+    source=claims.Printed(
+        "Section 6.1", "f(x) = a^T sigma(W^T x) / sqrt(m); L(W) = (y - f(X))^T (y - f(X)) / 2"
     ),
     aliases=("def-loss",),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "homogeneous of degree two, as with trained signs",
             claims=(homogeneous.against(lambda r: r.x.stretch**2 * r.sim.outputs),),
         ),
-        Mutant("the loss is not halved", claims=(gradient.scaled(2),)),
+        claims.Mutant("the loss is not halved", claims=(gradient.scaled(2),)),
     ),
     instances=32,
     mutant_instances=32,

@@ -6,25 +6,12 @@ target are those of input j throughout. With fewer target than source inputs, th
 stops at the last one.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.systems.two_layer_relu import empirical_gram
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import REGULAR, problem_space, source, target
@@ -42,7 +29,7 @@ class Observed(NamedTuple):
     after: Float[Array, "m q"]
 
 
-def simulate(x: Instance, key) -> Observed:
+def simulate(x: claims.Instance, key) -> Observed:
     network, inputs = training.started(x, key), (source(x).inputs, target(x).inputs)
     ready = training.pretrained(x, network)
     start, end = (empirical_gram(network, inputs[0], n, inputs[1]) for n in (network, ready))
@@ -54,12 +41,12 @@ def simulate(x: Instance, key) -> Observed:
     )
 
 
-def _of_j(x: Instance, values: Float[Array, "*m q"]) -> Float[Array, "*m 1 q"]:
+def _of_j(x: claims.Instance, values: Float[Array, "*m q"]) -> Float[Array, "*m 1 q"]:
     """Values of target input j, for entry (i, j)."""
     return values[..., None, :]
 
 
-def _of_i(x: Instance, values: Float[Array, "*m q"]) -> Float[Array, "*m p 1"]:
+def _of_i(x: claims.Instance, values: Float[Array, "*m q"]) -> Float[Array, "*m p 1"]:
     """Values of target input i, for entry (i, j)."""
     return values[..., jnp.minimum(jnp.arange(x.p), x.q - 1), None]
 
@@ -80,37 +67,37 @@ def _flips(index):
     return lambda r: index(r.x, jnp.mean(jnp.abs(r.sim.after - r.sim.before), axis=0))
 
 
-change = equal("Eq. 12: the change", lambda r: jnp.abs(r.sim.change), _displayed(_of_j))
-flips = at_most("Eq. 12: at most the flips", lambda r: jnp.abs(r.sim.change), _flips(_of_j))
+change = claims.equal("Eq. 12: the change", lambda r: jnp.abs(r.sim.change), _displayed(_of_j))
+flips = claims.at_most("Eq. 12: at most the flips", lambda r: jnp.abs(r.sim.change), _flips(_of_j))
 printed = (change.against(_displayed(_of_i)), flips.against(_flips(_of_i)))
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        width=Size(128, high=65536),
-        source_steps=Size(32, high=100_000),
-        kappa=Real(0.1, 1000, log=True),
-        rate_share=Real(0.05, 0.95),
+        width=claims.Size(128, high=65536),
+        source_steps=claims.Size(32, high=100_000),
+        kappa=claims.Real(0.1, 1000, log=True),
+        rate_share=claims.Real(0.05, 0.95),
     ),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=printed,
-    source=Printed(
+    source=claims.Printed(
         "proof of Lemma 3, Eq. 12",
         "|H_PQ,ij(P) - H_PQ,ij(0)| = |x_i^T x_j / m sum_r (I^P_ri(0) I^Q_rj(P) - I^P_ri(0) "
         "I^Q_ri(0))| <= sum_r I(I^Q_ri(P) != I^Q_ri(0)) / m",
     ),
     note="the indicators of the target are those of input j throughout",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("I^Q_rj for I^Q_ri"),
+            claims.Corrected("I^Q_rj for I^Q_ri"),
             claims=(change, flips),
             primary=True,
             note="the change of entry (i, j) and the flips of target input j",
         ),
     ),
     mutants=(
-        Mutant("the pattern of input i, as printed", claims=printed),
-        Mutant("half of the flips", claims=(flips.scaled(1 / 2),)),
+        claims.Mutant("the pattern of input i, as printed", claims=printed),
+        claims.Mutant("half of the flips", claims=(flips.scaled(1 / 2),)),
     ),
 )

@@ -4,23 +4,12 @@ Eq. 13 and 14 of Liu et al. (2019), the proof of Lemma 3: E|H_PQ,ij(P) - H_PQ,ij
 (sqrt(2 pi) kappa) + delta / m, R that of Lemma 1, and Markov's inequality for the sum over entries.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Instance,
-    Mutant,
-    Printed,
-    Real,
-    Size,
-    Theorem,
-    at_most,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.systems.two_layer_relu import empirical_gram
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -44,7 +33,7 @@ class Observed(NamedTuple):
     """||y_P - u_P(0)||"""
 
 
-def simulate(x: Instance, key) -> Observed:
+def simulate(x: claims.Instance, key) -> Observed:
     network, (p, q) = training.started(x, key), (source(x), target(x))
     ready = training.pretrained(x, network)
     rest = p.labels - training.outputs(network.weights, network.signs, p.inputs)
@@ -72,35 +61,35 @@ def _sum(chance):
     return lambda r: r.x.p * r.x.q / r.x.failure * chance(r)[:, 0, 0]
 
 
-average = at_most(
+average = claims.at_most(
     "Eq. 13: on average", lambda r: r.mean(_change(r)), lambda r: r.mean(_chance()(r))
 )
-norm = with_probability(
+norm = claims.with_probability(
     "Eq. 14: |H_PQ(P) - H_PQ(0)|_F",
     lambda r: jnp.linalg.norm(_change(r), axis=(-2, -1)),
     _sum(_chance()),
     at_least=lambda r: 1 - r.x.failure,
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        width=Size(128, high=65536),
-        source_steps=Size(32, high=100_000),
-        kappa=Real(0.1, 1000, log=True),
-        failure=Real(0.05, 0.5, log=True),
-        rate_share=Real(0.05, 0.95),
+        width=claims.Size(128, high=65536),
+        source_steps=claims.Size(32, high=100_000),
+        kappa=claims.Real(0.1, 1000, log=True),
+        failure=claims.Real(0.05, 0.5, log=True),
+        rate_share=claims.Real(0.05, 0.95),
     ),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=(average, norm),
-    source=Printed(
+    source=claims.Printed(
         "proof of Lemma 3, Eq. 13 and 14",
         "E|H_PQ,ij(P) - H_PQ,ij(0)| <= 2 R / (sqrt(2 pi) kappa) + delta / m; ||H_PQ(P) - "
         "H_PQ(0)||_F <= (n_P n_Q / delta) (2 R / (sqrt(2 pi) kappa) + delta / m)",
     ),
     aliases=("eq-13", "eq-14"),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "kappa^3 for kappa",
             claims=(
                 average.against(lambda r: r.mean(_chance(3.0)(r))),
@@ -110,7 +99,7 @@ theorem = Theorem(
     ),
     survivors={
         "Eq. 14: |H_PQ(P) - H_PQ(0)|_F": "loose: attained ratio 1e-3 (Eq. 13 attains 9e-3, and "
-        "Markov's inequality adds n_P n_Q / delta)",
+        "Markov's inequality adds n_P n_Q / delta)"
     },
     keys=128,
     instances=16,

@@ -5,27 +5,15 @@ Eq. 15 of Liu et al. (2019), "by Hoeffding's inequality": with probability 1 - d
 square root of the logarithm over 2 m.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability._problem import cross_gram, problem_space, source, target
 from theorysim.theorems.transferability._training import KAPPA, features, started
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """The deviation."""
     network = started(x, key)
     z_source, z_target = (features(*network, task(x).inputs) for task in (source, target))
@@ -38,37 +26,36 @@ def _claims(power: float) -> tuple:
         return pairs * (jnp.log(2 * pairs / r.x.failure) / (2 * r.x.width)) ** power
 
     return (
-        with_probability(
+        claims.with_probability(
             "|H_PQ - H_PQ(0)|_F", lambda r: r.sim, bound, at_least=lambda r: 1 - r.x.failure
         ),
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        p=Size(2, high=64),
-        q=Size(2, high=64),
-        width=Size(4096, high=65536),
+        p=claims.Size(2, high=64),
+        q=claims.Size(2, high=64),
+        width=claims.Size(4096, high=65536),
         kappa=KAPPA,
-        failure=Real(0.05, 0.5, log=True),
+        failure=claims.Real(0.05, 0.5, log=True),
     ),
     simulate=simulate,
     claims=_claims(1.0),
-    source=Printed(
-        "proof of Lemma 3, Eq. 15",
-        "||H_PQ - H_PQ(0)||_F <= n_P n_Q log(2 n_P n_Q / delta) / (2 m)",
+    source=claims.Printed(
+        "proof of Lemma 3, Eq. 15", "||H_PQ - H_PQ(0)||_F <= n_P n_Q log(2 n_P n_Q / delta) / (2 m)"
     ),
     note="Hoeffding's inequality has a square root that is lost here",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("n_P n_Q sqrt(log(2 n_P n_Q / delta) / (2 m))"),
+            claims.Corrected("n_P n_Q sqrt(log(2 n_P n_Q / delta) / (2 m))"),
             claims=_claims(0.5),
             primary=True,
             note="the deviation of an average of m bounded terms is of order 1 / sqrt(m)",
         ),
     ),
-    mutants=(Mutant("without the square root, as printed", claims=_claims(1.0)),),
+    mutants=(claims.Mutant("without the square root, as printed", claims=_claims(1.0)),),
     keys=128,
     instances=16,
     mutant_instances=16,

@@ -6,15 +6,13 @@ norm is ||u_Q(P) - y_Q||^2 = ||u_Q(0) - y_Q||^2 + ||u_Q(P) - u_Q(0)||^2
 the loss is differentiated in them.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Theorem, equal
+from theorysim import claims
 from theorysim.systems.two_layer_relu import squared_error
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import NORMALISATION, problem_space, target
@@ -31,7 +29,7 @@ class Observed(NamedTuple):
     """u_Q(P)"""
 
 
-def simulate(x: Instance, key) -> Observed:
+def simulate(x: claims.Instance, key) -> Observed:
     """The gradient at W(P), and the outputs on the target at W(0) and W(P)."""
     path, task = training.paths(x, training.started(x, key)), target(x)
 
@@ -56,21 +54,25 @@ def _expanded(factor: float):
     return norm
 
 
-gradient = equal("Eq. 16", lambda r: r.sim.gradient, _outer)
-norm = equal("Eq. 17: the squared norm", lambda r: jnp.sum(r.sim.gradient**2), _expanded(2.0))
+gradient = claims.equal("Eq. 16", lambda r: r.sim.gradient, _outer)
+norm = claims.equal(
+    "Eq. 17: the squared norm", lambda r: jnp.sum(r.sim.gradient**2), _expanded(2.0)
+)
 
-theorem = Theorem(
-    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=Real(0.05, 0.95)),
+theorem = claims.Theorem(
+    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=claims.Real(0.05, 0.95)),
     simulate=simulate,
     claims=(gradient, norm),
-    source=Printed(
+    source=claims.Printed(
         "Appendix C.1, Eq. 16 and 17",
         "dL(W(P))/dX^1 = a (u_Q(P) - y_Q) / sqrt(m); ||dL(W(P))/dX^1||^2 = ||u_Q(0) - y_Q||^2 + "
         "||u_Q(P) - u_Q(0)||^2 + 2 <u_Q(P) - u_Q(0), u_Q(0) - y_Q>",
     ),
     aliases=("eq-16", "eq-17"),
     mutants=(
-        Mutant("the loss is not halved", claims=(gradient.scaled(2),)),
-        Mutant("the cross term without its factor 2", claims=(norm.against(_expanded(1.0)),)),
+        claims.Mutant("the loss is not halved", claims=(gradient.scaled(2),)),
+        claims.Mutant(
+            "the cross term without its factor 2", claims=(norm.against(_expanded(1.0)),)
+        ),
     ),
 )

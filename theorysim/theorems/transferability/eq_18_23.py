@@ -6,23 +6,12 @@ errors sum over S_i only, wherever no unit moves by R. The second line of Eq. 22
 1 / sqrt(m) once more than the third. Eq. 23 bounds the errors; transferability/eq-20 has |S_i|.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -53,7 +42,7 @@ class Change(NamedTuple):
     movement: Float[Array, ""]
 
 
-def simulate(x: Instance, key) -> Change:
+def simulate(x: claims.Instance, key) -> Change:
     network = training.started(x, key)
     first, last = network.weights, training.pretrained(x, network).weights
     inputs = target(x).inputs
@@ -89,9 +78,9 @@ def _lines(factor):
     return lambda r: r.sim.linear + factor(r.x) * (r.sim.eps_1 + r.sim.eps_2)
 
 
-eq_18 = equal("Eq. 18", lambda r: r.sim.outputs, lambda r: r.sim.units)
-eq_22 = equal("Eq. 21 and 22", lambda r: r.sim.outputs, _lines(lambda x: 1), where=_still)
-eq_23 = at_most(
+eq_18 = claims.equal("Eq. 18", lambda r: r.sim.outputs, lambda r: r.sim.units)
+eq_22 = claims.equal("Eq. 21 and 22", lambda r: r.sim.outputs, _lines(lambda x: 1), where=_still)
+eq_23 = claims.at_most(
     "Eq. 23",
     lambda r: jnp.linalg.norm(r.sim.eps_1 + r.sim.eps_2),
     lambda r: jnp.sqrt(r.x.q / r.x.width) * jnp.max(r.sim.near) * r.sim.movement,
@@ -99,38 +88,38 @@ eq_23 = at_most(
 )
 second_line = eq_22.against(_lines(lambda x: 1 / jnp.sqrt(x.width)))
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
         width=training.SIZES["width"],
         source_steps=training.SIZES["source_steps"],
         kappa=training.KAPPA,
-        rate_share=Real(0.05, 0.95),
+        rate_share=claims.Real(0.05, 0.95),
     ),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=(eq_18, eq_22, eq_23),
     printed="Eq. 21 and the third line of Eq. 22",
-    source=Printed(
+    source=claims.Printed(
         "Appendix C.1, Eq. 18 to 23",
         "u_Q(P) - u_Q(0) = Z_Q(0)^T vec(W(P) - W(0)) + eps_1 + eps_2, ||eps_1 + eps_2|| <= "
         "sqrt(n_Q / m) |S_i| ||w_r(P) - w_r(0)||",
     ),
     aliases=("eq-18", "eq-19", "eq-21", "eq-22", "eq-23"),
     readings=(
-        Reading(
+        claims.Reading(
             "second line of Eq. 22",
-            Printed("Eq. 22, second line", "(a^T sigma_0(...) + eps_1 + eps_2)^T / sqrt(m)"),
+            claims.Printed("Eq. 22, second line", "(a^T sigma_0(...) + eps_1 + eps_2)^T / sqrt(m)"),
             claims=(second_line,),
             note="the errors of Eq. 21 already have their 1 / sqrt(m)",
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "1 / m for 1 / sqrt(m)",
             claims=(eq_18.against(lambda r: r.sim.units / jnp.sqrt(r.x.width)),),
         ),
-        Mutant("errors under 1 / sqrt(m) once more", claims=(second_line,)),
-        Mutant(
+        claims.Mutant("errors under 1 / sqrt(m) once more", claims=(second_line,)),
+        claims.Mutant(
             "the share of the units for their number",
             claims=(eq_23.against(lambda r: eq_23.rhs(r) / r.x.width),),
         ),

@@ -6,15 +6,13 @@ each. The expectation is sampled; entries of which fewer than ten samples are ac
 expected, are left out: a mean of none has no error that could be measured.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Theorem, equal
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability._problem import (
     cross_gram,
@@ -39,24 +37,24 @@ class Grams(NamedTuple):
     cross: Float[Array, "p q"]
 
 
-def _each_pair(x: Instance, gram) -> Grams:
+def _each_pair(x: claims.Instance, gram) -> Grams:
     """Some function of the inputs of the rows and of the columns."""
     p, q = source(x).inputs, target(x).inputs
     return Grams(gram(p, p), gram(q, q), gram(p, q))
 
 
-def simulate(x: Instance, key) -> Grams:
+def simulate(x: claims.Instance, key) -> Grams:
     """Averages over some normal w per key."""
     w = jax.random.normal(key, (DRAWS, x.d))
     return _each_pair(x, lambda a, b: dot(a, b.T) * dot(active(w, a).T, active(w, b)) / DRAWS)
 
 
-def predict(x: Instance) -> Grams:
+def predict(x: claims.Instance) -> Grams:
     """The closed form, with the angle taken so that near inputs lose no digits."""
     return Grams(source_gram(x), target_gram(x), cross_gram(x))
 
 
-def twice_the_angle(x: Instance) -> Grams:
+def twice_the_angle(x: claims.Instance) -> Grams:
     inner = _each_pair(x, lambda a, b: dot(a, b.T))
     return Grams(*(2 * gram - one / 2 for gram, one in zip(predict(x), inner, strict=True)))
 
@@ -68,25 +66,23 @@ def _averages(name: str, entry: int):
         inner = _each_pair(r.x, lambda a, b: dot(a, b.T))[entry]
         return largest * DRAWS * KEYS - LEAST * jnp.abs(inner)
 
-    return equal(name, lambda r: r.mean(r.sim[entry]), lambda r: r.theory[entry], where=enough)
+    return claims.equal(
+        name, lambda r: r.mean(r.sim[entry]), lambda r: r.theory[entry], where=enough
+    )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(),
     simulate=simulate,
     predict=predict,
-    claims=(
-        _averages("Eq. 1: H_P", 0),
-        _averages("Eq. 2: H_Q", 1),
-        _averages("Eq. 3: H_PQ", 2),
-    ),
-    source=Printed(
+    claims=(_averages("Eq. 1: H_P", 0), _averages("Eq. 2: H_Q", 1), _averages("Eq. 3: H_PQ", 2)),
+    source=claims.Printed(
         "Section 6.1, Eq. 1 to 3",
         "H_ij = E[x_i^T x_j I{w^T x_i >= 0, w^T x_j >= 0}] = x_i^T x_j (pi - arccos(x_i^T x_j)) / "
         "(2 pi)",
     ),
     aliases=("eq-1", "eq-2", "eq-3"),
-    mutants=(Mutant("twice the angle", predict=twice_the_angle),),
+    mutants=(claims.Mutant("twice the angle", predict=twice_the_angle),),
     keys=KEYS,
     instances=16,
     mutant_instances=16,

@@ -4,23 +4,12 @@ Eq. 20 of Liu et al. (2019), with probability 1 - delta; R = 4 sqrt(n_P) ||y_P -
 lambda_P) is that of Lemma 1. Its second form, with R inserted, has sqrt(n_P) for n_P^(3/2).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    equal,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -42,12 +31,12 @@ class Start(NamedTuple):
     """||y_P - u_P(0)||"""
 
 
-def _radius(x: Instance, rest):
+def _radius(x: claims.Instance, rest):
     """R."""
     return 4 * jnp.sqrt(x.p) * rest / (jnp.sqrt(x.width) * smallest(source_gram(x)))
 
 
-def simulate(x: Instance, key) -> Start:
+def simulate(x: claims.Instance, key) -> Start:
     network = training.started(x, key)
     outputs = training.outputs(network.weights, network.signs, source(x).inputs)
     rest = jnp.linalg.norm(x.source_labels - outputs, keepdims=True)
@@ -67,36 +56,35 @@ def _inserted(r):
     return many / (jnp.sqrt(2 * jnp.pi) * r.x.kappa * r.x.failure)
 
 
-units = with_probability(
+units = claims.with_probability(
     "Eq. 20: |S_i|", lambda r: r.sim.near, _bound, at_least=lambda r: 1 - r.x.failure
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
         width=training.SIZES["width"],
         kappa=training.KAPPA,
-        failure=Real(0.05, 0.5, log=True),
+        failure=claims.Real(0.05, 0.5, log=True),
     ),
     assumes=(REGULAR_SOURCE,),
     simulate=simulate,
     claims=(units,),
-    source=Printed("Appendix C.1, Eq. 20", "|S_i| <= 2 m n_P R / (sqrt(2 pi) kappa delta)"),
+    source=claims.Printed("Appendix C.1, Eq. 20", "|S_i| <= 2 m n_P R / (sqrt(2 pi) kappa delta)"),
     readings=(
-        Reading(
+        claims.Reading(
             "with R inserted",
-            Printed(
+            claims.Printed(
                 "Eq. 20, second form",
                 "2 m n_P R / (sqrt(2 pi) kappa delta) = 8 sqrt(m n_P) ||y_P - u_P(0)|| / "
                 "(sqrt(2 pi) kappa lambda_P delta)",
             ),
-            claims=(equal("Eq. 20: both forms", _bound, _inserted),),
+            claims=(claims.equal("Eq. 20: both forms", _bound, _inserted),),
             note="R has a sqrt(n_P) of its own: n_P^(3/2) for its sqrt(n_P)",
         ),
     ),
     mutants=(
-        Mutant(
-            "delta for 1 / delta",
-            claims=(units.against(lambda r: _bound(r) * r.x.failure**2),),
+        claims.Mutant(
+            "delta for 1 / delta", claims=(units.against(lambda r: _bound(r) * r.x.failure**2),)
         ),
     ),
     keys=128,

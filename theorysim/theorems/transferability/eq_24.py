@@ -7,14 +7,12 @@ terms in u_Q(0) lack their factor 2 and the last one its sign, and two terms in 
 are missing.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Real, Theorem, equal
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -45,7 +43,7 @@ class Parts(NamedTuple):
     """Z_Q(P)"""
 
 
-def simulate(x: Instance, key) -> Parts:
+def simulate(x: claims.Instance, key) -> Parts:
     path, inputs = training.paths(x, training.started(x, key)), target(x).inputs
     ends = path.source[jnp.array([0, -1])]
     start, end = training.outputs(ends, path.signs, inputs)
@@ -103,15 +101,15 @@ def _corrected(factor: float = 2.0, sign: float = -1.0):
 
 
 def _expansion(side) -> tuple:
-    return (equal("|dL/dX1|^2", lambda r: _square(r.sim.end - r.x.target_labels), side),)
+    return (claims.equal("|dL/dX1|^2", lambda r: _square(r.sim.end - r.x.target_labels), side),)
 
 
-theorem = Theorem(
-    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=Real(0.05, 0.95)),
+theorem = claims.Theorem(
+    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=claims.Real(0.05, 0.95)),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=_expansion(_printed),
-    source=Printed(
+    source=claims.Printed(
         "Appendix C.1, Eq. 24",
         "||dL/dX^1||^2 = ||dL_0/dX^1||^2 + |t|^2 - 2 y_Q^T t + |eps'|^2 + 2 eps'^T Z_Q(P)^T "
         "Z_P(0) H_P^(-1) y_P + 2 eps'^T Z_Q(P)^T eps + ... + 2 y_Q (Z_Q(P)^T Z_P(0) - H_PQ^T) "
@@ -119,17 +117,19 @@ theorem = Theorem(
     ),
     note="the features that Eq. 22 expands in are those of the start; some factors are lost",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("Z_Q(0), |Z_Q(0)^T eps|^2, 2 u_Q(0), -2 y_Q and the missing cross terms"),
+            claims.Corrected(
+                "Z_Q(0), |Z_Q(0)^T eps|^2, 2 u_Q(0), -2 y_Q and the missing cross terms"
+            ),
             claims=_expansion(_corrected()),
             primary=True,
             note="the square of Eq. 22, multiplied out",
         ),
     ),
     mutants=(
-        Mutant("u_Q(0) without its factor 2", claims=_expansion(_corrected(factor=1.0))),
-        Mutant("+2 y_Q for -2 y_Q", claims=_expansion(_corrected(sign=1.0))),
+        claims.Mutant("u_Q(0) without its factor 2", claims=_expansion(_corrected(factor=1.0))),
+        claims.Mutant("+2 y_Q for -2 y_Q", claims=_expansion(_corrected(sign=1.0))),
     ),
     instances=32,
     mutant_instances=32,

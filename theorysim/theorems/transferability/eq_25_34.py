@@ -8,21 +8,9 @@ The sum is that of the scales kappa that Theorem 1 allows. Eq. 30 prints eps^T Z
 m d entries, and a second Z_Q makes the shapes agree.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Space,
-    Theorem,
-    exists_constant,
-)
+from theorysim import claims
 
 LARGE = (1.0, 10.0, 100.0, 1000.0)
 SMALL = (1.0, 0.1, 0.01, 1e-3)
@@ -36,11 +24,11 @@ LADDERS = {
 }
 
 
-def nothing_to_run(x: Instance, key):
+def nothing_to_run(x: claims.Instance, key):
     return jnp.zeros(())
 
 
-def _order(x: Instance, **powers: float):
+def _order(x: claims.Instance, **powers: float):
     """A monomial in the variables of the space."""
     result = jnp.ones(())
     for name, power in powers.items():
@@ -48,7 +36,7 @@ def _order(x: Instance, **powers: float):
     return result
 
 
-def factors(x: Instance) -> dict:
+def factors(x: claims.Instance) -> dict:
     """The products that the proof takes, by equation."""
     error = _order(x, n_p=2, n_q=0.5, m=-0.5, lam=-2, failure=-2, kappa=-1)
     drift = _order(x, n_p=1, kappa=1, lam=-1, failure=-1)
@@ -72,7 +60,7 @@ def factors(x: Instance) -> dict:
     }
 
 
-def _kappa_part(x: Instance):
+def _kappa_part(x: claims.Instance):
     """What Eq. 29 to 32 keep at infinite width."""
     terms = (
         _order(x, n_p=2, kappa=2, lam=-2, failure=-2),
@@ -83,7 +71,7 @@ def _kappa_part(x: Instance):
     return sum(terms)
 
 
-def _allowed(x: Instance) -> Instance:
+def _allowed(x: claims.Instance) -> claims.Instance:
     """kappa as a share of the largest scale of Theorem 1, lambda_P^2 delta / (n_P^2 sqrt(n_Q))."""
     largest = _order(x, n_p=-2, n_q=-0.5, lam=2, failure=1)
     return x.replace(kappa=x.kappa * largest)
@@ -131,7 +119,7 @@ def _claim(name: str, orders: dict):
         x = _allowed(r.x) if name == "sum" else r.x
         return sum(_order(x, **powers) for powers in orders[name])
 
-    return exists_constant(name, lambda r: r.theory[name], scale, over=LADDERS)
+    return claims.exists_constant(name, lambda r: r.theory[name], scale, over=LADDERS)
 
 
 def _claims(orders: dict) -> tuple:
@@ -146,19 +134,19 @@ def _less_of_lambda() -> dict:
     }
 
 
-theorem = Theorem(
-    space=Space(
-        n_p=Real(1, 1000, log=True),
-        n_q=Real(1, 1000, log=True),
-        m=Real(1e6, 1e12, log=True),
-        kappa=Real(1e-3, 1, log=True),
-        lam=Real(5e-4, 0.5, log=True),
-        failure=Real(5e-4, 0.5, log=True),
+theorem = claims.Theorem(
+    space=claims.Space(
+        n_p=claims.Real(1, 1000, log=True),
+        n_q=claims.Real(1, 1000, log=True),
+        m=claims.Real(1e6, 1e12, log=True),
+        kappa=claims.Real(1e-3, 1, log=True),
+        lam=claims.Real(5e-4, 0.5, log=True),
+        failure=claims.Real(5e-4, 0.5, log=True),
     ),
     simulate=nothing_to_run,
     predict=factors,
     claims=_claims(PRINTED),
-    source=Printed(
+    source=claims.Printed(
         "Appendix C.1, Eq. 25 to 34, and Eq. 4",
         "||eps'||^2 = O(n_P^4 n_Q / (m lambda_P^4 delta^4 kappa^2)), ..., "
         "O(n_P^2 n_Q^(1/2) kappa / (lambda_P^2 delta))",
@@ -177,9 +165,9 @@ theorem = Theorem(
         "eq-34",
     ),
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected(
+            claims.Corrected(
                 "lambda_P^3 in Eq. 26, n_P^4 in Eq. 27, n_Q for its root in Eq. 30 and in the sum "
                 "of Theorem 1"
             ),
@@ -188,6 +176,6 @@ theorem = Theorem(
             note="the product of the orders of the factors",
         ),
     ),
-    mutants=(Mutant("one power of 1 / lambda_P less", claims=_claims(_less_of_lambda())),),
+    mutants=(claims.Mutant("one power of 1 / lambda_P less", claims=_claims(_less_of_lambda())),),
     instances=16,
 )

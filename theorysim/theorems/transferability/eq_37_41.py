@@ -7,25 +7,13 @@ but it contains H_Q - H_Q(k). transferability/eq-44 has the
 series that Eq. 41 and 44 sum them with.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.descent import iterate
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -48,7 +36,7 @@ class Observed(NamedTuple):
     """H_Q(0), of the random start"""
 
 
-def simulate(x: Instance, key) -> Observed:
+def simulate(x: claims.Instance, key) -> Observed:
     path, inputs = training.paths(x, training.started(x, key)), target(x).inputs
 
     def gram(weights):
@@ -110,22 +98,22 @@ def _product(reference):
     return bound
 
 
-eq_40 = equal("Eq. 40: u(k) - y", _residual, _summed(lambda k, t: t + 0 * k))
-eq_39 = at_most(
+eq_40 = claims.equal("Eq. 40: u(k) - y", _residual, _summed(lambda k, t: t + 0 * k))
+eq_39 = claims.at_most(
     "Eq. 39: |zeta|",
     lambda r: jnp.linalg.norm(_zeta(r), axis=-1),
     _product(lambda r: target_gram(r.x)),
 )
 
-theorem = Theorem(
-    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=Real(0.05, 0.95)),
+theorem = claims.Theorem(
+    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=claims.Real(0.05, 0.95)),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=(
         eq_40.against(_summed(lambda k, t: k + 0 * t)),
         eq_39.against(_product(lambda r: r.sim.first_gram)),
     ),
-    source=Printed(
+    source=claims.Printed(
         "Appendix C.3, Eq. 37 to 41",
         "u_Q(k) - y_Q = (I - eta H_Q)^k (u_Q(P) - y_Q) + sum_t (I - eta H_Q)^k (zeta(k-1-t) + "
         "eps_3(k-1-t)); ||zeta(k)|| <= eta ||H_Q(0) - H_Q(k)||_F ||u_Q(k) - y_Q||",
@@ -133,17 +121,21 @@ theorem = Theorem(
     note="an error of t steps ago has decayed t times; zeta holds H_Q, not H_Q(0)",
     aliases=("eq-37", "eq-38", "eq-39", "eq-40", "eq-41"),
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("(I - eta H_Q)^t in Eq. 40; H_Q of infinite width for H_Q(0) in Eq. 39"),
+            claims.Corrected(
+                "(I - eta H_Q)^t in Eq. 40; H_Q of infinite width for H_Q(0) in Eq. 39"
+            ),
             claims=(eq_40, eq_39),
             primary=True,
             note="the recursion of Eq. 38, solved",
         ),
     ),
     mutants=(
-        Mutant("one power more", claims=(eq_40.against(_summed(lambda k, t: t + 1 + 0 * k)),)),
-        Mutant("half of the product", claims=(eq_39.scaled(1 / 2),)),
+        claims.Mutant(
+            "one power more", claims=(eq_40.against(_summed(lambda k, t: t + 1 + 0 * k)),)
+        ),
+        claims.Mutant("half of the product", claims=(eq_39.scaled(1 / 2),)),
     ),
     instances=32,
     mutant_instances=32,

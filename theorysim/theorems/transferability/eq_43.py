@@ -4,11 +4,9 @@ Printed below Eq. 43 of Liu et al. (2019) as the reason for its order. 1 / lambd
 eigenvalue of the inverse, which the sum over k of eta (I - eta H_Q)^k tends to.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Corrected, Instance, Mutant, Printed, Reading, Theorem, equal
+from theorysim import claims
 from theorysim.theorems.transferability._problem import (
     REGULAR_TARGET,
     problem_space,
@@ -17,7 +15,7 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """H_Q."""
     return target_gram(x)
 
@@ -30,25 +28,27 @@ def _inverse(r):
     return 1 / smallest(target_gram(r.x))
 
 
-printed = equal("the maximum eigenvalue", lambda r: _largest(r.sim), _inverse)
-corrected = equal("the maximum eigenvalue", lambda r: _largest(jnp.linalg.inv(r.sim)), _inverse)
+printed = claims.equal("the maximum eigenvalue", lambda r: _largest(r.sim), _inverse)
+corrected = claims.equal(
+    "the maximum eigenvalue", lambda r: _largest(jnp.linalg.inv(r.sim)), _inverse
+)
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(),
     assumes=(REGULAR_TARGET,),
     simulate=simulate,
     claims=(printed,),
     printed="Eq. 43: lambda_max(H_Q) = 1 / lambda_Q",
-    source=Printed("below Eq. 43", "the maximum eigenvalue of H_Q is lambda_Q^(-1)"),
+    source=claims.Printed("below Eq. 43", "the maximum eigenvalue of H_Q is lambda_Q^(-1)"),
     note="1 / lambda_Q is the largest eigenvalue of the inverse",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("H_Q^(-1) for H_Q"),
+            claims.Corrected("H_Q^(-1) for H_Q"),
             claims=(corrected,),
             primary=True,
             note="the sum of eta (I - eta H_Q)^k tends to the inverse",
         ),
     ),
-    mutants=(Mutant("of H_Q itself, as printed", claims=(printed,)),),
+    mutants=(claims.Mutant("of H_Q itself, as printed", claims=(printed,)),),
 )

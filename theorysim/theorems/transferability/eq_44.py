@@ -5,11 +5,9 @@ lambda_Q)); below Eq. 44: its sum is O(1 / (eta^2 lambda_Q^2)). The constants ar
 1 / s^2.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Theorem, at_most
+from theorysim import claims
 from theorysim.theorems.transferability._problem import (
     REGULAR_TARGET,
     problem_space,
@@ -19,38 +17,38 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def _share(x: Instance):
+def _share(x: claims.Instance):
     """s."""
     return stable_rates(x)[1] * smallest(target_gram(x)) / 4
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """k (1 - s)^(k-1) for k = 1, 2, ..."""
     k = jnp.arange(1, 400)
     return k * (1 - _share(x)) ** (k - 1)
 
 
-largest = at_most(
+largest = claims.at_most(
     "Eq. 41: max of k (1 - s)^(k-1)", lambda r: r.sim, lambda r: 1 / _share(r.x), strict=True
 )
-total = at_most(
-    "Eq. 44: sum of k (1 - s)^(k-1)",
-    lambda r: jnp.cumsum(r.sim),
-    lambda r: 1 / _share(r.x) ** 2,
+total = claims.at_most(
+    "Eq. 44: sum of k (1 - s)^(k-1)", lambda r: jnp.cumsum(r.sim), lambda r: 1 / _share(r.x) ** 2
 )
 
-theorem = Theorem(
-    space=problem_space(rate_share=Real(0.05, 0.95)),
+theorem = claims.Theorem(
+    space=problem_space(rate_share=claims.Real(0.05, 0.95)),
     assumes=(REGULAR_TARGET,),
     simulate=simulate,
     claims=(largest, total),
-    source=Printed(
+    source=claims.Printed(
         "below Eq. 41 and Eq. 44",
         "max_(k > 0) k (1 - eta lambda_Q / 4)^(k-1) = O(1 / (eta lambda_Q)), sum_k k (1 - eta "
         "lambda_Q / 4)^(k-1) = O(1 / (eta^2 lambda_Q^2))",
     ),
     mutants=(
-        Mutant("lambda_Q for lambda_Q / 4", claims=(largest.scaled(1 / 4), total.scaled(1 / 16))),
+        claims.Mutant(
+            "lambda_Q for lambda_Q / 4", claims=(largest.scaled(1 / 4), total.scaled(1 / 16))
+        ),
     ),
     instances=32,
     mutant_instances=32,

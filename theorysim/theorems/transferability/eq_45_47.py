@@ -6,23 +6,12 @@ Z_Q(0)^T eps - eps' + u_Q(0): the second line has u_Q(0) with the wrong sign. Eq
 errors eps_4; transferability/eq-48 bounds what they change.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -51,7 +40,7 @@ class Observed(NamedTuple):
     eps_prime: Float[Array, " q"]
 
 
-def simulate(x: Instance, key) -> Observed:
+def simulate(x: claims.Instance, key) -> Observed:
     path, inputs = training.paths(x, training.started(x, key)), target(x).inputs
     ends = path.source[jnp.array([0, -1])]
     start, end = training.outputs(ends, path.signs, inputs)
@@ -82,15 +71,15 @@ def _second_line(sign: float):
     return line
 
 
-first = equal("first line", lambda r: r.sim.residual, _first_line)
-second = equal("second line", lambda r: r.sim.residual, _second_line(-1.0))
+first = claims.equal("first line", lambda r: r.sim.residual, _first_line)
+second = claims.equal("second line", lambda r: r.sim.residual, _second_line(-1.0))
 
-theorem = Theorem(
-    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=Real(0.05, 0.95)),
+theorem = claims.Theorem(
+    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=claims.Real(0.05, 0.95)),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=(first, second.against(_second_line(1.0))),
-    source=Printed(
+    source=claims.Printed(
         "below Eq. 45, and Eq. 47",
         "y_Q - u_Q(P) = y_Q - H_PQ^T H_P^(-1) y_P + (H_PQ^T - Z_Q(0)^T Z_P(0)) H_P^(-1) y_P - "
         "Z_Q(0)^T eps - eps' + u_Q(0)",
@@ -98,16 +87,16 @@ theorem = Theorem(
     note="u_Q(0) has a minus sign in the first line, and gets a plus sign in the second",
     aliases=("eq-45", "eq-47"),
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("-u_Q(0) in the second line, as in the first"),
+            claims.Corrected("-u_Q(0) in the second line, as in the first"),
             claims=(first, second),
             primary=True,
             note="Eq. 22, rearranged",
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "u_Q(0) with a plus sign",
             claims=(
                 first.against(lambda r: _first_line(r) + 2 * r.sim.start),

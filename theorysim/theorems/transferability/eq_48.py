@@ -4,11 +4,9 @@ Eq. 48 of Liu et al. (2019), first line. With e = y_Q - y_(P->Q) and r = y_Q - u
 | r^T H_Q^(-1) r - e^T H_Q^(-1) e | <= (2 |eps_4| |e| + |eps_4|^2) / lambda_Q.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Theorem, at_most
+from theorysim import claims
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     REGULAR,
@@ -21,7 +19,7 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """y_Q - u_Q(P) of a real network."""
     ready = training.pretrained(x, training.started(x, key))
     return x.target_labels - training.outputs(ready.weights, ready.signs, target(x).inputs)
@@ -48,21 +46,23 @@ def _largest(gram):
     return jnp.linalg.eigvalsh(gram)[-1]
 
 
-changed = at_most("Eq. 48: what the errors change", _change, _bound(2.0))
+changed = claims.at_most("Eq. 48: what the errors change", _change, _bound(2.0))
 
-theorem = Theorem(
-    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=Real(0.05, 0.95)),
+theorem = claims.Theorem(
+    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=claims.Real(0.05, 0.95)),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=(changed,),
-    source=Printed(
+    source=claims.Printed(
         "Appendix C.3, Eq. 48, first line",
         "||W_Q(K) - W(P)||_F^2 = e^T H_Q^(-1) e + 2 ||eps_4|| ||e|| / lambda_Q + ||eps_4||^2 / "
         "lambda_Q + ...",
     ),
     mutants=(
-        Mutant("the cross term without its factor 2", claims=(changed.against(_bound(1.0)),)),
-        Mutant(
+        claims.Mutant(
+            "the cross term without its factor 2", claims=(changed.against(_bound(1.0)),)
+        ),
+        claims.Mutant(
             "the largest eigenvalue for the smallest",
             claims=(changed.against(_bound(2.0, _largest)),),
         ),

@@ -5,14 +5,12 @@ the outputs are Z^T vec(W), the Gram matrix is Z^T Z, and a step of gradient des
 Z (u - y). The loss is differentiated automatically; Z is written down.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Theorem, equal
+from theorysim import claims
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import problem_space, source, stable_rates
@@ -27,7 +25,7 @@ class Observed(NamedTuple):
     signs: Float[Array, " m"]
 
 
-def simulate(x: Instance, key) -> Observed:
+def simulate(x: claims.Instance, key) -> Observed:
     network, inputs = training.started(x, key), source(x).inputs
     return Observed(
         relu.outputs(network, inputs),
@@ -66,29 +64,29 @@ def _step(factor: float):
     return step
 
 
-outputs = equal("Eq. 6: Z^T vec(W) = u", lambda r: r.sim.outputs, _outputs)
-gram = equal("Eq. 6: Z^T Z = H", lambda r: r.sim.gram, _gram)
-step = equal("Eq. 7: a step of descent", lambda r: training.vec(r.sim.path[1:]), _step(1.0))
+outputs = claims.equal("Eq. 6: Z^T vec(W) = u", lambda r: r.sim.outputs, _outputs)
+gram = claims.equal("Eq. 6: Z^T Z = H", lambda r: r.sim.gram, _gram)
+step = claims.equal("Eq. 7: a step of descent", lambda r: training.vec(r.sim.path[1:]), _step(1.0))
 
-theorem = Theorem(
-    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=Real(0.05, 0.95)),
+theorem = claims.Theorem(
+    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=claims.Real(0.05, 0.95)),
     simulate=simulate,
     claims=(outputs, gram, step),
-    source=Printed(
+    source=claims.Printed(
         "Appendix C, Eq. 6 and 7",
         "Z_P = (I^P_(r,i) a_r x_(P,i)) / sqrt(m); vec(W_P(k+1)) = vec(W_P(k)) - eta Z_P(k) (u(k) - "
         "y_P)",
     ),
     aliases=("eq-6", "eq-7"),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "Z with 1 / m for 1 / sqrt(m)",
             claims=(
                 outputs.against(lambda r: _outputs(r) / jnp.sqrt(r.x.width)),
                 gram.against(lambda r: _gram(r) / r.x.width),
             ),
         ),
-        Mutant("the loss is not halved", claims=(step.against(_step(2.0)),)),
+        claims.Mutant("the loss is not halved", claims=(step.against(_step(2.0)),)),
     ),
     instances=32,
     mutant_instances=32,

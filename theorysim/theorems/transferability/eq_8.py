@@ -6,11 +6,9 @@ y_P - eta Z(k) e(k), at every width. Eq. 42 is the same for fine-tuning, with y_
 place of y_P and e(k) = u_Q(k) - y_Q - (I - eta H_Q)^k (u_Q(P) - y_Q).
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Theorem, equal
+from theorysim import claims
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     REGULAR,
@@ -23,7 +21,7 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """The weights along both stages."""
     return training.paths(x, training.started(x, key))
 
@@ -63,23 +61,23 @@ def _change(path):
 
 def _claims(sign: float) -> tuple:
     return (
-        equal("Eq. 8", lambda r: _change(r.sim.source), lambda r: _pretraining(r, sign)),
-        equal("Eq. 42", lambda r: _change(r.sim.target), lambda r: _fine_tuning(r, sign)),
+        claims.equal("Eq. 8", lambda r: _change(r.sim.source), lambda r: _pretraining(r, sign)),
+        claims.equal("Eq. 42", lambda r: _change(r.sim.target), lambda r: _fine_tuning(r, sign)),
     )
 
 
-theorem = Theorem(
-    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=Real(0.05, 0.95)),
+theorem = claims.Theorem(
+    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=claims.Real(0.05, 0.95)),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=_claims(1.0),
-    source=Printed(
+    source=claims.Printed(
         "Appendix C, Eq. 8 and 42",
         "vec(W(P)) - vec(W(0)) = sum_k eta Z_P(0) (I - eta H_P)^k y_P + sum_k eta (Z_P(k) - "
         "Z_P(0)) (I - eta H_P)^k y_P - sum_k eta Z_P(k) e_P(k)",
     ),
     aliases=("eq-42",),
-    mutants=(Mutant("the sum of Z(k) e(k) with a plus sign", claims=_claims(-1.0)),),
+    mutants=(claims.Mutant("the sum of Z(k) e(k) with a plus sign", claims=_claims(-1.0)),),
     instances=32,
     mutant_instances=32,
 )

@@ -6,8 +6,6 @@ and lambda_min(H) > lambda_0/2. Printed for any m; H of one unit is of rank one.
 1/8; two movements are tried, one random and one that turns off every unit in its reach.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,17 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability._problem import (
     REGULAR_SOURCE,
@@ -47,7 +35,7 @@ class Moved(NamedTuple):
     smallest: Float[Array, "*keys 2"]
 
 
-def _gram(x: Instance, weights):
+def _gram(x: claims.Instance, weights):
     """Of the first `units` of all units that were drawn."""
     count, inputs = jnp.floor(x.units), source(x).inputs
     pattern = active(weights, inputs) * (jnp.arange(x.width) < count)[:, None]
@@ -55,7 +43,7 @@ def _gram(x: Instance, weights):
 
 
 def _simulate(radius: Callable) -> Callable:
-    def simulate(x: Instance, key) -> Moved:
+    def simulate(x: claims.Instance, key) -> Moved:
         for_start, for_move = jax.random.split(key)
         weights, inputs = jax.random.normal(for_start, (x.width, x.d)), source(x).inputs
         step = jax.random.normal(for_move, weights.shape)
@@ -73,7 +61,7 @@ def _simulate(radius: Callable) -> Callable:
     return simulate
 
 
-def _eigenvalue(x: Instance):
+def _eigenvalue(x: claims.Instance):
     return smallest(source_gram(x))
 
 
@@ -81,13 +69,13 @@ def _chance(r):
     return 1 - r.x.failure
 
 
-change = with_probability(
+change = claims.with_probability(
     "|H - H(0)| < lambda_0 / 4",
     lambda r: r.sim.change,
     lambda r: _eigenvalue(r.x) / 4,
     at_least=_chance,
 )
-floor = with_probability(
+floor = claims.with_probability(
     "lambda_min(H) > lambda_0 / 2",
     lambda r: _eigenvalue(r.x) / 2,
     lambda r: r.sim.smallest,
@@ -95,35 +83,35 @@ floor = with_probability(
 )
 
 
-def _required_width(x: Instance):
+def _required_width(x: claims.Instance):
     """Du et al. (2019), Lemma 3.1, by Hoeffding's inequality and |H - H_infinity|_F <= lambda/4."""
     return 8 * (x.p / _eigenvalue(x)) ** 2 * jnp.log(2 * x.p**2 / x.failure)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        p=Size(2, high=64),
-        width=Size(2048, high=65536),
-        units=Real(1, 2048, log=True),
-        failure=Real(0.05, 0.5, log=True),
+        p=claims.Size(2, high=64),
+        width=claims.Size(2048, high=65536),
+        units=claims.Real(1, 2048, log=True),
+        failure=claims.Real(0.05, 0.5, log=True),
     ),
     assumes=(REGULAR_SOURCE,),
     simulate=_simulate(lambda x: SMALL_CONSTANT * x.failure * _eigenvalue(x) / x.p**2),
     claims=(change, floor),
-    source=Printed(
+    source=claims.Printed(
         "Appendix C, Lemma 2",
         "||w_r(0) - w_r|| <= c delta lambda_0 / n^2: ||H - H(0)|| < lambda_0 / 4 and "
         "lambda_min(H) > lambda_0 / 2",
     ),
     note="the Gram matrix of fewer units than inputs is singular",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("with m = Omega(n^2 log(n / delta) / lambda_0^2), constant 8"),
+            claims.Corrected("with m = Omega(n^2 log(n / delta) / lambda_0^2), constant 8"),
             hypotheses={
                 "m >= 8 (n / lambda_0)^2 log(2 n^2 / delta)": lambda x: (
                     x.units / _required_width(x) - 1
-                ),
+                )
             },
             requirements={"width": _required_width},
             primary=True,
@@ -131,11 +119,10 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant(
-            "R = sqrt(lambda_0) / n",
-            simulate=_simulate(lambda x: jnp.sqrt(_eigenvalue(x)) / x.p),
+        claims.Mutant(
+            "R = sqrt(lambda_0) / n", simulate=_simulate(lambda x: jnp.sqrt(_eigenvalue(x)) / x.p)
         ),
-        Mutant("lambda_min(H) > lambda_0", claims=(floor.scaled(1 / 2),)),
+        claims.Mutant("lambda_min(H) > lambda_0", claims=(floor.scaled(1 / 2),)),
     ),
     keys=128,
     instances=16,

@@ -6,21 +6,9 @@ Lemma 3 (Eq. 11) of Liu et al. (2019), under the conditions of Lemma 1: with pro
 that training removes grows with kappa. transferability/eq-12 and eq-13-14 have the proof.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    exists_constant,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -34,7 +22,7 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """||H_PQ(P) - H_PQ||_F."""
     network = training.started(x, key)
     ready = training.pretrained(x, network)
@@ -54,34 +42,34 @@ def _sampling(r):
     return r.x.p * r.x.q * jnp.sqrt(log / (2 * r.x.width))
 
 
-printed = exists_constant(
+printed = claims.exists_constant(
     "|H_PQ(P) - H_PQ|_F",
     lambda r: jnp.quantile(r.sim, 1 - r.x.failure),
     _order,
     over={"kappa": (1.0, 10.0, 100.0, 1000.0), "failure": (0.5, 0.25, 0.125)},
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        width=Size(128, high=65536),
-        source_steps=Size(32, high=100_000),
-        kappa=Real(0.1, 1000, log=True),
-        failure=Real(0.05, 0.5, log=True),
-        rate_share=Real(0.05, 0.95),
+        width=claims.Size(128, high=65536),
+        source_steps=claims.Size(32, high=100_000),
+        kappa=claims.Real(0.1, 1000, log=True),
+        failure=claims.Real(0.05, 0.5, log=True),
+        rate_share=claims.Real(0.05, 0.95),
     ),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=(printed,),
-    source=Printed(
+    source=claims.Printed(
         "Appendix C.1, Lemma 3 (Eq. 11)",
         "||H_PQ(P) - H_PQ||_F <= O(n_P^2 n_Q / (sqrt(m) lambda_P kappa delta^(3/2)))",
     ),
     note="H_PQ(0) deviates from its mean whatever kappa",
     aliases=("eq-11",),
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected(
+            claims.Corrected(
                 "(1 + kappa) / kappa for 1 / kappa, plus n_P n_Q sqrt(log(2 n_P n_Q / delta) / "
                 "(2 m))"
             ),
@@ -90,7 +78,7 @@ theorem = Theorem(
             note="the sampling error of Eq. 15 added, which no scale makes small",
         ),
     ),
-    mutants=(Mutant("without the sampling error, as printed", claims=(printed,)),),
+    mutants=(claims.Mutant("without the sampling error, as printed", claims=(printed,)),),
     keys=128,
     instances=16,
     mutant_instances=16,

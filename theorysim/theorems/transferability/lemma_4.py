@@ -5,14 +5,12 @@ Lemma 4 (Eq. 36) and Corollary 1 of Liu et al. (2019): with probability 1 - delt
 ||y_Q - u_Q(P)|| / (sqrt(m) lambda_Q). transferability/lemma-4-steps has the proof.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Size, Theorem, with_probability
+from theorysim import claims
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     REGULAR,
@@ -36,12 +34,12 @@ class Observed(NamedTuple):
     """||y_Q - u_Q(P)||"""
 
 
-def _rate(x: Instance):
+def _rate(x: claims.Instance):
     """The learning rate of Theorem 3, O(lambda_Q / n_Q^2), for fine-tuning."""
     return x.rate_share * smallest(target_gram(x)) / x.q**2
 
 
-def simulate(x: Instance, key) -> Observed:
+def simulate(x: claims.Instance, key) -> Observed:
     network = training.started(x, key)
     ready = training.pretrained(x, network)
 
@@ -65,35 +63,35 @@ def _target_term(r):
     return 4 * jnp.sqrt(r.x.q) * r.sim.target_rest[:, None] / rest
 
 
-movement = with_probability(
+movement = claims.with_probability(
     "Eq. 36",
     lambda r: r.sim.movement,
     lambda r: _source_term(r) + _target_term(r),
     at_least=lambda r: 1 - r.x.failure,
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        p=Size(2, high=64),
-        q=Size(2, high=64),
-        width=Size(128, high=65536),
-        source_steps=Size(12, high=100_000),
-        target_steps=Size(512, high=100_000),
-        kappa=Real(1e-4, 10, log=True),
-        rate_share=Real(0.05, 0.95),
-        failure=Real(0.15, 0.5, log=True),
+        p=claims.Size(2, high=64),
+        q=claims.Size(2, high=64),
+        width=claims.Size(128, high=65536),
+        source_steps=claims.Size(12, high=100_000),
+        target_steps=claims.Size(512, high=100_000),
+        kappa=claims.Real(1e-4, 10, log=True),
+        rate_share=claims.Real(0.05, 0.95),
+        failure=claims.Real(0.15, 0.5, log=True),
     ),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=(movement,),
-    source=Printed(
+    source=claims.Printed(
         "Appendix C.2, Lemma 4 (Eq. 36)",
         "||w_(Q,r)(k) - w_r(0)|| <= 4 sqrt(n_P) ||y_P - u_P(0)|| / (sqrt(m) lambda_P) + "
         "4 sqrt(n_Q) ||y_Q - u_Q(P)|| / (sqrt(m) lambda_Q)",
     ),
     aliases=("corollary-1", "eq-36"),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "1 / m for 1 / sqrt(m)",
             claims=(
                 movement.against(
@@ -101,7 +99,7 @@ theorem = Theorem(
                 ),
             ),
         ),
-        Mutant("without the term of fine-tuning", claims=(movement.against(_source_term),)),
+        claims.Mutant("without the term of fine-tuning", claims=(movement.against(_source_term),)),
     ),
     keys=64,
     instances=32,

@@ -7,25 +7,12 @@ is left of the sum without end after the last step is at most that of residuals 
 the printed side of (iii) is not underestimated.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
     REGULAR,
@@ -48,12 +35,12 @@ class Observed(NamedTuple):
     """dL/dw_r of some units"""
 
 
-def _rate(x: Instance):
+def _rate(x: claims.Instance):
     """The learning rate of Theorem 3."""
     return x.rate_share * smallest(target_gram(x)) / x.q**2
 
 
-def simulate(x: Instance, key) -> Observed:
+def simulate(x: claims.Instance, key) -> Observed:
     ready, task = training.pretrained(x, training.started(x, key)), target(x)
 
     def record(now):
@@ -126,31 +113,31 @@ def _total(r):
 
 FIRST, THIRD = "(i) the distance and the sum of steps", "(iii) sums of lengths"
 FOURTH = "(iv) the geometric sum"
-first = at_most(FIRST, _distance, _travelled)
-second = at_most("(ii) gradients", _gradients, _per_step)
-third = at_most(THIRD, _total, _geometric, where=_condition_1)
-fourth = at_most(FOURTH, _geometric, _term)
+first = claims.at_most(FIRST, _distance, _travelled)
+second = claims.at_most("(ii) gradients", _gradients, _per_step)
+third = claims.at_most(THIRD, _total, _geometric, where=_condition_1)
+fourth = claims.at_most(FOURTH, _geometric, _term)
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        p=Size(2, high=64),
-        q=Size(2, high=64),
-        width=Size(128, high=65536),
-        source_steps=Size(12, high=100_000),
-        target_steps=Size(600, high=100_000),
-        kappa=Real(1e-4, 10, log=True),
-        rate_share=Real(0.05, 0.95),
+        p=claims.Size(2, high=64),
+        q=claims.Size(2, high=64),
+        width=claims.Size(128, high=65536),
+        source_steps=claims.Size(12, high=100_000),
+        target_steps=claims.Size(600, high=100_000),
+        kappa=claims.Real(1e-4, 10, log=True),
+        rate_share=claims.Real(0.05, 0.95),
     ),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=(
-        equal(FIRST, _distance, _travelled),
+        claims.equal(FIRST, _distance, _travelled),
         second,
         third.against(_literal),
-        equal(FOURTH, _geometric, _term),
+        claims.equal(FOURTH, _geometric, _term),
     ),
     printed="displays as printed",
-    source=Printed(
+    source=claims.Printed(
         "proof of Lemma 4",
         "||w_(Q,r)(k) - w_r(P)|| = eta sum_k' ||dL/dw_r|| <= eta sum_k' sqrt(n_Q / m) ||y_Q - "
         "u_Q(k')|| <= eta sum_(k' = 0)^inf sqrt(n_Q / m) (1 - eta lambda_Q / 2)^(k'/2) ||y_Q - "
@@ -158,21 +145,21 @@ theorem = Theorem(
     ),
     note="the decay of the residuals is counted twice, and bounds are printed as equalities",
     readings=(
-        Reading(
+        claims.Reading(
             "displays, corrected",
-            Corrected("<= for = in (i) and (iv), u_Q(P) for u_Q(k') in (iii)"),
+            claims.Corrected("<= for = in (i) and (iv), u_Q(P) for u_Q(k') in (iii)"),
             claims=(first, second, third, fourth),
             primary=True,
             note="lengths add up to at most their sum, and Theorem 3 bounds each of them",
         ),
     ),
     mutants=(
-        Mutant("reversed", claims=(first.reversed(),)),
-        Mutant(
+        claims.Mutant("reversed", claims=(first.reversed(),)),
+        claims.Mutant(
             "without sqrt(n_Q)", claims=(second.against(lambda r: _per_step(r) / jnp.sqrt(r.x.q)),)
         ),
-        Mutant("u_Q(k') for u_Q(P), as printed", claims=(third.against(_literal),)),
-        Mutant("2 for 4", claims=(fourth.scaled(1 / 2),)),
+        claims.Mutant("u_Q(k') for u_Q(P), as printed", claims=(third.against(_literal),)),
+        claims.Mutant("2 for 4", claims=(fourth.scaled(1 / 2),)),
     ),
     instances=32,
     mutant_instances=32,

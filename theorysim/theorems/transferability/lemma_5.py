@@ -7,26 +7,12 @@ n_P, for one i) has the kappa. Printed beside them: <w_r, x> and w_r have "the s
 distribution, so that |<w_r, x>| <= R and |w_r| <= R have the same chance.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    equal,
-    exists_constant,
-    with_probability,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability._problem import problem_space, target
 from theorysim.theorems.transferability._training import started
@@ -41,7 +27,7 @@ class Small(NamedTuple):
     """weight vectors"""
 
 
-def simulate(x: Instance, key) -> Small:
+def simulate(x: claims.Instance, key) -> Small:
     weights = started(x, key).weights
     values = dot(target(x).inputs, weights.T)
     return Small(
@@ -55,46 +41,46 @@ def _scale(power: int):
     return lambda r: r.x.width * r.x.q * r.x.radius / (r.x.failure * r.x.kappa**power)
 
 
-printed = exists_constant(
+printed = claims.exists_constant(
     "sum_i |S_i| <= C m n_Q R / delta",
     lambda r: jnp.quantile(r.sim.values, 1 - r.x.failure),
     _scale(0),
     over={"kappa": (1.0, 0.1, 0.01, 1e-3), "failure": (0.5, 0.25, 0.125)},
 )
-markov = with_probability(
+markov = claims.with_probability(
     "with C = sqrt(2 / pi) / kappa",
     lambda r: r.sim.values,
     lambda r: jnp.sqrt(2 / jnp.pi) * _scale(1)(r),
     at_least=lambda r: 1 - r.x.failure,
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        width=Size(512, high=65536),
-        kappa=Real(1e-3, 10, log=True),
-        radius=Real(1e-4, 1, log=True),
-        failure=Real(0.05, 0.5, log=True),
+        width=claims.Size(512, high=65536),
+        kappa=claims.Real(1e-3, 10, log=True),
+        radius=claims.Real(1e-4, 1, log=True),
+        failure=claims.Real(0.05, 0.5, log=True),
     ),
     simulate=simulate,
     claims=(printed,),
-    source=Printed("Appendix C.2, Lemma 5", "sum_i |S_i| <= C m n_Q R / delta"),
+    source=claims.Printed("Appendix C.2, Lemma 5", "sum_i |S_i| <= C m n_Q R / delta"),
     note="the initial scale is lost: small weights have small preactivations",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("C m n_Q R / (kappa delta)"),
+            claims.Corrected("C m n_Q R / (kappa delta)"),
             claims=(printed.against(_scale(1)), markov),
             primary=True,
             note="as Eq. 20 has it",
         ),
-        Reading(
+        claims.Reading(
             "the same Gaussian",
-            Printed(
+            claims.Printed(
                 "proof of Lemma 3, below Eq. 12",
                 "the distribution of w_r(0)^T x_(Q,i) and w_r(0) are the same Gaussian",
             ),
             claims=(
-                equal(
+                claims.equal(
                     "P(|<w_r, x>| <= R) = P(|w_r| <= R)",
                     lambda r: r.mean(r.sim.values) / (r.x.width * r.x.q),
                     lambda r: r.mean(r.sim.units) / r.x.width,
@@ -104,8 +90,8 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("without kappa, as printed", claims=(printed,)),
-        Mutant(
+        claims.Mutant("without kappa, as printed", claims=(printed,)),
+        claims.Mutant(
             "the mean, without 1 / delta",
             claims=(markov.against(lambda r: r.x.failure * markov.rhs(r)),),
         ),

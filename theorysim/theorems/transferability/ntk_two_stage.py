@@ -7,14 +7,12 @@ silent (pairs of opposite signs, so that u(0) = 0). Every error falls at least a
 paper's rate, and is measured to fall as m^(-1/2).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Finding, Instance, Mutant, Reading, Real, Size, Theorem, scales_as
+from theorysim import claims
 from theorysim.systems import two_layer_relu as relu
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability import _training as training
@@ -57,7 +55,7 @@ NAMES = (
 )
 
 
-def simulate(x: Instance, key) -> Observed:
+def simulate(x: claims.Instance, key) -> Observed:
     """Both stages of a real network."""
     network = training.silent(x, key)
     ready = training.pretrained(x, network)
@@ -75,7 +73,7 @@ def simulate(x: Instance, key) -> Observed:
 
 
 def _predict(share: float):
-    def predict(x: Instance) -> Observed:
+    def predict(x: claims.Instance) -> Observed:
         first, second = stable_rates(x)
         steps = jnp.arange(0, x.target_steps + 1, EVERY)
         path = limit.transfer(
@@ -101,7 +99,7 @@ def _falls(index: int, exponent: float, relation: str):
         apart = jnp.square(r.sim[index] - r.theory[index]).reshape(len(r.sim[index]), -1)
         return jnp.sqrt(jnp.mean(jnp.max(apart, axis=1)))
 
-    return scales_as(
+    return claims.scales_as(
         f"error of {NAMES[index]}",
         error,
         over={"width": WIDTHS},
@@ -112,35 +110,35 @@ def _falls(index: int, exponent: float, relation: str):
 
 QUARTER = tuple(_falls(index, -1 / 4, "at_most") for index in range(len(NAMES)))
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        width=Size(128, low=2, high=65536),
-        source_steps=Size(12, high=100_000),
-        target_steps=Size(12, high=100_000),
-        kappa=Real(1, 10, log=True),
-        rate_share=Real(0.3, 0.9),
+        width=claims.Size(128, low=2, high=65536),
+        source_steps=claims.Size(12, high=100_000),
+        target_steps=claims.Size(12, high=100_000),
+        kappa=claims.Real(1, 10, log=True),
+        rate_share=claims.Real(0.3, 0.9),
     ),
     assumes=(REGULAR,),
     simulate=simulate,
     predict=_predict(1.0),
     claims=QUARTER,
     printed="errors of order m^(-1/4)",
-    source=Finding(
+    source=claims.Finding(
         "the dynamics of infinite width that Section 6 rests on, with the rate m^(-1/4) of the "
         "errors in Theorems 1 and 2"
     ),
     note="exact pretraining and fine-tuning at infinite width describe real wide networks",
     readings=(
-        Reading(
+        claims.Reading(
             "errors of order m^(-1/2)",
-            Finding("the measured rate"),
+            claims.Finding("the measured rate"),
             claims=tuple(_falls(index, -1 / 2, "equal") for index in range(len(NAMES))),
             note="the fluctuation of the empirical Gram matrices, once the scale keeps them lazy",
         ),
     ),
     mutants=(
-        Mutant("fine-tuning at half the rate", predict=_predict(0.5)),
-        Mutant("1 / m", claims=tuple(rate.with_exponent(-1.0) for rate in QUARTER)),
+        claims.Mutant("fine-tuning at half the rate", predict=_predict(0.5)),
+        claims.Mutant("1 / m", claims=tuple(rate.with_exponent(-1.0) for rate in QUARTER)),
     ),
     keys=32,
     instances=48,

@@ -6,21 +6,10 @@ upper bound of ||W(Q) - W(0)||_F is y_Q^T H_Q^(-1) y_Q", at leading order (infin
 infinite width, which transferability/ntk-two-stage checks.
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_most,
-)
+from theorysim import claims
 from theorysim.systems.two_layer_relu_limit import kernel_descent
 from theorysim.theorems.transferability._problem import (
     REGULAR_TARGET,
@@ -31,7 +20,7 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """The distance after 1, 2, 4, ... steps."""
     steps = 2.0 ** jnp.arange(12)
     rate, gram = stable_rates(x)[1], target_gram(x)
@@ -42,28 +31,28 @@ def _claim(power: float, factor: float = 1.0) -> tuple:
     def bound(r):
         return factor * form(target_gram(r.x), r.x.target_labels) ** power
 
-    return (at_most("|W(Q) - W(0)|_F", lambda r: r.sim, bound),)
+    return (claims.at_most("|W(Q) - W(0)|_F", lambda r: r.sim, bound),)
 
 
-theorem = Theorem(
-    space=problem_space(rate_share=Real(0.05, 0.5)),
+theorem = claims.Theorem(
+    space=problem_space(rate_share=claims.Real(0.05, 0.5)),
     assumes=(REGULAR_TARGET,),
     simulate=simulate,
     claims=_claim(1.0),
-    source=Printed(
+    source=claims.Printed(
         "Section 6.3, below Theorem 2",
         "when training on the target dataset from scratch, the upper bound of ||W(Q) - W(0)||_F is "
         "y_Q^T H_Q^(-1) y_Q",
     ),
     note="the form bounds the square of the distance",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("sqrt(y_Q^T H_Q^(-1) y_Q)"),
+            claims.Corrected("sqrt(y_Q^T H_Q^(-1) y_Q)"),
             claims=_claim(0.5),
             primary=True,
             note="the root that Theorem 2 has",
         ),
     ),
-    mutants=(Mutant("half of the root", claims=_claim(0.5, 0.5)),),
+    mutants=(claims.Mutant("half of the root", claims=_claim(0.5, 0.5)),),
 )

@@ -7,25 +7,13 @@ labels that agree need less movement then, not more. The worst r of a given norm
 |r| / sqrt(lambda_Q).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Space,
-    Theorem,
-    increasing,
-)
+from theorysim import claims
 from theorysim.numerics.kernels import tangent_gram
 from theorysim.systems.two_layer_relu_limit import kernel_descent
 
@@ -39,7 +27,7 @@ class Distances(NamedTuple):
     """the largest for a mismatch of its norm"""
 
 
-def simulate(x: Instance, key) -> Distances:
+def simulate(x: claims.Instance, key) -> Distances:
     angles = x.angle * 0.7 ** jnp.arange(8)
 
     def distance(angle, residual):
@@ -54,30 +42,32 @@ def simulate(x: Instance, key) -> Distances:
 
 
 DEVIATION = "deviation as H_Q becomes singular"
-given = increasing(DEVIATION, lambda r: r.sim.given)
-worst = increasing(DEVIATION, lambda r: r.sim.worst)
+given = claims.increasing(DEVIATION, lambda r: r.sim.given)
+worst = claims.increasing(DEVIATION, lambda r: r.sim.worst)
 
-theorem = Theorem(
-    space=Space(angle=Real(0.1, 1.5), mismatch=Real(-1, 1, shape=2)),
+theorem = claims.Theorem(
+    space=claims.Space(angle=claims.Real(0.1, 1.5), mismatch=claims.Real(-1, 1, shape=2)),
     simulate=simulate,
     claims=(given,),
-    source=Printed(
+    source=claims.Printed(
         "Section 6.3, below Theorem 2",
         "H_Q will be more singular than common tasks, resulting in a larger deviation from the "
         "pretrained weight",
     ),
     note="similar images with similar labels need less movement, not more",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("the largest deviation over all mismatches of a norm"),
+            claims.Corrected("the largest deviation over all mismatches of a norm"),
             claims=(worst,),
             primary=True,
             note="true of the labels that need the largest movement",
         ),
     ),
     mutants=(
-        Mutant("of the given mismatch, as printed", claims=(given,)),
-        Mutant("a smaller deviation", claims=(increasing(DEVIATION, lambda r: -r.sim.worst),)),
+        claims.Mutant("of the given mismatch, as printed", claims=(given,)),
+        claims.Mutant(
+            "a smaller deviation", claims=(claims.increasing(DEVIATION, lambda r: -r.sim.worst),)
+        ),
     ),
 )

@@ -10,27 +10,13 @@ that are near each other attain it. They come here in groups of distinct inputs 
 transferability/theorem-2-widths has the other error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Finding,
-    Gaussian,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Size,
-    Theorem,
-    exists_constant,
-)
+from theorysim import claims
 from theorysim.numerics.kernels import tangent_gram
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability._problem import (
@@ -46,24 +32,24 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def _inputs(x: Instance):
+def _inputs(x: claims.Instance):
     """All target inputs, group after group of one about each centre."""
     rows = target(x).inputs + x.closeness * x.jitter
     return (rows / jnp.linalg.norm(rows, axis=-1, keepdims=True)).reshape(-1, x.d)
 
 
-def _labels(x: Instance):
+def _labels(x: claims.Instance):
     """Those of the centres."""
     return jnp.tile(x.target_labels, x.groups)
 
 
-def _carried(x: Instance, coefficients):
+def _carried(x: claims.Instance, coefficients):
     """H_PQ^T times coefficients of the source inputs."""
     cross = tangent_gram(source(x).inputs, _inputs(x))
     return jnp.einsum("pn,...p->...n", cross, coefficients, precision="highest")
 
 
-def _samples(x: Instance):
+def _samples(x: claims.Instance):
     """n_Q: the first of all target inputs."""
     return jnp.floor(x.samples)
 
@@ -77,14 +63,14 @@ class Outputs(NamedTuple):
     """u_Q(P) - u_Q(0)"""
 
 
-def _kappa(x: Instance):
+def _kappa(x: claims.Instance):
     """A share of the largest scale that is allowed."""
     largest = smallest(source_gram(x)) ** 2 * x.failure / (x.p**2 * jnp.sqrt(_samples(x)))
     return x.scale_share * largest
 
 
 def _simulate(steps: float) -> Callable:
-    def simulate(x: Instance, key) -> Outputs:
+    def simulate(x: claims.Instance, key) -> Outputs:
         inputs = jnp.concatenate([source(x).inputs, _inputs(x)])
         start = limit.sample_initial_outputs(key, inputs, _kappa(x))
         residual = x.source_labels - start[: x.p]
@@ -110,7 +96,7 @@ def _order(power: float):
         rest = smallest(source_gram(r.x)) ** 2 * r.x.failure
         return r.x.p**2 * _samples(r.x) ** power * _kappa(r.x) / rest
 
-    return exists_constant(
+    return claims.exists_constant(
         "error of order kappa",
         lambda r: jnp.quantile(_gap(r), 1 - r.x.failure),
         scale,
@@ -122,44 +108,44 @@ def _order(power: float):
     )
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        q=Size(4, high=64),
-        groups=Size(32, high=64),
-        jitter=Gaussian("groups", "q", "d"),
-        closeness=Real(1e-3, 0.1, log=True),
-        samples=Real(1, 128, log=True),
-        scale_share=Real(1e-4, 1, log=True),
-        failure=Real(0.05, 0.5, log=True),
-        rate_share=Real(0.3, 0.9),
+        q=claims.Size(4, high=64),
+        groups=claims.Size(32, high=64),
+        jitter=claims.Gaussian("groups", "q", "d"),
+        closeness=claims.Real(1e-3, 0.1, log=True),
+        samples=claims.Real(1, 128, log=True),
+        scale_share=claims.Real(1e-4, 1, log=True),
+        failure=claims.Real(0.05, 0.5, log=True),
+        rate_share=claims.Real(0.3, 0.9),
     ),
     assumes=(REGULAR_SOURCE,),
     hypotheses={"lambda_Q > 0": lambda x: regular(tangent_gram(_inputs(x), _inputs(x)))},
     simulate=_simulate(jnp.inf),
     claims=(_order(0.5),),
-    source=Printed(
+    source=claims.Printed(
         "Section 6.2, Theorem 1 (Eq. 4)",
         "||dL(W(P))/dX^1||^2 = ||dL(W(0))/dX^1||^2 - y_Q^T y_Q + |y_Q - y_(P->Q)|^2 + poly / "
         "m^(1/4) + O(n_P^2 n_Q^(1/2) kappa / (lambda_P^2 delta))",
     ),
     note="Eq. 31 grows as n_Q",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("n_Q for n_Q^(1/2) in the last term"),
+            claims.Corrected("n_Q for n_Q^(1/2) in the last term"),
             claims=(_order(1.0),),
             primary=True,
             note="the order that Eq. 31 has",
         ),
-        Reading(
+        claims.Reading(
             "after any number of steps",
-            Finding("K = 3 steps of pretraining: the print asks nothing of K"),
+            claims.Finding("K = 3 steps of pretraining: the print asks nothing of K"),
             simulate=_simulate(3.0),
             claims=(_order(1.0),),
             note="y_(P->Q) is the end of pretraining: K must be large",
         ),
     ),
-    mutants=(Mutant("n_Q^(1/2), as printed", claims=(_order(0.5),)),),
+    mutants=(claims.Mutant("n_Q^(1/2), as printed", claims=(_order(0.5),)),),
     keys=128,
     instances=16,
     mutant_instances=16,

@@ -9,20 +9,9 @@ constant one. The errors of order kappa are those of infinite width, whose law
 transferability/ntk-two-stage checks; transferability/theorem-2-widths has the others.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import (
-    Choice,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    exists_constant,
-)
+from theorysim import claims
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability._problem import (
     NORMALISATION,
@@ -39,22 +28,22 @@ from theorysim.theorems.transferability._problem import (
 )
 
 
-def _labels(x: Instance):
+def _labels(x: claims.Instance):
     """y_Q, given or those that the source task predicts."""
     return jnp.where(x.predicted, jnp.clip(transferred(x), -1, 1), x.target_labels)
 
 
-def _eigenvalues(x: Instance):
+def _eigenvalues(x: claims.Instance):
     return smallest(source_gram(x)), smallest(target_gram(x))
 
 
-def _kappa(x: Instance):
+def _kappa(x: claims.Instance):
     """A share of the largest scale that is allowed."""
     first, second = _eigenvalues(x)
     return x.scale_share * (first * second) ** 2 * x.failure / (x.p**2 * jnp.sqrt(x.q))
 
 
-def simulate(x: Instance, key):
+def simulate(x: claims.Instance, key):
     """The distance at infinite width, after stages without end."""
     start = limit.sample_initial_outputs(key, joint_inputs(x), _kappa(x))
     rates = stable_rates(x)
@@ -66,17 +55,17 @@ def simulate(x: Instance, key):
     return path.fine_tuning.distance[0]
 
 
-def predict(x: Instance):
+def predict(x: claims.Instance):
     """sqrt(e^T H_Q^(-1) e)."""
     return jnp.sqrt(form(target_gram(x), _labels(x) - transferred(x)))
 
 
-def without_transfer(x: Instance):
+def without_transfer(x: claims.Instance):
     """The same from scratch."""
     return jnp.sqrt(form(target_gram(x), _labels(x)))
 
 
-def _log_width(x: Instance):
+def _log_width(x: claims.Instance):
     """Where n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4 delta^2 kappa^2) is one."""
     first, second = _eigenvalues(x)
     rest = (first * second) ** 4 * x.failure**2 * _kappa(x) ** 2
@@ -100,7 +89,7 @@ def _order(name: str, error, power: float):
         square = r.x.p**2 * r.x.q * _kappa(r.x) / ((first * second) ** 2 * r.x.failure)
         return square**power
 
-    return exists_constant(
+    return claims.exists_constant(
         name,
         lambda r: jnp.quantile(error(r), 1 - r.x.failure),
         scale,
@@ -116,12 +105,12 @@ MAIN = _order("norm", _excess, 0.5)
 APPENDIX = _order("squared norm", _square_error, 1.0)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        predicted=Choice(0, 1),
-        scale_share=Real(1e-4, 1, log=True),
-        failure=Real(0.05, 0.5, log=True),
-        rate_share=Real(0.3, 0.9),
+        predicted=claims.Choice(0, 1),
+        scale_share=claims.Real(1e-4, 1, log=True),
+        failure=claims.Real(0.05, 0.5, log=True),
+        rate_share=claims.Real(0.3, 0.9),
     ),
     assumes=(REGULAR,),
     requirements={"log10 of the width at which the last error of Eq. 48 is one": _log_width},
@@ -129,16 +118,16 @@ theorem = Theorem(
     predict=predict,
     claims=(MAIN,),
     printed="main text",
-    source=Printed(
+    source=claims.Printed(
         "Section 6.3, Theorem 2 (Eq. 5)",
         "||W(Q) - W(P)||_F <= sqrt((y_Q - y_(P->Q))^T H_Q^(-1) (y_Q - y_(P->Q))) + O(n_P n_Q^(1/2) "
         "kappa^(1/2) / (lambda_P lambda_Q delta^(1/2))) + poly / m^(1/4)",
     ),
     aliases=("eq-5",),
     readings=(
-        Reading(
+        claims.Reading(
             "appendix",
-            Printed(
+            claims.Printed(
                 "Appendix C.3, Eq. 48",
                 "||W_Q(K) - W(P)||_F^2 = e^T H_Q^(-1) e + O(n_P^2 n_Q kappa / (lambda_P^2 "
                 "lambda_Q^2 delta)) + O(n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4 delta^2 "
@@ -148,7 +137,9 @@ theorem = Theorem(
         ),
     ),
     mutants=(
-        Mutant("y_Q for y_Q - y_(P->Q)", of=("main text", "appendix"), predict=without_transfer),
+        claims.Mutant(
+            "y_Q for y_Q - y_(P->Q)", of=("main text", "appendix"), predict=without_transfer
+        ),
     ),
     keys=128,
     instances=16,

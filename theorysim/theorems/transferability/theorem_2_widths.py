@@ -6,14 +6,12 @@ Z_Q(0)^T Z_P(0)). Real networks are silent at first (pairs of opposite signs), s
 of order kappa vanish, and both stages run to their end.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Size, Theorem, scales_as
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -49,7 +47,7 @@ class Observed(NamedTuple):
     """||(H_PQ^T - Z_Q(0)^T Z_P(0)) H_P^(-1) y_P||"""
 
 
-def simulate(x: Instance, key) -> Observed:
+def simulate(x: claims.Instance, key) -> Observed:
     network, inputs = training.silent(x, key), target(x).inputs
     ready = training.pretrained(x, network)
     tuned = training.fine_tuned(x, ready)
@@ -66,7 +64,7 @@ def simulate(x: Instance, key) -> Observed:
 
 
 def _predict(share: float):
-    def predict(x: Instance) -> Observed:
+    def predict(x: claims.Instance) -> Observed:
         """Without the errors."""
         gradient = share * jnp.linalg.norm(mismatch(x))
         distance = share * jnp.sqrt(form(target_gram(x), mismatch(x)))
@@ -82,7 +80,9 @@ def _rate(name: str, what: str, exponent: float, power: int = 1):
         found, expected = getattr(r.sim, what), getattr(r.theory, what)
         return jnp.sqrt(jnp.mean(jnp.square(found**power - expected**power)))
 
-    return scales_as(name, error, over={"width": WIDTHS}, exponent=exponent, relation="at_most")
+    return claims.scales_as(
+        name, error, over={"width": WIDTHS}, exponent=exponent, relation="at_most"
+    )
 
 
 RATES = (
@@ -94,38 +94,35 @@ RATES = (
 )
 
 
-def _ended(x: Instance):
+def _ended(x: claims.Instance):
     first, second = stable_rates(x)
     slowest = jnp.minimum(first * smallest(source_gram(x)), second * smallest(target_gram(x)))
     return jnp.minimum(x.source_steps, x.target_steps) * slowest / ENOUGH - 1
 
 
-def _wide(x: Instance):
+def _wide(x: claims.Instance):
     """On every rung the empirical Gram matrices are near those of infinite width."""
     eigenvalue = jnp.minimum(smallest(source_gram(x)), smallest(target_gram(x)))
     samples = max(x.p, x.q)
     return WIDTHS[0] / ((samples / eigenvalue) ** 2 * jnp.log(2 * samples)) - 1
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        p=Size(2, high=64),
-        q=Size(2, high=64),
-        width=Size(256, low=2, high=65536),
-        source_steps=Size(64, high=100_000),
-        target_steps=Size(64, high=100_000),
-        kappa=Real(1, 10, log=True),
-        rate_share=Real(0.3, 0.9),
+        p=claims.Size(2, high=64),
+        q=claims.Size(2, high=64),
+        width=claims.Size(256, low=2, high=65536),
+        source_steps=claims.Size(64, high=100_000),
+        target_steps=claims.Size(64, high=100_000),
+        kappa=claims.Real(1, 10, log=True),
+        rate_share=claims.Real(0.3, 0.9),
     ),
     assumes=(REGULAR,),
-    hypotheses={
-        "both stages have ended": _ended,
-        "m >= (n / lambda)^2 log(2 n)": _wide,
-    },
+    hypotheses={"both stages have ended": _ended, "m >= (n / lambda)^2 log(2 n)": _wide},
     simulate=simulate,
     predict=_predict(1.0),
     claims=RATES,
-    source=Printed(
+    source=claims.Printed(
         "Eq. 4, 5, 9, 46 and 48",
         "... + poly / m^(1/4), ||eps|| = O(n_P kappa / (lambda_P delta)) + O(n_P^2 / (m^(1/4) "
         "lambda_P^(3/2) kappa^(1/2) delta)), ||(H_PQ^T - Z_Q(0)^T Z_P(0)) H_P^(-1) y_P|| <= "
@@ -133,8 +130,8 @@ theorem = Theorem(
     ),
     aliases=("eq-46",),
     mutants=(
-        Mutant("half of the mismatch", predict=_predict(0.5)),
-        Mutant("1 / m", claims=tuple(rate.with_exponent(-1.0) for rate in RATES)),
+        claims.Mutant("half of the mismatch", predict=_predict(0.5)),
+        claims.Mutant("1 / m", claims=tuple(rate.with_exponent(-1.0) for rate in RATES)),
     ),
     keys=16,
     instances=8,

@@ -8,14 +8,12 @@ that width can be run: it follows the law of infinite width, which transferabili
 checks, from outputs u(0) drawn from theirs. transferability/theorem-3-widths has real networks.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Size, Theorem, with_probability
+from theorysim import claims
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability._problem import (
     NORMALISATION,
@@ -41,12 +39,12 @@ class Decay(NamedTuple):
     """k"""
 
 
-def rate(x: Instance):
+def rate(x: claims.Instance):
     """eta: a share of lambda_Q / n_Q^2."""
     return x.rate_share * smallest(target_gram(x)) / x.q**2
 
 
-def simulate(x: Instance, key) -> Decay:
+def simulate(x: claims.Instance, key) -> Decay:
     start = limit.sample_initial_outputs(key, joint_inputs(x), x.kappa)
     steps = jnp.linspace(0, x.target_steps, RECORDED + 1)
     before = limit.Stage(x.source_labels, start[: x.p], stable_rates(x)[0], x.source_steps)
@@ -55,11 +53,11 @@ def simulate(x: Instance, key) -> Decay:
     return Decay(jnp.linalg.norm(path.fine_tuning.residual, axis=-1), steps)
 
 
-def _largest_scale(x: Instance):
+def _largest_scale(x: claims.Instance):
     return smallest(source_gram(x)) ** 2 * x.failure / (x.p**2 * jnp.sqrt(x.q))
 
 
-def _log_width(x: Instance):
+def _log_width(x: claims.Instance):
     rest = smallest(source_gram(x)) ** 20 * x.kappa**2 * x.failure**10
     return jnp.log10(x.p**8 * x.q**6) - jnp.log10(rest)
 
@@ -73,22 +71,22 @@ def decay(eigenvalue):
     return lambda r: r.sim.steps[:, 1:] * jnp.log1p(-rate(r.x) * eigenvalue(r.x) / 2)
 
 
-contraction = with_probability(
+contraction = claims.with_probability(
     "log of the contraction",
     _ratio,
     decay(lambda x: smallest(target_gram(x))),
     at_least=lambda r: 1 - r.x.failure,
     statement="||u_Q(k) - y_Q||^2 <= (1 - eta lambda_Q/2)^k ||u_Q(P) - y_Q||^2",
 )
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        q=Size(2, high=64),
-        target_spread=Real(1e-4, 30, log=True),
-        source_steps=Size(16, high=100_000),
-        target_steps=Size(64, low=16, high=100_000),
-        kappa=Real(1e-6, 10, log=True),
-        failure=Real(0.15, 0.5, log=True),
-        rate_share=Real(0.05, 0.95, log=True),
+        q=claims.Size(2, high=64),
+        target_spread=claims.Real(1e-4, 30, log=True),
+        source_steps=claims.Size(16, high=100_000),
+        target_steps=claims.Size(64, low=16, high=100_000),
+        kappa=claims.Real(1e-6, 10, log=True),
+        failure=claims.Real(0.15, 0.5, log=True),
+        rate_share=claims.Real(0.05, 0.95, log=True),
     ),
     assumes=(REGULAR,),
     hypotheses={"kappa": lambda x: _largest_scale(x) / x.kappa - 1},
@@ -96,13 +94,13 @@ theorem = Theorem(
     simulate=simulate,
     claims=(contraction,),
     printed="as printed, at infinite width",
-    source=Printed(
+    source=claims.Printed(
         "Appendix C.2, Theorem 3 (Eq. 35)",
         "||u_Q(k) - y_Q||_2^2 <= (1 - eta lambda_Q / 2)^k ||u_Q(P) - y_Q||_2^2",
     ),
     aliases=("condition-1", "eq-35"),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "the largest eigenvalue of H_Q for the smallest",
             claims=(contraction.against(decay(lambda x: jnp.linalg.eigvalsh(target_gram(x))[-1])),),
         ),

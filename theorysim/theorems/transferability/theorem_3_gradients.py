@@ -4,21 +4,14 @@ Proof of Theorem 3 of Liu et al. (2019): ||u_Q(k+1) - u_Q(k)||^2 <= eta^2 sum_i 
 ||dL/dw_r||)^2 / m <= eta^2 n_Q^2 ||y_Q - u_Q(k)||^2, along real fine-tuning.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import Instance, Mutant, Printed, Real, Theorem, at_most
+from theorysim import claims
 from theorysim.theorems.transferability import _training as training
-from theorysim.theorems.transferability._problem import (
-    REGULAR,
-    problem_space,
-    stable_rates,
-    target,
-)
+from theorysim.theorems.transferability._problem import REGULAR, problem_space, stable_rates, target
 
 
 class Steps(NamedTuple):
@@ -30,7 +23,7 @@ class Steps(NamedTuple):
     """sum_r ||dL/dw_r||"""
 
 
-def simulate(x: Instance, key) -> Steps:
+def simulate(x: claims.Instance, key) -> Steps:
     path, inputs = training.paths(x, training.started(x, key)), target(x).inputs
     residual = x.target_labels - training.outputs(path.target, path.signs, inputs)
     pattern = training.active(path.target[:-1], inputs)
@@ -54,27 +47,29 @@ def _by_residual(r):
     return r.x.q**2 * jnp.sum(jnp.square(r.sim.residual[:-1]), axis=-1)
 
 
-gradients = at_most(
+gradients = claims.at_most(
     "T7: by the gradients", _change, lambda r: stable_rates(r.x)[1] ** 2 * _by_slopes(r)
 )
-residual = at_most("T7: by the residual", _by_slopes, _by_residual)
+residual = claims.at_most("T7: by the residual", _by_slopes, _by_residual)
 
-theorem = Theorem(
-    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=Real(0.05, 0.95)),
+theorem = claims.Theorem(
+    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=claims.Real(0.05, 0.95)),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=(gradients, residual),
-    source=Printed(
+    source=claims.Printed(
         "proof of Theorem 3",
         "||u_Q(k+1) - u_Q(k)||^2 <= eta^2 sum_i (sum_r ||dL/dw_(Q,r)||)^2 / m <= eta^2 n_Q^2 "
         "||y_Q - u_Q(k)||^2",
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "one output for the sum over all",
             claims=(gradients.against(lambda r: gradients.rhs(r) / r.x.q),),
         ),
-        Mutant("without n_Q^2", claims=(residual.against(lambda r: _by_residual(r) / r.x.q**2),)),
+        claims.Mutant(
+            "without n_Q^2", claims=(residual.against(lambda r: _by_residual(r) / r.x.q**2),)
+        ),
     ),
     instances=32,
     mutant_instances=32,

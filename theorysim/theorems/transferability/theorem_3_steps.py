@@ -7,24 +7,12 @@ u(k)||^2. H_perp is defined with a factor (u_j - y_j) in its entries, which the 
 supply already. transferability/theorem-3-gradients bounds the last term.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from theorysim.claims import (
-    Corrected,
-    Instance,
-    Mutant,
-    Printed,
-    Reading,
-    Real,
-    Theorem,
-    at_most,
-    equal,
-)
+from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -49,7 +37,7 @@ class Steps(NamedTuple):
     """R minus the largest movement: where it is above 0, patterns change within `near` only"""
 
 
-def simulate(x: Instance, key) -> Steps:
+def simulate(x: claims.Instance, key) -> Steps:
     path = training.paths(x, training.started(x, key))
     inputs, first = target(x).inputs, path.source[0]
     values = jnp.matmul(path.target, inputs.T, precision=HIGHEST)
@@ -122,55 +110,55 @@ def _expansion(literal: bool = False, factor: float = 2.0):
     return side
 
 
-t1 = equal("T1: u(k+1) - u(k) = I_1 + I_2", _change, lambda r: r.sim.i_1 + r.sim.i_2)
-t2 = at_most("T2: |I_2|", lambda r: jnp.abs(r.sim.i_2), _few(lambda r: r.sim.near))
-t4 = equal(
+t1 = claims.equal("T1: u(k+1) - u(k) = I_1 + I_2", _change, lambda r: r.sim.i_1 + r.sim.i_2)
+t2 = claims.at_most("T2: |I_2|", lambda r: jnp.abs(r.sim.i_2), _few(lambda r: r.sim.near))
+t4 = claims.equal(
     "T4: I_1 by the Gram matrices", lambda r: r.sim.i_1, _by_gram(1.0), where=lambda r: r.sim.room
 )
-t5 = at_most(
+t5 = claims.at_most(
     "T5: the same over the rest",
     lambda r: jnp.abs(stable_rates(r.x)[1] * _times(r.sim.perp, _before(r))),
     t2.rhs,
 )
-t8 = equal(
+t8 = claims.equal(
     "T8: the residual after a step",
     lambda r: _square(r.sim.residual[1:]),
     _expansion(),
     where=lambda r: r.sim.room,
 )
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
         **training.SIZES,
         kappa=training.KAPPA,
-        rate_share=Real(0.05, 0.95),
-        radius_share=Real(0.5, 4, log=True),
+        rate_share=claims.Real(0.05, 0.95),
+        radius_share=claims.Real(0.5, 4, log=True),
     ),
     assumes=(REGULAR,),
     simulate=simulate,
     claims=(t1, t2, t4, t5, t8.against(_expansion(literal=True))),
-    source=Printed(
+    source=claims.Printed(
         "proof of Theorem 3",
         "||y_Q - u_Q(k+1)||^2 = ||y_Q - u_Q(k)||^2 - ... + ||u_Q(k+1) - u_Q(k)||^2, where "
         "|I_2^i| <= eta |S_i| sqrt(n_Q) ||u_Q(k) - y_Q|| / m",
     ),
     note="the entries of H_perp have a factor (u_j - y_j) too many",
     readings=(
-        Reading(
+        claims.Reading(
             "corrected",
-            Corrected("H_perp without (u_j - y_j) in its entries"),
+            claims.Corrected("H_perp without (u_j - y_j) in its entries"),
             claims=(t1, t2, t4, t5, t8),
             primary=True,
             note="the vectors beside H_perp supply the residual already",
         ),
     ),
     mutants=(
-        Mutant("without I_2", claims=(t1.against(lambda r: r.sim.i_1),)),
-        Mutant(
+        claims.Mutant("without I_2", claims=(t1.against(lambda r: r.sim.i_1),)),
+        claims.Mutant(
             "S_i for its complement",
             claims=tuple(t.against(_few(lambda r: r.x.width - r.sim.near)) for t in (t2, t5)),
         ),
-        Mutant(
+        claims.Mutant(
             "without H_perp", claims=(t4.against(_by_gram(0.0)), t8.against(_expansion(factor=0.0)))
         ),
     ),

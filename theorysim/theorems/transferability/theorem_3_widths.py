@@ -5,11 +5,9 @@ lambda_P^4; lambda_Q does not enter. Nearly parallel target inputs share all pat
 that knows nothing of their angle, and their difference is then learned at the rate of its square.
 """
 
-from __future__ import annotations
-
 import jax.numpy as jnp
 
-from theorysim.claims import Finding, Instance, Mutant, Reading, Real, Size, Theorem
+from theorysim import claims
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability import _training as training
 from theorysim.theorems.transferability._problem import (
@@ -22,19 +20,13 @@ from theorysim.theorems.transferability._problem import (
     target,
     target_gram,
 )
-from theorysim.theorems.transferability.theorem_3 import (
-    RECORDED,
-    Decay,
-    contraction,
-    decay,
-    rate,
-)
+from theorysim.theorems.transferability.theorem_3 import RECORDED, Decay, contraction, decay, rate
 
 # Steps in units of the longest time 1 / (eta lambda_Q).
 ENOUGH = 20
 
 
-def simulate(x: Instance, key) -> Decay:
+def simulate(x: claims.Instance, key) -> Decay:
     """A real network, pretrained and fine-tuned."""
     ready = training.pretrained(x, training.started(x, key))
 
@@ -47,7 +39,7 @@ def simulate(x: Instance, key) -> Decay:
     return Decay(norm, every * jnp.arange(RECORDED + 1.0))
 
 
-def simulate_frozen(x: Instance, key) -> Decay:
+def simulate_frozen(x: claims.Instance, key) -> Decay:
     """A network that is silent at first, in the limit of large scales.
 
     Patterns stay those of the start then, and its own Gram matrix carries it to the end.
@@ -63,21 +55,21 @@ def simulate_frozen(x: Instance, key) -> Decay:
     return Decay(jnp.linalg.norm(path.fine_tuning.residual, axis=-1), steps)
 
 
-def _width(x: Instance):
+def _width(x: claims.Instance):
     """The empirical Gram matrix is near H_Q."""
     return (x.q / smallest(target_gram(x))) ** 2 * jnp.log(x.q / x.failure)
 
 
-theorem = Theorem(
+theorem = claims.Theorem(
     space=problem_space(
-        q=Size(2, high=64),
-        target_spread=Real(1e-4, 30, log=True),
-        width=Size(1024, high=65536),
-        source_steps=Size(16, high=100_000),
-        target_steps=Size(64, low=16, high=100_000),
-        kappa=Real(1e-6, 10, log=True),
-        failure=Real(0.15, 0.5, log=True),
-        rate_share=Real(0.05, 0.95, log=True),
+        q=claims.Size(2, high=64),
+        target_spread=claims.Real(1e-4, 30, log=True),
+        width=claims.Size(1024, high=65536),
+        source_steps=claims.Size(16, high=100_000),
+        target_steps=claims.Size(64, low=16, high=100_000),
+        kappa=claims.Real(1e-6, 10, log=True),
+        failure=claims.Real(0.15, 0.5, log=True),
+        rate_share=claims.Real(0.05, 0.95, log=True),
     ),
     assumes=(REGULAR,),
     hypotheses={
@@ -88,19 +80,21 @@ theorem = Theorem(
     simulate=simulate,
     claims=(contraction,),
     printed="networks, wide for lambda_Q",
-    source=Finding("real networks of practical widths and scales, outside of the printed ones"),
+    source=claims.Finding(
+        "real networks of practical widths and scales, outside of the printed ones"
+    ),
     note="Theorem 3 holds of real networks once their Gram matrix is near H_Q",
     readings=(
-        Reading(
+        claims.Reading(
             "networks of a width free of lambda_Q",
-            Finding("networks of 1024 units whose patterns stay, whatever lambda_Q"),
+            claims.Finding("networks of 1024 units whose patterns stay, whatever lambda_Q"),
             simulate=simulate_frozen,
             hypotheses={},
             note="the width must know lambda_Q: lambda_P^4 in print is lambda_Q^4",
         ),
     ),
     mutants=(
-        Mutant(
+        claims.Mutant(
             "n_Q, a bound of the largest eigenvalue, for lambda_Q",
             claims=(contraction.against(decay(lambda x: x.q)),),
         ),
