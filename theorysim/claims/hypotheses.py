@@ -40,12 +40,17 @@ def strict(margin: Margin) -> Strict:
     return Strict(margin)
 
 
+def is_strict(margin: Margin) -> bool:
+    """Whether a margin of exactly 0 fails the hypothesis."""
+    return isinstance(margin, Strict)
+
+
 def is_met(margin: Margin, value: Any) -> Any:
     """Whether values of a margin satisfy the hypothesis: >= 0, or > 0 where it is strict.
 
     Of NumPy's or JAX's arrays; NaN does not.
     """
-    return value > 0 if isinstance(margin, Strict) else value >= 0
+    return value > 0 if is_strict(margin) else value >= 0
 
 
 def least(margin: Margin, x: Instance) -> Float[Array, ""]:
@@ -68,7 +73,7 @@ def smallest(margins: Iterable[Margin], x: Instance) -> Float[Array, ""]:
     values = []
     for margin in margins:
         value = least(margin, x)
-        if isinstance(margin, Strict):
+        if is_strict(margin):
             value = jnp.where(value == 0, -np.finfo(np.float32).tiny, value)
         values.append(value)
     return jnp.min(jnp.stack(values)) if values else jnp.ones(())
@@ -103,7 +108,7 @@ class Assumption:
         """
         margins = dict(self.hypotheses)
         each = [
-            exists(f"can be met: {name}", _at(margin), _zero, strict=isinstance(margin, Strict))
+            exists(f"can be met: {name}", _at(margin), _zero, strict=is_strict(margin))
             for name, margin in margins.items()
         ]
         whole = exists(

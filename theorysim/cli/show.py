@@ -82,10 +82,10 @@ def _reading(theorem: Theorem, reading: ResolvedReading) -> Iterator[str]:
 
 
 def _hypotheses(hypotheses: Iterable[tuple[str, Margin]]) -> Iterator[str]:
-    from theorysim.claims.hypotheses import Strict
+    from theorysim.claims.hypotheses import is_strict
 
     for name, margin in hypotheses:
-        strictly = " (strictly)" if isinstance(margin, Strict) else ""
+        strictly = " (strictly)" if is_strict(margin) else ""
         yield wrap(f"if {name}{strictly}", "  ", "     ")
 
 

@@ -25,7 +25,6 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 
-from theorysim.numerics.flow import gradient_flow
 from theorysim.numerics.tangent_kernels import Model, empirical_ntk
 from theorysim.systems.linearized import as_matrix, check_targets, linearize
 
@@ -139,22 +138,6 @@ def regularised_descent(
         lambda first, rest: jnp.concatenate([jnp.asarray(first)[None], rest]), record(start), kept
     )
     return Descent(path, used, consistent, end)
-
-
-def regularised_flow(
-    loss: Loss,
-    start: PyTree[Array],
-    strength: Scalar,
-    times: Float[Array, " times"],
-    **options: Any,
-) -> PyTree[Array]:
-    """d theta/dt = -grad R(theta) - lambda (theta - theta_0) at `times`; options of `integrate`."""
-
-    def objective(params: Any) -> Array:
-        pull = optax.tree.norm(optax.tree.sub(params, start), squared=True)
-        return loss(params) + strength / 2 * pull
-
-    return gradient_flow(objective, start, times, **options)
 
 
 def fine_tune(

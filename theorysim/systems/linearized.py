@@ -197,14 +197,6 @@ def _run(
     )
 
 
-def moved_params(
-    model: Model, params: PyTree[Array], inputs: PyTree[Array], coefficients: Float[Array, "n *k"]
-) -> PyTree[Array]:
-    """theta_0 + J^T c for the coefficients of one time."""
-    _, pull_back = jax.vjp(lambda p: jax.vmap(lambda x: model(p, x))(inputs), params)
-    return jax.tree.map(jnp.add, params, pull_back(coefficients)[0])
-
-
 def as_matrix(gram: Float[Array, "n m *outputs"], rows: int) -> Float[Array, "rows columns"]:
     """A kernel with output axes as a matrix over pairs (input, output)."""
     return gram if gram.ndim == 2 else jnp.moveaxis(gram, 2, 1).reshape(rows, -1)
