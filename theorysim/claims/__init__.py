@@ -26,6 +26,7 @@ from theorysim.claims.kinds import with_probability as with_probability
 from theorysim.claims.reading import Mutant as Mutant
 from theorysim.claims.reading import Reading as Reading
 from theorysim.claims.reading import ResolvedReading as ResolvedReading
+from theorysim.claims.reading import corrected as corrected
 from theorysim.claims.run import Run as Run
 from theorysim.claims.source import Corrected as Corrected
 from theorysim.claims.source import Finding as Finding

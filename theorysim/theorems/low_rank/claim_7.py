@@ -56,11 +56,9 @@ theorem = claims.Theorem(
     ),
     note="alpha delta^2 <= 1 alone lets the noise outrun the drift, the more the larger d",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("delta <= S / (4 C log(dV)), as in the proof, for alpha delta^2 <= 1"),
+        claims.corrected(
+            "delta <= S / (4 C log(dV)), as in the proof, for alpha delta^2 <= 1",
             simulate=_simulate(_corrected),
-            primary=True,
             note="delta <= S / (4 C log(dV)) keeps the noise below the drift, as the proof has it",
         ),
     ),

@@ -68,12 +68,10 @@ theorem = claims.Theorem(
     ),
     note="the sum is of order k^(l+1); the power stays near 1 for nu near 1",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("Theta(k^(l+1)) for Theta(k^l); |<w_i, w_j>| <= 1 - nu for <= nu"),
+        claims.corrected(
+            "Theta(k^(l+1)) for Theta(k^l); |<w_i, w_j>| <= 1 - nu for <= nu",
             simulate=_simulate(lambda nu: 1 - nu),
             claims=(LIMIT, EXACT, POWER),
-            primary=True,
             note="the sum is k (k+1)^l, and (1 - nu)^(gamma/nu) is at most e^(-gamma)",
         ),
     ),

@@ -118,11 +118,10 @@ theorem = claims.Theorem(
             claims=(kept(_orthonormal), rarely_small(_size(2, 0.5))),
             note="small readouts make h(0) small: lambda_min^2 is missing",
         ),
-        claims.Reading(
-            "Lemma 1 corrected, mu_1 != 0",
-            claims.Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
+        claims.corrected(
+            "lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2",
+            name="Lemma 1 corrected, mu_1 != 0",
             claims=(kept(_orthonormal), rarely_small(_size(1, 0.0, 2))),
-            primary=True,
             note="with lambda_min^2 the start is rarely small, whatever the readouts",
         ),
         claims.Reading(

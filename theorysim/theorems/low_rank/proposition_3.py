@@ -113,16 +113,14 @@ theorem = claims.Theorem(
     ),
     note="the factor 2^(p-1) of (2/k)^(p-1) is missing off the diagonal",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("2^(p-1) lambda_max^2 / k^(p-2) for lambda_max^2 / k^(p-2)"),
+        claims.corrected(
+            "2^(p-1) lambda_max^2 / k^(p-2) for lambda_max^2 / k^(p-2)",
             claims=(
                 PREFACTOR,
                 _off(lambda x: 2.0 ** (x.power - 1)),
                 _rest(lambda x: 1.0),
                 _sign_kept(0.5),
             ),
-            primary=True,
             note="terms off the diagonal are at most (2/k)^(p-1) / k",
         ),
     ),

@@ -71,11 +71,10 @@ theorem = claims.Theorem(
     source=claims.Printed("Theorem 6, Section 2.2.2", "eta = lambda_max^4 delta / (d k^2)"),
     note="with lambda_max^4 in the numerator of eta small readouts do not move in T steps",
     readings=(
-        claims.Reading(
-            "eta corrected",
-            claims.Corrected("lambda_max^4 in the denominator of eta, as in Theorem 4"),
+        claims.corrected(
+            "lambda_max^4 in the denominator of eta, as in Theorem 4",
+            name="eta corrected",
             claims=_within(-4),
-            primary=True,
             note="lambda_max^4 belongs into the denominator of eta",
         ),
         claims.Reading(

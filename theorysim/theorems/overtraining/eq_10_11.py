@@ -71,13 +71,9 @@ theorem = claims.Theorem(
         claims.equal("W_2 (Eq. 11)", lambda r: r.sim[1], lambda r: r.theory[1]),
     ),
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected(
-                "Eq. 11 has (theta - A^ft) Sigma_k in place of Sigma_k (theta - A^ft)"
-            ),
+        claims.corrected(
+            "Eq. 11 has (theta - A^ft) Sigma_k in place of Sigma_k (theta - A^ft)",
             predict=_predict(_covariance_last),
-            primary=True,
             note="Eq. 11 has the covariance on the wrong side of theta - A^ft",
         ),
     ),

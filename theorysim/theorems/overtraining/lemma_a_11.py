@@ -69,11 +69,9 @@ theorem = claims.Theorem(
         ),
     ),
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("the limit is (ft_i + lam pre_i) / (1 + lam)"),
+        claims.corrected(
+            "the limit is (ft_i + lam pre_i) / (1 + lam)",
             predict=MINIMISER,
-            primary=True,
             note="the limit is the minimiser of the regularised loss",
         ),
     ),

@@ -85,15 +85,12 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="the displays compare entries of W_1, neither rotated nor squared, with features",
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected(
-                "(U^T W_1)_ii, roots of features, K >= log(100 Gamma / eps) / (2 eta min)"
-            ),
+        claims.corrected(
+            "(U^T W_1)_ii, roots of features, K >= log(100 Gamma / eps) / (2 eta min)",
+            name="proof displays, corrected",
             predict=statement.MINIMISER,
             simulate=_simulate(steps_for(logarithm, 2.0)),
             claims=_of_modes(),
-            primary=True,
             note="with this number of steps the displays hold in every unit of the features",
         ),
     ),

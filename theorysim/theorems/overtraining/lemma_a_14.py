@@ -34,12 +34,10 @@ theorem = claims.Theorem(
         ),
     ),
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("m >= C_1^2 (d + log(K / delta)) / epsilon^2"),
+        claims.corrected(
+            "m >= C_1^2 (d + log(K / delta)) / epsilon^2",
             assumes=(UNION.assumption(),),
             simulate=lambda x, key: UNION.covariances(x, key),
-            primary=True,
             note="a union bound over the batches of the run",
         ),
     ),

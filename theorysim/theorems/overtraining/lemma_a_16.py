@@ -45,11 +45,9 @@ theorem = claims.Theorem(
     source=claims.Printed("Lemma A.16", "epsilon_{k+1} <= (1 + 16 eta Gamma) epsilon_k"),
     note="the pull-back's factor 1 + lam is lost: for lam > 0 the distance may grow faster",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("epsilon_{k+1} <= (1 + 18 (1 + lam) eta Gamma) epsilon_k"),
+        claims.corrected(
+            "epsilon_{k+1} <= (1 + 18 (1 + lam) eta Gamma) epsilon_k",
             claims=_grows_by(_with_pull_back),
-            primary=True,
             note="without a pull-back the step may grow by 1 + 14 eta Gamma at most",
         ),
         claims.Reading(

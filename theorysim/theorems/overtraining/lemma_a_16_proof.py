@@ -82,13 +82,10 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="the step with A^target lacks the factor 1 + lam, and pulls to A^pre",
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected(
-                "2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre"
-            ),
+        claims.corrected(
+            "2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre",
+            name="proof displays, corrected",
             predict=_predict(one.anchor, lambda x: 1 + ft.pull_back(x)),
-            primary=True,
             note="with the factor 1 + lam and the anchor the displays are those of the step",
         ),
     ),

@@ -62,11 +62,9 @@ theorem = claims.Theorem(
             simulate=_simulate(one.to_the_letter),
             note="the pull-back's factor 1 + lam is lost, whichever way Eq. 11 is read",
         ),
-        claims.Reading(
-            "corrected",
-            claims.Corrected("epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k"),
+        claims.corrected(
+            "epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k",
             claims=_grows_by(_with_pull_back),
-            primary=True,
             note="with the factor 1 + lam there is room for the batch",
         ),
         claims.Reading(

@@ -98,14 +98,10 @@ theorem = claims.Theorem(
         ),
     ),
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected(
-                "d + log(K / delta) in place of d - log(10 K delta) in Assumption A.13"
-            ),
+        claims.corrected(
+            "d + log(K / delta) in place of d - log(10 K delta) in Assumption A.13",
             assumes=(assumption_a_8.ASSUMPTION, UNION.assumption()),
             simulate=_simulate(UNION),
-            primary=True,
             note="with the batches of a union bound over the run",
         ),
     ),

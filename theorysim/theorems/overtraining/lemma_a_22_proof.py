@@ -95,11 +95,10 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="W_1 - hat W_1 times W_2 - hat W_2 is lost in the product rule; " + practice.NOTE,
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected("|W_2 - hat W_2| |W_1| in place of |W_2 - hat W_2| |hat W_1|"),
+        claims.corrected(
+            "|W_2 - hat W_2| |W_1| in place of |W_2 - hat W_2| |hat W_1|",
+            name="proof displays, corrected",
             claims=AMENDED,
-            primary=True,
             note="the product rule has one of the two factors without a hat",
         ),
         claims.Reading(

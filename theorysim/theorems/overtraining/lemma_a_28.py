@@ -141,11 +141,9 @@ theorem = claims.Theorem(
             predict=_predict(printed_limit, f=printed_step),
             note="the map as Eq. 18 prints it, without the factor x in the pull-back",
         ),
-        claims.Reading(
-            "corrected",
-            claims.Corrected("sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam))"),
+        claims.corrected(
+            "sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam))",
             predict=_predict(),
-            primary=True,
             note="the fixed point of f weighs sigma_0^2, not sigma^2, with lam",
         ),
         claims.Reading(

@@ -132,12 +132,11 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="sigma* is swapped, g has sigma_0 for its square, and its factor 1 + lam is misplaced",
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected("g = (1 + lam) x (x - sigma*) (x + sigma*), with sigma_0^2 in g"),
+        claims.corrected(
+            "g = (1 + lam) x (x - sigma*) (x + sigma*), with sigma_0^2 in g",
+            name="proof displays, corrected",
             predict=_predict(limit),
             claims=AMENDED,
-            primary=True,
             note="with this factorisation a step contracts as the lemma says",
         ),
         claims.Reading(

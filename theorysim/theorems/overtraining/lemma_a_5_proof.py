@@ -72,11 +72,10 @@ theorem = claims.Theorem(
     printed="proof chain",
     note="E Tr(alpha alpha^T) is d^2 gamma^2: the middle term is d times too large",
     readings=(
-        claims.Reading(
-            "proof chain, corrected",
-            claims.Corrected("Tr(E[alpha^T alpha] M M^T) in the middle of the chain"),
+        claims.corrected(
+            "Tr(E[alpha^T alpha] M M^T) in the middle of the chain",
+            name="proof chain, corrected",
             claims=AMENDED,
-            primary=True,
             note="M M^T stays inside the trace, where E[alpha^T alpha] = d gamma^2 I",
         ),
     ),

@@ -99,11 +99,9 @@ theorem = claims.Theorem(
             predict=_predict(_pull, _untransposed),
             note="V is printed without its transpose",
         ),
-        claims.Reading(
-            "corrected",
-            claims.Corrected("W_2(k) = S(k) V^T, with f of Appendix A.6"),
+        claims.corrected(
+            "W_2(k) = S(k) V^T, with f of Appendix A.6",
             predict=_predict(_pull, _transposed),
-            primary=True,
             note="f of Section A.6; W_2 = S V^T, where V is printed without its transpose",
         ),
         claims.Reading(

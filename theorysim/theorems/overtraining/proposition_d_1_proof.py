@@ -70,11 +70,10 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="Eq. 19 subtracts the moved loss from the other: the sign is reversed",
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected("L(theta + lam eps) - L(theta) on the left of Eq. 19"),
+        claims.corrected(
+            "L(theta + lam eps) - L(theta) on the left of Eq. 19",
+            name="proof displays, corrected",
             claims=AMENDED,
-            primary=True,
             note="with the sign of the proposition every link of the chain holds",
         ),
     ),

@@ -74,14 +74,11 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="s may be d, and Lemma A.6, on which P2 and P3 rest, fails",
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected(
-                "s is one less than that index, and exp(-C tau) as in the corrected A.2"
-            ),
+        claims.corrected(
+            "s is one less than that index, and exp(-C tau) as in the corrected A.2",
+            name="proof displays, corrected",
             simulate=_simulate(corrected_radius),
             claims=_displays(late=0),
-            primary=True,
             note="with s one less, and starts as small as the corrected Lemma A.6 asks",
         ),
     ),

@@ -151,11 +151,8 @@ theorem = claims.Theorem(
             ),
             note="det theta(t) never changes its sign: the last feature stays away for ever",
         ),
-        claims.Reading(
-            "corrected",
-            claims.Corrected(
-                "W_1 -> U Sigma^(1/2) Q^T, W_2 -> Q Sigma^(1/2) V^T, U + V not singular"
-            ),
+        claims.corrected(
+            "W_1 -> U Sigma^(1/2) Q^T, W_2 -> Q Sigma^(1/2) V^T, U + V not singular",
             predict=_predict(lambda x: pretraining.hidden_basis(x)[0]),
             hypotheses={"U + V is not nearly singular": pretraining.visible},
             claims=(
@@ -164,7 +161,6 @@ theorem = claims.Theorem(
                 _this_rate("W_2, at this rate", _distance(1)),
                 _this_rate("product, at this rate", _product_distance),
             ),
-            primary=True,
             note="Q is from Gram-Schmidt on the columns of U + V, which must be independent",
         ),
     ),
