@@ -10,6 +10,7 @@ from theorysim.claims.fields import Orthogonal as Orthogonal
 from theorysim.claims.fields import Real as Real
 from theorysim.claims.fields import Spectrum as Spectrum
 from theorysim.claims.fields import UnitVector as UnitVector
+from theorysim.claims.hypotheses import UNREFUTABLE as UNREFUTABLE
 from theorysim.claims.hypotheses import Assumption as Assumption
 from theorysim.claims.hypotheses import strict as strict
 from theorysim.claims.kinds import Claim as Claim

@@ -19,6 +19,9 @@ from theorysim.errors import UsageError
 
 Margin = Callable[[Instance], Any]
 
+# Why a claim that some instance meets an assumption survives every mutant.
+UNREFUTABLE = "a witness either exists or not: draws cannot refute existence"
+
 
 @dataclass(frozen=True)
 class Strict:

@@ -4,6 +4,7 @@ Appendix A.1 of Springer et al. (2025), on the instances of `_finetuning`.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -107,6 +108,13 @@ def run_printed(
 
     _, path = jax.lax.scan(step, start, covariances)
     return jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), start, path)
+
+
+def eq_11_as_printed(lemma: str, simulate: Callable, **parts: Any) -> claims.Reading:
+    """The reading of a lemma whose steps are those of `printed_step`, which `simulate` takes."""
+    place = f"{lemma} for Eqs. 10 and 11"
+    source = claims.Printed(place, "W_1^T Sigma_k (theta - A^ft) in Eq. 11")
+    return claims.Reading("Eq. 11 as printed", source, simulate=simulate, **parts)
 
 
 def directions(key: Array, d: int, count: int) -> Float[Array, "count d d"]:

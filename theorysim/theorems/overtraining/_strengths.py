@@ -14,8 +14,8 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.systems.ideal_stages import stages_of
 from theorysim.systems.linear_modes import Tuning, limit
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 from theorysim.theorems.overtraining._stages import Number, diagonal, loss_against
 
 FIELDS: dict[str, claims.Field] = {

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.numerics.descent import iterate
 from theorysim.numerics.products import dot
+from theorysim.theorems.overtraining._batch_sizes import sample_covariances
 from theorysim.theorems.overtraining._finetuning import Factors, fine_tuning_space, ideal_start
 from theorysim.theorems.overtraining._runs import fine_tune, fine_tune_on, printed_step, run_printed
-from theorysim.theorems.overtraining.assumption_a_13 import sample_covariances
 
 BATCH_SIZES = (64, 512, 4096, 32768)
 

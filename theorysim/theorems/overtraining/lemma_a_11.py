@@ -17,7 +17,7 @@ from theorysim.theorems.overtraining import assumption_a_8, assumption_a_10
 
 def run_for(x: claims.Instance, start: Factors, steps) -> Factors:
     """Both factors of the ideal infinite-batch run after more steps, rotated: diagonal matrices."""
-    anchor = jnp.diag(ft.learned(x, ft.pre_spectrum(x)))
+    anchor = jnp.diag(ft.ideal_features(x))
     tuning = FineTuning(jnp.diag(ft.ft_spectrum(x)), anchor, ft.pull_back(x))
     return fine_tune_to(start, tuning, ft.learning_rate(x), steps)
 
@@ -46,11 +46,6 @@ AS_PRINTED = weighted(ft.pre_spectrum, ft.ft_spectrum)
 MINIMISER = weighted(ft.ft_spectrum, ft.pre_spectrum)
 
 
-def is_learned(r):
-    """Nonnegative for the first n features."""
-    return r.x.n - 1 - jnp.arange(r.x.d)
-
-
 theorem = claims.Theorem(
     space=ft.fine_tuning_space(**assumption_a_10.FIELDS),
     assumes=(assumption_a_8.ASSUMPTION, assumption_a_10.ASSUMPTION),
@@ -65,7 +60,7 @@ theorem = claims.Theorem(
             "C1: within epsilon of the limit",
             lambda r: jnp.abs(r.sim - r.theory),
             lambda r: assumption_a_10.accuracy(r.x),
-            where=is_learned,
+            where=ft.is_learned,
         ),
     ),
     readings=(

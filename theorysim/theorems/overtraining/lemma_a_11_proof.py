@@ -59,11 +59,10 @@ def _displays(entries: Callable, root: Callable, speed: float = 2, share: float 
     def radius(r):
         return share * accuracy(r.x) / jnp.sqrt(ft.gamma(r.x))
 
-    learned = statement.is_learned
     return (
-        claims.at_most("P1: contraction by 1 - 2 eta min", distance(0), bound, where=learned),
+        claims.at_most("P1: contraction by 1 - 2 eta min", distance(0), bound, where=ft.is_learned),
         claims.at_most(
-            "P2: steps for epsilon / (100 sqrt(Gamma))", distance(1), radius, where=learned
+            "P2: steps for epsilon / (100 sqrt(Gamma))", distance(1), radius, where=ft.is_learned
         ),
     )
 

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.systems.batch_covariance import wishart
+from theorysim.theorems.overtraining._batch_sizes import BATCH_CONSTANT
 from theorysim.theorems.overtraining._finetuning import op_norm
-from theorysim.theorems.overtraining.assumption_a_13 import BATCH_CONSTANT
 
 
 def _requirement(x: claims.Instance):

@@ -11,8 +11,9 @@ from dataclasses import replace
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.theorems.overtraining._batch_sizes import AS_PRINTED, UNION, union_batch
 from theorysim.theorems.overtraining._finetuning import op_norm
-from theorysim.theorems.overtraining.assumption_a_13 import AS_PRINTED, FIELDS, UNION, union_batch
+from theorysim.theorems.overtraining.assumption_a_13 import FIELDS
 
 
 def _linear_batch(d, steps, failure, constant, accuracy):

@@ -11,18 +11,14 @@ from collections.abc import Callable
 from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
-
-
-def _accuracy(x: claims.Instance):
-    """epsilon, a share of 1 / (4 (1 + 16 eta Gamma)^K)."""
-    return x.accuracy_share / (4 * ft.growth(x, 16) ** x.steps)
+from theorysim.theorems.overtraining._runs import eq_11_as_printed
 
 
 def _simulate(step: Callable) -> Callable:
     """The distance of the two states after a step on the same batch."""
 
     def simulate(x: claims.Instance, key):
-        covariance = one.near_identity(x, _accuracy(x))
+        covariance = one.near_identity(x, ft.accuracy(x, 16))
         return ft.furthest(*(step(x, state, covariance) for state in one.two_states(x)))
 
     return simulate
@@ -39,10 +35,7 @@ def _with_pull_back(x: claims.Instance):
     return 32 * (1 + ft.pull_back(x))
 
 
-HYPOTHESES = {
-    "well conditioned": one.both_well_conditioned,
-    "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": claims.strict(lambda x: 1 - x.accuracy_share),
-}
+HYPOTHESES = {"well conditioned": one.both_well_conditioned, **ft.accurate(16)}
 
 theorem = claims.Theorem(
     space=one.two_state_space(steps=claims.Integer(1, 50), accuracy_share=claims.Real(0, 1)),
@@ -54,12 +47,9 @@ theorem = claims.Theorem(
     printed="steps down the gradient",
     note="the pull-back's factor 1 + lam is lost, as in Lemma A.16",
     readings=(
-        claims.Reading(
-            "Eq. 11 as printed",
-            claims.Printed(
-                "Lemma A.18 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"
-            ),
-            simulate=_simulate(one.to_the_letter),
+        eq_11_as_printed(
+            "Lemma A.18",
+            _simulate(one.to_the_letter),
             note="the pull-back's factor 1 + lam is lost, whichever way Eq. 11 is read",
         ),
         claims.corrected(

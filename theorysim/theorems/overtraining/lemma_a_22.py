@@ -18,9 +18,9 @@ from jaxtyping import Array
 from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import batch_covariance, linear_modes, two_layer_linear
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stages as stages
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
-from theorysim.theorems.overtraining.assumption_a_21 import stage
+from theorysim.theorems.overtraining._assumption_a_21 import stage
 
 # Every batch is drawn: longer runs would take minutes.
 MOST_DRAWN_STEPS = 512

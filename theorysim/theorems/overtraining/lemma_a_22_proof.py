@@ -17,7 +17,7 @@ from theorysim.systems import linear_modes
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stages as stages
 from theorysim.theorems.overtraining import lemma_a_22 as statement
-from theorysim.theorems.overtraining.assumption_a_21 import AS_PRINTED, stage
+from theorysim.theorems.overtraining._assumption_a_21 import AS_PRINTED, stage
 
 
 def _simulate(x: claims.Instance, key):

@@ -13,8 +13,8 @@ from functools import cache
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
 
 @cache

@@ -7,8 +7,8 @@ steps, with which the lemma holds. (P3, ft_n - pre_n > 2 pre_n where ft_n > 4 pr
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 from theorysim.theorems.overtraining.lemma_a_26 import increments, large, simulation, unregularised
 
 

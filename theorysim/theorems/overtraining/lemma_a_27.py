@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from theorysim import claims
 from theorysim.systems.ideal_stages import last_descent
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _strengths as strengths
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
 AS_LABELLED = replace(a_21.AS_LABELLED, bound=strengths.pair_bound)
 CORRECTED = replace(a_21.CORRECTED, bound=strengths.pair_bound)

@@ -38,10 +38,6 @@ def _simulate(anchored_at: Callable) -> Callable:
     return simulate
 
 
-def _ideal_modes(x: claims.Instance):
-    return jnp.sqrt(ft.learned(x, ft.pre_spectrum(x)))
-
-
 def _predict(pull: Callable, right: Callable, share: float = 1.0) -> Callable:
     """Both factors along the run, for a pull-back term `pull(w)` and a `right` singular basis."""
 
@@ -80,7 +76,7 @@ def _transposed(x: claims.Instance):
 
 theorem = claims.Theorem(
     space=ft.fine_tuning_space(steps=claims.Size(50, high=5000), depth=claims.Real(3, 15)),
-    simulate=_simulate(_ideal_modes),
+    simulate=_simulate(ft.ideal_modes),
     predict=_predict(_printed_pull, _untransposed),
     claims=(
         claims.equal("C1: W_1(k) = U S(k)", lambda r: r.sim[0], lambda r: r.theory.first),

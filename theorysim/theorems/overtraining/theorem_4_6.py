@@ -17,10 +17,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _stages as stages
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
 
 class Change(NamedTuple):

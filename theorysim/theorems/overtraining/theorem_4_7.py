@@ -17,10 +17,10 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.systems.ideal_stages import inflection_point, last_descent
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _strengths as strengths
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
 AS_PRINTED = replace(a_21.AS_PRINTED, bound=strengths.both_bounds)
 AS_LABELLED = replace(a_21.AS_LABELLED, bound=strengths.both_bounds)
