@@ -6,6 +6,7 @@ an overall scale, because several printed conditions compare quantities that sca
 learning rate is a share of the largest one that Assumption A.8 admits.
 """
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import jax.numpy as jnp
@@ -107,6 +108,16 @@ def smallest_learned(x: claims.Instance) -> Float[Array, ""]:
 def learned(x: claims.Instance, spectrum: Float[Array, " d"]) -> Float[Array, " d"]:
     """The first n entries of a spectrum, zeros behind."""
     return jnp.where(jnp.arange(x.d) < x.n, spectrum, 0)
+
+
+def weighted(major: Callable, minor: Callable) -> Callable:
+    """The prediction (major + lam minor) / (1 + lam) of two spectra."""
+
+    def predict(x: claims.Instance) -> Float[Array, " d"]:
+        lam = pull_back(x)
+        return (major(x) + lam * minor(x)) / (1 + lam)
+
+    return predict
 
 
 def ideal_features(x: claims.Instance) -> Float[Array, " d"]:

@@ -17,9 +17,12 @@ from theorysim.theorems.overtraining._finetuning import (
     Factors,
     assembled,
     ft_spectrum,
+    ideal_features,
+    ideal_start,
     learning_rate,
     op_norm,
     pull_back,
+    rotated,
 )
 
 
@@ -75,6 +78,23 @@ def fine_tune_on(
 ) -> Factors:
     """As `fine_tune`, one step for every batch."""
     return fine_tune(x, start, anchor, covariances.shape[0], covariances)
+
+
+def rotated_start(x: claims.Instance) -> two_layer_linear.Factors:
+    """The ideal start, rotated."""
+    return two_layer_linear.Factors(*ideal_start(rotated(x)))
+
+
+def rotated_run(
+    x: claims.Instance, start: two_layer_linear.Factors, steps: Any
+) -> two_layer_linear.Factors:
+    """Both factors of the ideal infinite-batch run after more steps, rotated: diagonal matrices.
+
+    The number of steps may be traced.
+    """
+    anchor = jnp.diag(ideal_features(x))
+    settings = two_layer_linear.FineTuning(jnp.diag(ft_spectrum(x)), anchor, pull_back(x))
+    return two_layer_linear.fine_tune_to(start, settings, learning_rate(x), steps)
 
 
 def printed_step(

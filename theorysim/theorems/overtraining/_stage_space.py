@@ -5,6 +5,8 @@ conditions compare quantities that scale differently; the learning rate, the acc
 shares of what is allowed.
 """
 
+from collections.abc import Callable
+
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -48,6 +50,12 @@ def in_order(x: claims.Instance) -> Number:
 def pull_back(x: claims.Instance) -> Number:
     """lam, a share of lam_0."""
     return x.lam_share * x.lam_0
+
+
+def weighted(x: claims.Instance, target: Callable, anchor: Callable) -> Float[Array, " d"]:
+    """(target + lam anchor) / (1 + lam) of two spectra, where fine-tuning ends."""
+    lam = pull_back(x)
+    return (target(x) + lam * anchor(x)) / (1 + lam)
 
 
 def learning_rate(x: claims.Instance) -> Number:

@@ -102,6 +102,11 @@ def limits(swapped: bool = False) -> Callable:
     return predict
 
 
+def rise(r: claims.Run, which: int) -> Float[Array, " d"]:
+    """The increments at the strength of that index: lam_2 is 1, lam_1 is 2."""
+    return increments(r)[which]
+
+
 def increments(r: claims.Run) -> Float[Array, "strengths d"]:
     """L_pre(theta^n(K)) - L_pre(theta^(n-1)(K)) for n = 1, ..., d."""
     return jnp.diff(r.sim.pre)

@@ -23,8 +23,8 @@ def _simulate_noise(x: claims.Instance, key):
 
 def _simulate_fine_tuning(x: claims.Instance, key):
     modes = stages.ideal_modes(ft.pre_spectrum(x))[1:]
-    settings = ft.pull_back(x), ft.learning_rate(x), x.steps
-    theta = stages.fine_tuned(ft.ft_spectrum(x), modes, *settings)
+    target, settings = ft.ft_spectrum(x), (ft.pull_back(x), ft.learning_rate(x), x.steps)
+    theta = stages.fine_tuned(target, modes, *settings)
     return stages.loss_against(theta, ft.pre_spectrum(x))
 
 

@@ -13,36 +13,29 @@ from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
 from theorysim.theorems.overtraining._runs import eq_11_as_printed
 
+HYPOTHESES = {**one.CONDITIONED, **ft.accurate(16)}
+
 
 def _simulate(step: Callable) -> Callable:
-    """The distance of the two states after a step on the same batch."""
+    """Both states after a step on the same batch."""
 
     def simulate(x: claims.Instance, key):
         covariance = one.near_identity(x, ft.accuracy(x, 16))
-        return ft.furthest(*(step(x, state, covariance) for state in one.two_states(x)))
+        return tuple(step(x, state, covariance) for state in one.two_states(x))
 
     return simulate
-
-
-def _grows_by(constant: Callable) -> tuple:
-    def bound(r):
-        return ft.growth(r.x, constant(r.x)) * ft.furthest(*one.two_states(r.x))
-
-    return (claims.at_most("C1: growth of the distance", lambda r: r.sim, bound),)
 
 
 def _with_pull_back(x: claims.Instance):
     return 32 * (1 + ft.pull_back(x))
 
 
-HYPOTHESES = {"well conditioned": one.both_well_conditioned, **ft.accurate(16)}
-
 theorem = claims.Theorem(
     space=one.two_state_space(steps=claims.Integer(1, 50), accuracy_share=claims.Real(0, 1)),
     assumes=one.ASSUMES,
     hypotheses=HYPOTHESES,
     simulate=_simulate(one.descended),
-    claims=_grows_by(lambda x: 32.0),
+    claims=one.grows_by(lambda x: 32.0),
     source=claims.Printed("Lemma A.18", "epsilon_{k+1} <= (1 + 32 eta Gamma) epsilon_k"),
     printed="steps down the gradient",
     note="the pull-back's factor 1 + lam is lost, as in Lemma A.16",
@@ -54,26 +47,21 @@ theorem = claims.Theorem(
         ),
         claims.corrected(
             "epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k",
-            claims=_grows_by(_with_pull_back),
+            claims=one.grows_by(_with_pull_back),
             note="with the factor 1 + lam there is room for the batch",
         ),
         claims.Reading(
             "corrected, Eq. 11 as printed",
             claims.Corrected("epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k"),
             simulate=_simulate(one.to_the_letter),
-            claims=_grows_by(_with_pull_back),
+            claims=one.grows_by(_with_pull_back),
             note="the corrected factor serves Eq. 11 to the letter, too",
         ),
-        claims.Reading(
-            "as printed, without pull-back",
-            claims.Finding("Lemma A.18 restricted to lam = 0, where it holds"),
-            hypotheses={**HYPOTHESES, "lam = 0": lambda x: -ft.pull_back(x)},
-            note="without a pull-back nothing is lost",
-        ),
+        one.without_pull_back("Lemma A.18", HYPOTHESES),
     ),
     mutants=(
-        claims.Mutant("a factor 4 is lost", claims=_grows_by(lambda x: _with_pull_back(x) / 4)),
-        claims.Mutant("no growth", claims=_grows_by(lambda x: 0.0)),
+        claims.Mutant("a factor 4 is lost", claims=one.grows_by(lambda x: _with_pull_back(x) / 4)),
+        claims.Mutant("no growth", claims=one.grows_by(lambda x: 0.0)),
     ),
     instances=512,
 )

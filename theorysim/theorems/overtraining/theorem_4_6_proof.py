@@ -21,8 +21,7 @@ def _predict(target: Callable, anchor: Callable):
     """Delta_n where every learned feature ends at (target + lam anchor) / (1 + lam)."""
 
     def predict(x: claims.Instance):
-        lam = stage.pull_back(x)
-        moved = (target(x) + lam * anchor(x)) / (1 + lam) - stage.pre_spectrum(x)
+        moved = stage.weighted(x, target, anchor) - stage.pre_spectrum(x)
         return jnp.sum(stage.learned_up_to(x, moved) ** 2, axis=1)[1:]
 
     return predict
