@@ -123,3 +123,10 @@ def in_k(exponent: float) -> tuple[claims.Claim, ...]:
     return (
         claims.scales_as("steps over k", _median, over=over, exponent=exponent, relation="at_most"),
     )
+
+
+# Wrong powers of d and of epsilon.
+MUTANTS = (
+    claims.Mutant("square root of d", claims=in_d(0.5)),
+    claims.Mutant("epsilon^-3", of=("in epsilon",), claims=in_epsilon(-3)),
+)

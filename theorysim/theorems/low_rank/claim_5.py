@@ -14,11 +14,6 @@ from theorysim.theorems.low_rank._runs import chain_space, room, trace_chain
 STEPS = 100
 
 
-def simulate(x: claims.Instance, key):
-    """The states before every step, with |L|^2 and <L, u>."""
-    return trace_chain(x, key, STEPS)
-
-
 def _length(r: claims.Run):
     """Pi."""
     return jnp.sqrt(1 + r.x.rate**2 * r.sim.square)
@@ -55,13 +50,12 @@ def _claims(power: int = 2, share: float = 1.0):
 
 theorem = claims.Theorem(
     space=chain_space(),
-    simulate=simulate,
+    simulate=lambda x, key: trace_chain(x, key, STEPS),
     claims=_claims(),
     hypotheses={"d >= k + 2": room},
     source=claims.Printed(
         "Claim 5, Appendix B.1.1",
-        "sum |(1 - 1/Pi_j)(m_j - eta <L_j, u>)| <= eta^3 sum |L_j|^2 |<L_j, u>| "
-        "+ eta^2 sum |L_j|^2",
+        "sum |(1 - 1/Pi_j)(...)| <= eta^3 sum |L_j|^2 |<L_j, u>| + eta^2 sum |L_j|^2",
     ),
     readings=(
         claims.Reading(

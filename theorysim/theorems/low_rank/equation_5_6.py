@@ -41,8 +41,7 @@ def simulate(x: claims.Instance, key) -> Step:
         student = (direction, given.student)
         return rank_one.sample_loss(given, activation(x).value, u, student, sample)
 
-    slope = rank_one.outside(given.features, jax.grad(loss)(here))
-    slope = slope - here * jnp.dot(here, slope)
+    slope = rank_one.spherical_gradient(loss, given.features, here)
     moved = here - x.rate * slope
     after = rank_one.unit(moved)
     length = jnp.linalg.norm(moved)

@@ -53,8 +53,7 @@ theorem = claims.Theorem(
         ),
     ),
     mutants=(
-        claims.Mutant("square root of d", claims=time.in_d(0.5)),
-        claims.Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
+        *time.MUTANTS,
         claims.Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=time.in_k(1)),
     ),
     keys=4,

@@ -9,12 +9,7 @@ times sqrt(k) where mu_1 != 0, for ReLU and the absolute value.
 
 from theorysim import claims
 from theorysim.theorems.low_rank import _recovery_time as time
-from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
-
-
-def _scale(x: claims.Instance):
-    """xi."""
-    return x.xi_bar * x.k**0.5
+from theorysim.theorems.low_rank._recovery import Setting, even, growing_scale, odd, recovery_space
 
 
 def _rate(power: float):
@@ -23,8 +18,8 @@ def _rate(power: float):
 
 
 # The event, |h(0)| >= gamma k (mu_1 != 0) or gamma sqrt(k), with a gamma of half of the signs.
-ODD = time.Recovery(Setting(True, _scale, odd), _rate(3), fast=lambda x: 0.08 * x.k)
-EVEN = time.Recovery(Setting(True, _scale, even), _rate(3.5), fast=lambda x: 0.08 * x.k**0.5)
+ODD = time.Recovery(Setting(True, growing_scale, odd), _rate(3), fast=lambda x: 0.08 * x.k)
+EVEN = time.Recovery(Setting(True, growing_scale, even), _rate(3.5), fast=lambda x: 0.08 * x.k**0.5)
 
 theorem = claims.Theorem(
     space=recovery_space(xi_bar=claims.Real(0.3, 0.6)),
@@ -56,8 +51,7 @@ theorem = claims.Theorem(
         ),
     ),
     mutants=(
-        claims.Mutant("square root of d", claims=time.in_d(0.5)),
-        claims.Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
+        *time.MUTANTS,
         claims.Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=time.in_k(1)),
     ),
     keys=4,

@@ -80,13 +80,15 @@ def both_well_conditioned(x: claims.Instance) -> Float[Array, ""]:
 CONDITIONED: dict[str, Margin] = {"well conditioned": both_well_conditioned}
 
 
-def grows_by(constant: Callable) -> tuple[claims.Claim, ...]:
+def grows_by(
+    constant: Callable, apart: Callable = lambda r: ft.furthest(*r.sim)
+) -> tuple[claims.Claim, ...]:
     """The step takes two states apart by at most a factor 1 + constant eta Gamma."""
 
     def bound(r: claims.Run) -> Array:
         return ft.growth(r.x, constant(r.x)) * ft.furthest(*two_states(r.x))
 
-    return (claims.at_most("C1: growth of the distance", lambda r: ft.furthest(*r.sim), bound),)
+    return (claims.at_most("C1: growth of the distance", apart, bound),)
 
 
 def without_pull_back(lemma: str, hypotheses: dict[str, Margin]) -> claims.Reading:
