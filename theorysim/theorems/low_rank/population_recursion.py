@@ -21,7 +21,7 @@ def _rate(x: claims.Instance):
     return x.rate_share / 2 / jnp.abs(speed(problem(x), activation(x), x.overlap))
 
 
-def simulate(x: claims.Instance, key) -> Float[Array, "2"]:
+def simulate(x: claims.Instance, key) -> tuple[Array, ...]:
     """|1 - m+| / |1 - m| of descent of the population loss, before and after the projection."""
     here, u = learner(x, x.overlap), truth(x)
 
@@ -32,7 +32,7 @@ def simulate(x: claims.Instance, key) -> Float[Array, "2"]:
     slope = slope - here * jnp.dot(here, slope)
     moved = here - _rate(x) * slope
     after = jnp.stack([jnp.dot(moved, u), jnp.dot(rank_one.unit(moved), u)])
-    return jnp.abs(1 - after) / (1 - x.overlap)
+    return tuple(jnp.abs(1 - after) / (1 - x.overlap))
 
 
 def predict(x: claims.Instance) -> Float[Array, ""]:

@@ -103,7 +103,7 @@ def limits(swapped: bool = False) -> Callable:
 
 
 def rise(r: claims.Run, which: int) -> Float[Array, " d"]:
-    """The increments at the strength of that index: lam_2 is 1, lam_1 is 2."""
+    """The increments at the strength of that index: lam = 0, lam_2, lam_1."""
     return increments(r)[which]
 
 

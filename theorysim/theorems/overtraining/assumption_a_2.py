@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.theorems.overtraining._finetuning import pre_spectrum
-from theorysim.theorems.overtraining._perturbation import perturbation_space, variance
+from theorysim.theorems.overtraining._perturbation import flow_space, variance
 from theorysim.theorems.overtraining._stages import log_start_distance
 
 
@@ -54,11 +54,7 @@ CORRECTED = claims.Assumption(
 PRINTED, REPAIRED = AS_PRINTED.can_be_met(), CORRECTED.can_be_met()
 
 theorem = claims.Theorem(
-    space=perturbation_space(
-        d=claims.Size(3, low=2, high=6),
-        pre=claims.Spectrum("d", 1, 10, gap=1.5),
-        tau=claims.Real(5, 40),
-    ),
+    space=flow_space(),
     simulate=lambda x, key: (),
     claims=PRINTED,
     source=AS_PRINTED.source,

@@ -6,6 +6,8 @@ gradient descent on the batch's loss; Eq. 11 as printed has the covariance on th
 error, and a reading of its own takes it to the letter.
 """
 
+from collections.abc import Callable
+
 import jax.numpy as jnp
 
 from theorysim import claims
@@ -15,17 +17,15 @@ from theorysim.theorems.overtraining import _one_step as one
 from theorysim.theorems.overtraining._runs import eq_11_as_printed
 
 
-def simulate(x: claims.Instance, key):
-    weights = one.state(x, x.left, x.right)
-    covariance = one.near_identity(x, x.accuracy)
-    return one.descended(x, weights), one.descended(x, weights, covariance)
+def _simulate(step: Callable, identity: Callable) -> Callable:
+    """The factors after a step with the population's covariance and after one with the batch's."""
 
+    def simulate(x: claims.Instance, key):
+        weights = one.state(x, x.left, x.right)
+        covariance = one.near_identity(x, x.accuracy)
+        return step(x, weights, identity(x)), step(x, weights, covariance)
 
-def simulate_printed(x: claims.Instance, key):
-    """Both steps to the letter."""
-    weights = one.state(x, x.left, x.right)
-    covariance = one.near_identity(x, x.accuracy)
-    return one.to_the_letter(x, weights, jnp.eye(x.d)), one.to_the_letter(x, weights, covariance)
+    return simulate
 
 
 def _predict(share: float):
@@ -76,12 +76,14 @@ theorem = claims.Theorem(
         "well conditioned": lambda x: one.well_conditioned(x, one.state(x, x.left, x.right)),
         "the event of Lemma A.14": lambda x: 1 - jnp.max(jnp.abs(x.deviation)),
     },
-    simulate=simulate,
+    simulate=_simulate(one.descended, lambda x: None),
     predict=_predict(1.0),
     claims=(*_within(32), *DISPLAYS),
     source=claims.Printed("Lemma A.15", "|W_j(k+1) - W_j'(k+1)|_op <= 32 eta epsilon Gamma^(3/2)"),
     printed="steps down the gradient",
-    readings=(eq_11_as_printed("Lemma A.15", simulate_printed),),
+    readings=(
+        eq_11_as_printed("Lemma A.15", _simulate(one.to_the_letter, lambda x: jnp.eye(x.d))),
+    ),
     mutants=(
         claims.Mutant("half the gradient", of=BOTH, predict=_predict(0.5)),
         claims.Mutant("factors as small as the ideal ones", of=BOTH, claims=_within(2)),

@@ -2,8 +2,7 @@
 
 Lemma A.18 of Springer et al. (2025), whose proof is omitted as similar to Lemma A.16: two
 well-conditioned pairs of factors with the same pull-back anchor take a step on the same batch, with
-|S - I|_op <= epsilon < 1 / (4 (1 + 16 eta Gamma)^K). As in Lemma A.16 the factor 1 + lam of the
-pull-back is lost; 32 (1 + lam) has room for the batch.
+|S - I|_op <= epsilon < 1 / (4 (1 + 16 eta Gamma)^K).
 """
 
 from collections.abc import Callable

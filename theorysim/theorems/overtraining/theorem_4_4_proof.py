@@ -22,9 +22,9 @@ def _simulate(radius: Callable) -> Callable:
     """
 
     def simulate(x: claims.Instance, key):
-        ideal, moves = statement.ideal_states(x), statement.real_moves(x, radius)
-        rises = statement.rises(x, noise.move_by(ideal, moves))
-        return rises, statement.rises(x, ideal), statement.gains(x, ideal, moves)
+        ideal, moves = noise.ideal_states(x), statement.real_moves(x, radius)
+        rises = noise.rises(x, noise.move_by(ideal, moves))
+        return rises, noise.rises(x, ideal), noise.gains(x, ideal, moves)
 
     return simulate
 

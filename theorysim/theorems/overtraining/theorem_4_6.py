@@ -88,15 +88,7 @@ theorem = claims.Theorem(
         a_21.AS_PRINTED.reading("appendix", simulation, note=a_21.NO_RATE),
         a_21.AS_LABELLED.reading("appendix, item 3 as A.10", simulation, note=a_21.NO_UNIT),
         a_21.CORRECTED.reading("corrected", simulation, note=a_21.FREE_OF_SCALE, primary=True),
-        claims.Reading(
-            "practical sizes",
-            claims.Finding("Theorem 4.6 with batches, steps and starts from practice"),
-            simulate=simulation_of(practice.run),
-            assumes=(),
-            hypotheses=practice.HYPOTHESES,
-            requirements=a_21.AS_LABELLED.assumption().requirements,
-            note=practice.NOTE,
-        ),
+        practice.reading("Theorem 4.6", a_21.AS_LABELLED, simulation_of(practice.run)),
     ),
     mutants=(
         claims.Mutant(
