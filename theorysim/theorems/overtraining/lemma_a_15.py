@@ -14,7 +14,6 @@ from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
-from theorysim.theorems.overtraining._runs import eq_11_as_printed
 
 
 def _simulate(step: Callable, identity: Callable) -> Callable:
@@ -82,7 +81,7 @@ theorem = claims.Theorem(
     source=claims.Printed("Lemma A.15", "|W_j(k+1) - W_j'(k+1)|_op <= 32 eta epsilon Gamma^(3/2)"),
     printed="steps down the gradient",
     readings=(
-        eq_11_as_printed("Lemma A.15", _simulate(one.to_the_letter, lambda x: jnp.eye(x.d))),
+        one.eq_11_as_printed("Lemma A.15", _simulate(one.to_the_letter, lambda x: jnp.eye(x.d))),
     ),
     mutants=(
         claims.Mutant("half the gradient", of=BOTH, predict=_predict(0.5)),

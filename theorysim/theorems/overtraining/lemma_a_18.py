@@ -11,7 +11,6 @@ from functools import partial
 from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
-from theorysim.theorems.overtraining._runs import eq_11_as_printed
 
 HYPOTHESES = {**one.CONDITIONED, **ft.accurate(16)}
 
@@ -43,7 +42,7 @@ theorem = claims.Theorem(
     printed="steps down the gradient",
     note="the pull-back's factor 1 + lam is lost, as in Lemma A.16",
     readings=(
-        eq_11_as_printed(
+        one.eq_11_as_printed(
             "Lemma A.18",
             _simulate(one.to_the_letter),
             note="the pull-back's factor 1 + lam is lost, whichever way Eq. 11 is read",

@@ -1,7 +1,7 @@
 """Whatever feature raises the loss under a strong pull-back raises it under a weaker one.
 
-The displays of the proof of Lemma A.27 of Springer et al. (2025), with the corrected number of
-steps. They show the opposite of the lemma's first claim.
+The displays of the proof of Lemma A.27 of Springer et al. (2025) show the opposite of its first
+claim.
 """
 
 import jax.numpy as jnp

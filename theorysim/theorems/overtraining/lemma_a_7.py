@@ -50,8 +50,8 @@ def _predict(factor: bool = True, transposed: bool = True, share: float = 1.0) -
             return moved + 2 * rate * lam * (w if factor else jnp.ones_like(w)) * (pre - w**2)
 
         modes = jax.vmap(lambda w: ft.learned(x, w))(iterate(f, jnp.sqrt(pre), x.steps))
-        right = x.V.T if transposed else x.V
-        return Theory(modes, x.U * modes[:, None, :], modes[:, :, None] * right)
+        first = x.U * modes[:, None, :]
+        return Theory(modes, first, modes[:, :, None] * (x.V.T if transposed else x.V))
 
     return predict
 

@@ -7,7 +7,6 @@ has the trace as its mean.
 
 from collections.abc import Callable
 
-import jax
 import jax.numpy as jnp
 
 from theorysim import claims
@@ -18,15 +17,9 @@ from theorysim.theorems.overtraining import proposition_d_1 as statement
 def simulate(x: claims.Instance, key):
     """Means over the noise: of the loss's rise, of Eq. 19's middle, of eps^T H eps."""
     noise = statement.noise(x, key)
-
-    def rise(share):
-        def gain(theta):
-            return statement.loss(x, theta, share) - statement.loss(x, x.theta, share)
-
-        return jnp.mean(jax.vmap(gain)(x.theta + x.lam * noise))
-
     form = jnp.sum(noise * dot(noise, statement.hessian(x)), axis=1)
-    return rise(0.5), rise(1.0) / 2, jnp.mean(form)
+    rises = statement.rise(x, noise), statement.rise(x, noise, share=1.0) / 2
+    return *rises, jnp.mean(form)
 
 
 def _displays(left: Callable) -> tuple:
