@@ -10,9 +10,9 @@ from theorysim.claims.fields import Orthogonal as Orthogonal
 from theorysim.claims.fields import Real as Real
 from theorysim.claims.fields import Spectrum as Spectrum
 from theorysim.claims.fields import UnitVector as UnitVector
-from theorysim.claims.hypotheses import UNREFUTABLE as UNREFUTABLE
 from theorysim.claims.hypotheses import Assumption as Assumption
 from theorysim.claims.hypotheses import strict as strict
+from theorysim.claims.hypotheses import unrefutable as unrefutable
 from theorysim.claims.kinds import Claim as Claim
 from theorysim.claims.kinds import at_least as at_least
 from theorysim.claims.kinds import at_most as at_most

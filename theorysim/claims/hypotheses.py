@@ -19,9 +19,6 @@ from theorysim.errors import UsageError
 
 Margin = Callable[[Instance], Any]
 
-# Why a claim that some instance meets an assumption survives every mutant.
-UNREFUTABLE = "a witness either exists or not: draws cannot refute existence"
-
 
 @dataclass(frozen=True)
 class Strict:
@@ -115,6 +112,12 @@ class Assumption:
             _zero,
         )
         return (*each, whole)
+
+
+def unrefutable(existence: Iterable[Claim]) -> dict[str, str]:
+    """The `survivors` of claims of existence, such as those of `can_be_met`: no mutant can help."""
+    reason = "a witness either exists or not: draws cannot refute existence"
+    return {claim.name: reason for claim in existence}
 
 
 def _at(margin: Margin) -> Callable:

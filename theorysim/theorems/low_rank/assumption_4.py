@@ -31,5 +31,5 @@ theorem = claims.Theorem(
     simulate=lambda x, key: x.rows,
     claims=CLAIMS,
     source=ASSUMPTION_4.source,
-    survivors={claim.name: claims.UNREFUTABLE for claim in CLAIMS},
+    survivors=claims.unrefutable(CLAIMS),
 )

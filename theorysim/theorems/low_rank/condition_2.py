@@ -62,5 +62,5 @@ theorem = claims.Theorem(
     simulate=lambda x, key: x.variance,
     claims=CLAIMS,
     source=CONDITION_2.source,
-    survivors={claim.name: claims.UNREFUTABLE for claim in CLAIMS},
+    survivors=claims.unrefutable(CLAIMS),
 )

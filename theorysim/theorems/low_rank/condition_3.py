@@ -55,5 +55,5 @@ theorem = claims.Theorem(
     simulate=lambda x, key: x.share,
     claims=CLAIMS,
     source=CONDITION_3.source,
-    survivors={claim.name: claims.UNREFUTABLE for claim in CLAIMS},
+    survivors=claims.unrefutable(CLAIMS),
 )

@@ -66,5 +66,5 @@ theorem = claims.Theorem(
     source=ASSUMPTION.source,
     note="the logarithm compares a feature with a number: its unit matters where epsilon has none",
     claims=ASSUMPTION.can_be_met(),
-    survivors={claim.name: claims.UNREFUTABLE for claim in ASSUMPTION.can_be_met()},
+    survivors=claims.unrefutable(ASSUMPTION.can_be_met()),
 )

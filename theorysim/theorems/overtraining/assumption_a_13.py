@@ -24,5 +24,5 @@ theorem = claims.Theorem(
     note="log(10 K delta) enters with the wrong sign for a union bound over K batches",
     claims=PRINTED,
     readings=(claims.Reading("corrected", UNION.source, claims=UNITED, primary=True),),
-    survivors={claim.name: claims.UNREFUTABLE for claim in (*PRINTED, *UNITED)},
+    survivors=claims.unrefutable((*PRINTED, *UNITED)),
 )

@@ -68,5 +68,5 @@ theorem = claims.Theorem(
             note="what the repaired proof of Lemma A.6 needs",
         ),
     ),
-    survivors={claim.name: claims.UNREFUTABLE for claim in (*PRINTED, *REPAIRED)},
+    survivors=claims.unrefutable((*PRINTED, *REPAIRED)),
 )

@@ -33,5 +33,5 @@ theorem = claims.Theorem(
             note=a_21.FREE_OF_SCALE,
         ),
     ),
-    survivors={claim.name: claims.UNREFUTABLE for claim in EXISTENCE},
+    survivors=claims.unrefutable(EXISTENCE),
 )

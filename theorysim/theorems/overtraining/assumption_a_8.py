@@ -18,5 +18,5 @@ theorem = claims.Theorem(
     simulate=lambda x, key: (),
     source=ASSUMPTION.source,
     claims=ASSUMPTION.can_be_met(),
-    survivors={claim.name: claims.UNREFUTABLE for claim in ASSUMPTION.can_be_met()},
+    survivors=claims.unrefutable(ASSUMPTION.can_be_met()),
 )
