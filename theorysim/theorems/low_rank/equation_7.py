@@ -20,16 +20,16 @@ ORDERS = np.arange(problems.DEGREES)  # of l, and of s
 
 
 class Parts(NamedTuple):
-    """h(m) in closed form, T(l, s) from Gram powers, the series' factors and sums of signs."""
+    """h(m) in closed form, T(l, s) for even and for odd l, the series' factors, sums of signs.
+
+    `product` is k sum_ij lambda_i lambda_j c_i c^_j, `diagonal` k sum_i lambda_i^2 c_i c^_i.
+    """
 
     h: Float[Array, ""]
     moments: Float[Array, "2 s"]
-    """T(l, s): even l, then odd l"""
     table: Float[Array, "l s"]
     product: Float[Array, ""]
-    """k sum_ij lambda_i lambda_j c_i c^_j"""
     diagonal: Float[Array, ""]
-    """k sum_i lambda_i^2 c_i c^_i"""
 
 
 def simulate(x: claims.Instance, key) -> Parts:

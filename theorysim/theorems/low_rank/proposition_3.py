@@ -23,19 +23,17 @@ LADDER = (5.0, 9.0, 17.0, 33.0)
 
 
 class Speed(NamedTuple):
-    """h and h~ for a random c^."""
+    """For a random c^: h and h~, what is left of h~ without its main term and off the diagonal.
+
+    Then h(m) sign(h(0)) where m h(0) >= 0, and |h(0)|.
+    """
 
     h: Float[Array, ""]
     reduced: Float[Array, ""]
-    """h~"""
     rest: Float[Array, ""]
-    """h~ - sum_i lambda_i^2 c_i c^_i"""
     off: Float[Array, ""]
-    """the part of h~ off the diagonal"""
     signed: Float[Array, " overlaps"]
-    """h(m) sign(h(0)) where m h(0) >= 0"""
     zero: Float[Array, ""]
-    """|h(0)|"""
 
 
 def simulate(x: claims.Instance, key) -> Speed:

@@ -21,6 +21,8 @@ def _rate(power: float):
 ODD = time.Recovery(Setting(True, growing_scale, odd), _rate(3), fast=lambda x: 0.08 * x.k)
 EVEN = time.Recovery(Setting(True, growing_scale, even), _rate(3.5), fast=lambda x: 0.08 * x.k**0.5)
 
+SOURCE = claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)")
+
 theorem = claims.Theorem(
     space=recovery_space(xi_bar=claims.Real(0.3, 0.6)),
     simulate=ODD.over_d,
@@ -28,27 +30,16 @@ theorem = claims.Theorem(
     hypotheses=ODD.event(),
     printed="in d",
     aliases=("theorem-1",),
-    source=claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"),
+    source=SOURCE,
     readings=(
-        claims.Reading(
-            "in epsilon",
-            claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"),
-            simulate=ODD.over_epsilon,
-            claims=time.in_epsilon(),
-        ),
-        claims.Reading(
+        ODD.reading("in epsilon", SOURCE, ODD.over_epsilon, time.in_epsilon()),
+        ODD.reading(
             "in k, mu_1 != 0",
             claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4), over k if mu_1 != 0"),
-            simulate=ODD.over_k,
-            claims=time.in_k(3),
+            ODD.over_k,
+            time.in_k(3),
         ),
-        claims.Reading(
-            "in k, mu_1 = 0",
-            claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4)"),
-            simulate=EVEN.over_k,
-            claims=time.in_k(4),
-            hypotheses=EVEN.event(),
-        ),
+        EVEN.reading("in k, mu_1 = 0", SOURCE, EVEN.over_k, time.in_k(4)),
     ),
     mutants=(
         *time.MUTANTS,

@@ -58,6 +58,8 @@ def _variance(x: claims.Instance):
     return jnp.max(_enlarged(x).readout) ** 4 * x.k**2 - 1
 
 
+STEPS = claims.Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)")
+
 theorem = claims.Theorem(
     space=recovery_space(size=claims.Real(0.3, 3, log=True), gamma=claims.Real(0.01, 1, log=True)),
     simulate=_flow_time,
@@ -77,27 +79,9 @@ theorem = claims.Theorem(
             claims=_within(-4),
             note="lambda_max^4 belongs into the denominator of eta",
         ),
-        claims.Reading(
-            "in d",
-            claims.Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
-            simulate=RUNS.over_d,
-            claims=time.in_d(),
-            hypotheses=RUNS.event(),
-        ),
-        claims.Reading(
-            "in epsilon",
-            claims.Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
-            simulate=RUNS.over_epsilon,
-            claims=time.in_epsilon(),
-            hypotheses=RUNS.event(),
-        ),
-        claims.Reading(
-            "in k",
-            claims.Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
-            simulate=RUNS.over_k,
-            claims=time.in_k(3),
-            hypotheses=RUNS.event(),
-        ),
+        RUNS.reading("in d", STEPS, RUNS.over_d, time.in_d()),
+        RUNS.reading("in epsilon", STEPS, RUNS.over_epsilon, time.in_epsilon()),
+        RUNS.reading("in k", STEPS, RUNS.over_k, time.in_k(3)),
     ),
     mutants=(
         claims.Mutant("lambda_max^4 in the numerator of eta", claims=_within(4)),

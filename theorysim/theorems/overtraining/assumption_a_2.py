@@ -3,8 +3,7 @@
 Assumption A.2 of Springer et al. (2025): exp(-C tau), the largest distance of the factors at a
 stage time from the ideal ones (Theorem A.1), is at most a minimum of three terms. The proof of
 Lemma A.6 takes pre_1 for the norms of the ideal factors, which are at most sqrt(d pre_1)
-(Frobenius) and sqrt(pre_1) (operator); repaired, it needs another bound. Here the stages are those
-of the flow from e^-tau in every mode.
+(Frobenius) and sqrt(pre_1) (operator); repaired, it needs another bound.
 """
 
 from collections.abc import Callable
