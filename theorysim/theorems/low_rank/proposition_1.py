@@ -81,12 +81,8 @@ def _predict(h_of, outside: bool = True):
         m = x.overlap if outside else here @ problems.truth(x)
         h = h_of(x, m)
         gradient = -h * (problems.truth(x) - here * m)
-        return Theory(
-            h,
-            closed.speed(given, chosen, m),
-            gradient,
-            closed.population_loss(given, chosen, m),
-        )
+        exact = closed.speed(given, chosen, m)
+        return Theory(h, exact, gradient, closed.population_loss(given, chosen, m))
 
     return predict
 
@@ -116,16 +112,16 @@ SERIES = claims.equal(
 LOSS = claims.equal("C3: the loss", lambda r: r.sim[0], lambda r: r.theory.loss)
 
 
+def _cut(r: claims.Run, orders: int) -> closed.Series:
+    given, chosen = problems.problem(r.x), problems.activation(r.x)
+    return closed.speed_series(given, chosen, r.x.overlap, orders)
+
+
 def _cut_off(orders: int):
     """The series cut off, with and without a bound on what it leaves out, encloses h."""
 
     def ends(r: claims.Run):
-        cut = closed.speed_series(
-            problems.problem(r.x), problems.activation(r.x), r.x.overlap, orders
-        )
-        left_out = closed.speed_series(
-            problems.problem(r.x), problems.activation(r.x), r.x.overlap, KINKED
-        ).truncation
+        cut, left_out = _cut(r, orders), _cut(r, KINKED).truncation
         return jnp.stack([cut.value + left_out, left_out - cut.value])
 
     def sides(r: claims.Run):

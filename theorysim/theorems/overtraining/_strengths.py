@@ -31,12 +31,17 @@ def strengths(x: claims.Instance) -> Float[Array, " strengths"]:
     return jnp.stack([0 * largest, x.lam_ratio * largest, largest])
 
 
+def moved(second: Number, first: Number) -> Number:
+    """1 / (1 + lam_2)^2 - 1 / (1 + lam_1)^2."""
+    return 1 / (1 + second) ** 2 - 1 / (1 + first) ** 2
+
+
 def pair_bound(x: claims.Instance) -> Number:
     """What epsilon must stay below in part 2 of Theorem A.25."""
     _, second, first = strengths(x)
-    moved = 1 / (1 + second) ** 2 - 1 / (1 + first) ** 2
+    apart = moved(second, first)
     pulled = (first / (1 + first)) ** 2 - (second / (1 + second)) ** 2
-    return stage.smallest_gap(x) * jnp.minimum(moved, pulled) / (4000 * x.d * stage.gamma(x) ** 2)
+    return stage.smallest_gap(x) * jnp.minimum(apart, pulled) / (4000 * x.d * stage.gamma(x) ** 2)
 
 
 def both_bounds(x: claims.Instance) -> Number:

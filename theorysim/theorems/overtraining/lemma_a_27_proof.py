@@ -13,9 +13,8 @@ from theorysim.theorems.overtraining.lemma_a_27 import CORRECTED
 
 
 def _moved(r: claims.Run):
-    """1 / (1 + lam_2)^2 - 1 / (1 + lam_1)^2."""
     _, second, first = strengths.strengths(r.x)
-    return 1 / (1 + second) ** 2 - 1 / (1 + first) ** 2
+    return strengths.moved(second, first)
 
 
 def _tolerance(share: float):

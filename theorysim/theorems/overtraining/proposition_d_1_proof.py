@@ -18,8 +18,7 @@ def simulate(x: claims.Instance, key):
     """Means over the noise: of the loss's rise, of Eq. 19's middle, of eps^T H eps."""
     noise = statement.noise(x, key)
     form = jnp.sum(noise * dot(noise, statement.hessian(x)), axis=1)
-    rises = statement.rise(x, noise), statement.rise(x, noise, share=1.0) / 2
-    return *rises, jnp.mean(form)
+    return statement.rise(x, noise), statement.rise(x, noise, share=1.0) / 2, jnp.mean(form)
 
 
 def _displays(left: Callable) -> tuple:
