@@ -3,7 +3,7 @@
 Claim 5 of Dayi and Chen (2024), Appendix B.1.1: with Pi_j = |u_j - eta L_j|, L_j the gradient,
 sum_(j<t) |(1 - 1/Pi_j)(m_j - eta <L_j, u>)| <= eta^3 sum |L_j|^2 |<L_j, u>| + eta^2 sum |L_j|^2,
 with the steps 1 <= Pi <= sqrt(1 + eta^2 |L|^2) <= 1 + eta^2 |L|^2. Runs are those of the reduced
-chain, which has the law of the run in d dimensions (`equation-4`). Half of the bound is enough.
+chain, which has the law of the run in d dimensions (`equation-4`).
 """
 
 import jax.numpy as jnp

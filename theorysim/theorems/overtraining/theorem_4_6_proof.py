@@ -14,7 +14,7 @@ from theorysim import claims
 from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stage_space as stage
-from theorysim.theorems.overtraining.theorem_4_6 import change, simulation, simulation_of
+from theorysim.theorems.overtraining._sensitivity import change, simulation, simulation_of
 
 
 def _predict(target: Callable, anchor: Callable):
