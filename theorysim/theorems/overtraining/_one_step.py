@@ -92,10 +92,10 @@ def grows_by(
     return (claims.at_most("C1: growth of the distance", apart, bound),)
 
 
-def without_pull_back(lemma: str, hypotheses: dict[str, Margin]) -> claims.Reading:
+def without_pull_back(name: str, lemma: str, hypotheses: dict[str, Margin]) -> claims.Reading:
     """The lemma as printed, for lam = 0 only."""
     return claims.Reading(
-        "as printed, without pull-back",
+        name,
         claims.Finding(f"{lemma} restricted to lam = 0, where it holds"),
         hypotheses={**hypotheses, "lam = 0": lambda x: -ft.pull_back(x)},
         note="without a pull-back nothing is lost",

@@ -36,10 +36,10 @@ FIELDS: dict[str, claims.Size | claims.Field] = {
 HYPOTHESES: dict[str, Margin] = {"full learning rate": lambda x: x.slowness - 1}
 
 
-def reading(theorem: str, sizes: a_21.Sizes, simulate: Simulate) -> claims.Reading:
+def reading(name: str, theorem: str, sizes: a_21.Sizes, simulate: Simulate) -> claims.Reading:
     """A theorem at these sizes; the requirements are those of the sizes of Assumption A.21."""
     return claims.Reading(
-        "practical sizes",
+        name,
         claims.Finding(f"{theorem} with batches, steps and starts from practice"),
         simulate=simulate,
         assumes=(),

@@ -130,11 +130,11 @@ def run_printed(
     return jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), start, path)
 
 
-def eq_11_as_printed(lemma: str, simulate: Callable, **parts: Any) -> claims.Reading:
+def eq_11_as_printed(name: str, lemma: str, simulate: Callable, **parts: Any) -> claims.Reading:
     """The reading of a lemma whose steps are those of `printed_step`, which `simulate` takes."""
     place = f"{lemma} for Eqs. 10 and 11"
     source = claims.Printed(place, "W_1^T Sigma_k (theta - A^ft) in Eq. 11")
-    return claims.Reading("Eq. 11 as printed", source, simulate=simulate, **parts)
+    return claims.Reading(name, source, simulate=simulate, **parts)
 
 
 def directions(key: Array, d: int, count: int) -> Float[Array, "count d d"]:

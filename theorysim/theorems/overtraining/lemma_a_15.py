@@ -81,7 +81,9 @@ theorem = claims.Theorem(
     source=claims.Printed("Lemma A.15", "|W_j(k+1) - W_j'(k+1)|_op <= 32 eta epsilon Gamma^(3/2)"),
     printed="steps down the gradient",
     readings=(
-        one.eq_11_as_printed("Lemma A.15", _simulate(one.to_the_letter, lambda x: jnp.eye(x.d))),
+        one.eq_11_as_printed(
+            "Eq. 11 as printed", "Lemma A.15", _simulate(one.to_the_letter, lambda x: jnp.eye(x.d))
+        ),
     ),
     mutants=(
         claims.Mutant("half the gradient", of=BOTH, predict=_predict(0.5)),

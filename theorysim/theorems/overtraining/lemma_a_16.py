@@ -33,7 +33,7 @@ theorem = claims.Theorem(
             claims=one.grows_by(_with_pull_back),
             note="without a pull-back the step may grow by 1 + 14 eta Gamma at most",
         ),
-        one.without_pull_back("Lemma A.16", one.CONDITIONED),
+        one.without_pull_back("as printed, without pull-back", "Lemma A.16", one.CONDITIONED),
     ),
     mutants=(
         claims.Mutant("half the growth", claims=one.grows_by(lambda x: _with_pull_back(x) / 2)),

@@ -76,7 +76,9 @@ theorem = claims.Theorem(
         "Lemma A.17", "epsilon_k <= 2 (1 + 16 eta Gamma)^k epsilon Gamma^(1/2) < Gamma^(1/2) / 2"
     ),
     printed="steps down the gradient",
-    readings=(runs.eq_11_as_printed("Lemma A.17", simulation(runs.run_printed)),),
+    readings=(
+        runs.eq_11_as_printed("Eq. 11 as printed", "Lemma A.17", simulation(runs.run_printed)),
+    ),
     mutants=(
         claims.Mutant("quadratic in epsilon", of=STATEMENTS, claims=(C1.against(_bound(2)),)),
         claims.Mutant(

@@ -43,6 +43,7 @@ theorem = claims.Theorem(
     note="the pull-back's factor 1 + lam is lost, as in Lemma A.16",
     readings=(
         one.eq_11_as_printed(
+            "Eq. 11 as printed",
             "Lemma A.18",
             _simulate(one.to_the_letter),
             note="the pull-back's factor 1 + lam is lost, whichever way Eq. 11 is read",
@@ -59,7 +60,7 @@ theorem = claims.Theorem(
             claims=_grows_by(_with_pull_back),
             note="the corrected factor serves Eq. 11 to the letter, too",
         ),
-        one.without_pull_back("Lemma A.18", HYPOTHESES),
+        one.without_pull_back("as printed, without pull-back", "Lemma A.18", HYPOTHESES),
     ),
     mutants=(
         claims.Mutant("a factor 4 is lost", claims=_grows_by(lambda x: _with_pull_back(x) / 4)),

@@ -78,7 +78,9 @@ theorem = claims.Theorem(
             simulate=_simulate(ft.ideal_modes, runs.fine_tune_on),
             note="the bound does not depend on whose start the ideal run is pulled back to",
         ),
-        runs.eq_11_as_printed("Lemma A.19", _simulate(ft.real_modes, runs.run_printed)),
+        runs.eq_11_as_printed(
+            "Eq. 11 as printed", "Lemma A.19", _simulate(ft.real_modes, runs.run_printed)
+        ),
     ),
     mutants=(claims.Mutant("no growth", of=STATEMENTS, claims=_claims(0)),),
 )

@@ -47,7 +47,9 @@ theorem = claims.Theorem(
         a_21.AS_PRINTED.reading("appendix", simulation, note=a_21.NO_RATE),
         a_21.AS_LABELLED.reading("appendix, item 3 as A.10", simulation, note=a_21.NO_UNIT),
         a_21.CORRECTED.reading("corrected", simulation, note=a_21.FREE_OF_SCALE, primary=True),
-        practice.reading("Theorem 4.6", a_21.AS_LABELLED, simulation_of(practice.run)),
+        practice.reading(
+            "practical sizes", "Theorem 4.6", a_21.AS_LABELLED, simulation_of(practice.run)
+        ),
     ),
     mutants=(
         claims.Mutant(

@@ -153,7 +153,9 @@ theorem = claims.Theorem(
             claims=AMENDED,
             note=a_21.NO_UNIT,
         ),
-        practice.reading("Theorem 4.7", AS_LABELLED, strengths.simulation_of(practice.run)),
+        practice.reading(
+            "practical sizes", "Theorem 4.7", AS_LABELLED, strengths.simulation_of(practice.run)
+        ),
     ),
     mutants=(
         claims.Mutant(
