@@ -14,6 +14,8 @@ from theorysim.claims import (
     Theorem,
     Verdict,
     at_least,
+    at_most,
+    corrected,
     exists_constant,
     strict,
     with_probability,
@@ -65,6 +67,17 @@ def test_a_source_is_one():
     object.__setattr__(statement, "source", "a paper")
     with pytest.raises(ValueError, match="expected Printed"):
         statement.__post_init__()
+
+
+def test_a_corrected_reading_is_primary_and_inherits_the_rest():
+    bound = at_most("c", lambda r: r.sim, lambda r: 2.0)
+    repaired = theorem(readings=(corrected("2 for 1", claims=(bound,), note="why"),))
+    primary = repaired.primary()
+    assert (primary.name, str(primary.source)) == ("corrected", "corrected: 2 for 1")
+    assert (primary.claims, primary.note) == ((bound,), "why")
+    assert primary.simulate is repaired.simulate
+    named = theorem(readings=(corrected("2 for 1", name="proof, corrected"),))
+    assert named.primary().name == "proof, corrected"
 
 
 def test_a_mutant_keeps_the_rules_of_claims():

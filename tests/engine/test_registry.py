@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 import sys
 import textwrap
 
@@ -137,6 +138,21 @@ def test_a_pack_is_loaded_and_cited(pack):
     entry = registry.find("acme/theorem-1")
     assert registry.load(entry).id == "acme/theorem-1"
     assert registry.citation(entry) == Citation("On twos", "Acme", 1999, "preprint")
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [('corrected("twice")', "corrected"), ('corrected("twice", name="repaired")', "repaired")],
+)
+def test_a_corrected_reading_is_read_as_it_is_made(pack, call, name):
+    folder = pack()
+    made = PLAIN.replace("import Corrected,", "import corrected,")
+    made = made.replace(", corrected),", f", {call}),")
+    write(folder, theorem_1=re.sub("corrected = Reading.*", "", made))
+    entry = registry.find("acme/theorem-1")
+    loaded = registry.load(entry).all_readings()
+    assert [(r.name, r.primary) for r in entry.readings] == [(r.name, r.primary) for r in loaded]
+    assert (entry.readings[-1].name, entry.readings[-1].primary) == (name, True)
 
 
 @pytest.mark.parametrize("value", ["nowhere", "acme.nowhere", "acme.statements.theorem_1"])

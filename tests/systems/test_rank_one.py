@@ -46,6 +46,23 @@ def start_at(setting, truth, overlap, seed=5):
     return overlap * truth + np.sqrt(1 - overlap**2) * other
 
 
+def test_the_spherical_gradient_is_that_along_the_sphere_off_the_features():
+    """Against central differences along an orthonormal basis of the directions that are left."""
+    given, truth = problem(2, 6)
+    here = rank_one.unit(truth + rank_one.outside(given.features, jnp.arange(6.0)))
+
+    def loss(direction):
+        return jnp.sin(direction @ jnp.arange(1.0, 7.0)) + direction[0] ** 2
+
+    kept = np.vstack([given.features, here])
+    free = np.linalg.svd(kept)[2][3:]
+    steps = 1e-6 * free
+    slopes = [(loss(here + step) - loss(here - step)) / 2e-6 for step in steps]
+    found = rank_one.spherical_gradient(loss, given.features, here)
+    np.testing.assert_allclose(found, np.array(slopes) @ free, atol=1e-8)
+    np.testing.assert_allclose(kept @ found, 0, atol=1e-13)
+
+
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_a_run_is_the_loop_of_the_paper(name):
     setting, truth = problem(3, 6)

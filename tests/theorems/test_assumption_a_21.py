@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from theorysim.claims import Instance
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stages as stages
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
+from theorysim.theorems.overtraining._batch_sizes import BATCH_CONSTANT
 from theorysim.theorems.overtraining._stage_space import stage_space
-from theorysim.theorems.overtraining.assumption_a_13 import BATCH_CONSTANT
 
 pytestmark = pytest.mark.usefixtures("x64")
 

@@ -11,10 +11,10 @@ from theorysim.claims import Real
 from theorysim.numerics.flow import gradient_flow
 from theorysim.numerics.products import dot
 from theorysim.systems.two_layer_linear import Factors, pretraining_loss
+from theorysim.theorems.overtraining import _batch_sizes as a_13
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
 from theorysim.theorems.overtraining import _runs as runs
-from theorysim.theorems.overtraining import assumption_a_13 as a_13
 
 pytestmark = pytest.mark.usefixtures("x64")
 

@@ -12,6 +12,7 @@ from theorysim.claims.fields import Spectrum as Spectrum
 from theorysim.claims.fields import UnitVector as UnitVector
 from theorysim.claims.hypotheses import Assumption as Assumption
 from theorysim.claims.hypotheses import strict as strict
+from theorysim.claims.hypotheses import unrefutable as unrefutable
 from theorysim.claims.kinds import Claim as Claim
 from theorysim.claims.kinds import at_least as at_least
 from theorysim.claims.kinds import at_most as at_most
@@ -26,6 +27,7 @@ from theorysim.claims.kinds import with_probability as with_probability
 from theorysim.claims.reading import Mutant as Mutant
 from theorysim.claims.reading import Reading as Reading
 from theorysim.claims.reading import ResolvedReading as ResolvedReading
+from theorysim.claims.reading import corrected as corrected
 from theorysim.claims.run import Run as Run
 from theorysim.claims.source import Corrected as Corrected
 from theorysim.claims.source import Finding as Finding

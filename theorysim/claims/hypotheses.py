@@ -119,6 +119,12 @@ class Assumption:
         return (*each, whole)
 
 
+def unrefutable(existence: Iterable[Claim]) -> dict[str, str]:
+    """The `survivors` of claims of existence, such as those of `can_be_met`: no mutant can help."""
+    reason = "a witness either exists or not: draws cannot refute existence"
+    return {claim.name: reason for claim in existence}
+
+
 def _at(margin: Margin) -> Callable:
     return lambda r: least(margin, r.x)
 

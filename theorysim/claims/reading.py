@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 from theorysim.claims.hypotheses import Assumption, Margin, smallest
 from theorysim.claims.instance import Instance
 from theorysim.claims.kinds.base import Claim
-from theorysim.claims.source import Finding, Source
+from theorysim.claims.source import Corrected, Finding, Source
 
 Predict = Callable[[Instance], Any]
 Simulate = Callable[[Instance, Array], Any]
@@ -44,6 +44,14 @@ class Reading:
     requirements: Mapping[str, Margin] | None = None
     primary: bool = False
     note: str = ""
+
+
+def corrected(change: str, *, name: str = "corrected", **parts: Any) -> Reading:
+    """The primary reading of what is printed wrongly: `change` says what was changed in the print.
+
+    The other `parts` are those of a `Reading`.
+    """
+    return Reading(name, Corrected(change), primary=True, **parts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,6 +109,14 @@ def outside(
     return vector
 
 
+def spherical_gradient(
+    loss: Callable, features: Float[Array, "k d"], here: Float[Array, " d"]
+) -> Float[Array, " d"]:
+    """The gradient of a loss of u^, off the features and tangent to the sphere (Section 1.2.2)."""
+    slope = outside(features, jax.grad(loss)(here))
+    return slope - here * jnp.dot(here, slope)
+
+
 def unit(vector: Float[Array, " n"]) -> Float[Array, " n"]:
     """The vector divided by its length."""
     return vector / jnp.linalg.norm(vector)

@@ -135,10 +135,13 @@ def _keywords(call: ast.Call) -> dict[str, ast.expr]:
 
 
 def _reading(source: _Source, node: ast.expr) -> ReadingName:
-    """The name in `Reading(name, ..., primary=...)`."""
+    """The name in `Reading(name, ..., primary=...)`, or in `corrected(change, name=...)`."""
     if not isinstance(node, ast.Call):
         raise source.fault(node, "expected `Reading(...)`: files are read, not run")
     keywords = _keywords(node)
+    if ast.unparse(node.func).split(".")[-1] == "corrected":
+        given = keywords.get("name", ast.Constant("corrected"))
+        return ReadingName(source.literal(given, str, "name of a reading"), primary=True)
     name = node.args[0] if node.args else keywords.get("name", node)
     primary = keywords.get("primary")
     return ReadingName(

@@ -8,13 +8,14 @@ population's, which is Proposition 1's.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim import claims
+from theorysim.claims.hypotheses import Margin
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank._recovery import Setting, odd
 
@@ -106,6 +107,18 @@ def room(x: claims.Instance):
         given, SETTING.activation().value, start, jax.random.key(0), DRAWS
     )
     return STEPS - x.alpha * DIMENSIONS[-1] * moment
+
+
+FITS: dict[str, Margin] = {"T fits into the run": room}
+
+# What Claims 6 to 9 have in common.
+SETUP: dict[str, Any] = {
+    "space": noise_space(),
+    "hypotheses": FITS,
+    "keys": 64,
+    "instances": 16,
+    "mutant_instances": 16,
+}
 
 
 def rarely(name: str, event: Callable, bound: Callable, **ladders: tuple[float, ...]):

@@ -73,6 +73,22 @@ def orthonormal(x: claims.Instance, key: PRNGKeyArray) -> RankOne:
     return rank_one.from_signs(jnp.eye(x.k), x.readout, teacher, student, scale)
 
 
+def orthonormal_space(k: claims.Size) -> claims.Space:
+    """Problems on orthonormal features with a Hermite series; signs are drawn with the keys."""
+    return claims.Space(
+        k=k,
+        readout=claims.Real(0.1, 10, log=True, shape="k"),
+        mu=claims.Real(-1, 1, shape=DEGREES),
+        xi_bar=claims.Real(0.3, 2),
+        overlap=claims.Real(-1, 1),
+    )
+
+
+def chance_over_signs(r: claims.Run) -> Float[Array, ""]:
+    """1 - exp(-2k / (e xi^2)), the probability of Claim 1."""
+    return 1 - jnp.exp(-2 / (jnp.e * r.x.xi_bar**2))
+
+
 def truth(x: claims.Instance, rows: Array | None = None) -> Float[Array, " d"]:
     """u, a unit vector orthogonal to the rows.
 

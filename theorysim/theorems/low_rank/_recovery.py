@@ -11,9 +11,6 @@ from theorysim.systems import rank_one, rank_one_chain
 from theorysim.systems.rank_one_overlap import hitting_time, keeps_sign, speed
 from theorysim.theorems.low_rank._problem import sign
 
-# Why a claim that some instance meets an assumption survives every mutant.
-UNREFUTABLE = "a witness exists or not: draws cannot refute existence"
-
 odd: Callable[[], Activation] = relu  # mu_1 != 0
 even: Callable[[], Activation] = absolute_value  # mu_1 = 0
 
@@ -31,6 +28,11 @@ def recovery_space(**fields: claims.Field | claims.Size) -> claims.Space:
         "epsilon": claims.Real(0.16, 0.4, log=True),
     }
     return claims.Space(**{**given, **fields})
+
+
+def growing_scale(x: claims.Instance):
+    """xi = xi_bar sqrt(k)."""
+    return x.xi_bar * x.k**0.5
 
 
 class Setting:

@@ -8,11 +8,14 @@ Runs start at an overlap of sign(h(0)) / sqrt(d) and end where <u, u^>^2 >= 1 - 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.claims.reading import Simulate
+from theorysim.claims.source import Source
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank._recovery import Setting
 
@@ -70,6 +73,7 @@ class Recovery:
         _check_room(x.k, DIMENSION)
         return self.steps(x.replace(dimension=DIMENSION, epsilon=EPSILON), key)
 
+    @cache  # noqa: B019  one margin for all readings of a theorem
     def event(self) -> dict[str, Callable]:
         """The hypothesis on the signs."""
 
@@ -77,6 +81,18 @@ class Recovery:
             return self.setting.start_speed(self.setting.problem(x)) - self.fast(x)
 
         return {"|h(0)| is not small": fast}
+
+    def reading(
+        self,
+        name: str,
+        source: Source,
+        simulate: Simulate,
+        scaling: tuple[claims.Claim, ...],
+    ) -> claims.Reading:
+        """How the steps of these runs scale."""
+        return claims.Reading(
+            name, source, simulate=simulate, claims=scaling, hypotheses=self.event()
+        )
 
 
 def _check_room(k: int, dimension: float) -> None:
@@ -123,3 +139,10 @@ def in_k(exponent: float) -> tuple[claims.Claim, ...]:
     return (
         claims.scales_as("steps over k", _median, over=over, exponent=exponent, relation="at_most"),
     )
+
+
+# Wrong powers of d and of epsilon.
+MUTANTS = (
+    claims.Mutant("square root of d", claims=in_d(0.5)),
+    claims.Mutant("epsilon^-3", of=("in epsilon",), claims=in_epsilon(-3)),
+)

@@ -7,7 +7,7 @@ dimensions only.
 
 from theorysim import claims
 from theorysim.systems import rank_one
-from theorysim.theorems.low_rank._recovery import UNREFUTABLE, Setting, odd, recovery_space
+from theorysim.theorems.low_rank._recovery import Setting, odd, recovery_space
 
 SEPARATED = Setting(False, lambda x: 1.0, odd)  # at xi = 1
 
@@ -31,5 +31,5 @@ theorem = claims.Theorem(
     simulate=lambda x, key: x.rows,
     claims=CLAIMS,
     source=ASSUMPTION_4.source,
-    survivors={claim.name: UNREFUTABLE for claim in CLAIMS},
+    survivors=claims.unrefutable(CLAIMS),
 )

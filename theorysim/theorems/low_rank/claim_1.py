@@ -12,16 +12,16 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems.rank_one_overlap import moments, series_coefficients
-from theorysim.theorems.low_rank._problem import DEGREES, orthonormal, series, sign
+from theorysim.theorems.low_rank import _problem as problems
 
-ORDERS = np.arange(DEGREES)
+ORDERS = np.arange(problems.DEGREES)
 
 
 def simulate(x: claims.Instance, key) -> Float[Array, " orders"]:
     """The coefficients of m^l of those terms, for random signs."""
-    given = orthonormal(x, key)
-    table = series_coefficients(given, series(x), DEGREES)
-    even, odd = moments(given, DEGREES)
+    given = problems.orthonormal(x, key)
+    table = series_coefficients(given, problems.series(x), problems.DEGREES)
+    even, odd = moments(given, problems.DEGREES)
     of_odd = jnp.where(ORDERS % 2 == 1, table[:, 1] * odd[1], 0)
     of_even = jnp.where((ORDERS % 2 == 0) & (ORDERS > 0), table[:, 0] * even[0], 0)
     return 2 * (of_odd + of_even)
@@ -33,7 +33,7 @@ def _claims(powers, orientation: float = 1.0):
     def signed(r: claims.Run):
         terms = r.sim * powers(r.x.overlap)
         size = jnp.sum(jnp.abs(terms), axis=-1)
-        towards = orientation * sign(r.x.overlap)
+        towards = orientation * problems.sign(r.x.overlap)
         return towards * jnp.sum(terms, axis=-1) / jnp.where(size > 0, size, 1)
 
     return (
@@ -41,22 +41,16 @@ def _claims(powers, orientation: float = 1.0):
             "the sum has the sign of m",
             lambda r: -signed(r),
             lambda r: 0.0,
-            at_least=lambda r: 1 - jnp.exp(-2 / (jnp.e * r.x.xi_bar**2)),
+            at_least=problems.chance_over_signs,
         ),
     )
 
 
 WITH_POWERS = _claims(lambda m: m**ORDERS)
-WITHOUT_POWERS = _claims(lambda m: jnp.ones(DEGREES))
+WITHOUT_POWERS = _claims(lambda m: jnp.ones(problems.DEGREES))
 
 theorem = claims.Theorem(
-    space=claims.Space(
-        k=claims.Size(5, low=1, high=512),
-        readout=claims.Real(0.1, 10, log=True, shape="k"),
-        mu=claims.Real(-1, 1, shape=DEGREES),
-        xi_bar=claims.Real(0.3, 2),
-        overlap=claims.Real(-1, 1),
-    ),
+    space=problems.orthonormal_space(claims.Size(5, low=1, high=512)),
     simulate=simulate,
     claims=WITHOUT_POWERS,
     printed="main text",

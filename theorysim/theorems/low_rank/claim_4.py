@@ -18,13 +18,6 @@ from theorysim.systems.rank_one_overlap import speed
 from theorysim.theorems.low_rank._problem import DEGREES, activation, features, random_signs
 
 
-class Start(NamedTuple):
-    """Random signs b and b^, and h(0) for them."""
-
-    signs: Float[Array, "2 k"]
-    h: Float[Array, ""]
-
-
 class Form(NamedTuple):
     """Q, and the sums sum_p p mu_p^2 (k/(k+1))^(2p-1) and sum_p p mu_p^2 of the bounds."""
 
@@ -33,11 +26,11 @@ class Form(NamedTuple):
     whole: Float[Array, ""]
 
 
-def simulate(x: claims.Instance, key) -> Start:
-    """h(0) from the gradient's closed form (Proposition 1)."""
+def simulate(x: claims.Instance, key):
+    """Random signs b and b^, and h(0) for them from the closed form (Proposition 1)."""
     signs = random_signs(key, x.k)
     given = rank_one.from_signs(features(x), x.readout, signs[0], signs[1], 1.0)
-    return Start(signs, speed(given, activation(x), jnp.zeros(())))
+    return signs, speed(given, activation(x), jnp.zeros(()))
 
 
 def _predict(prefactor):
@@ -53,7 +46,7 @@ def _predict(prefactor):
 
 def _value(r: claims.Run) -> Float[Array, " keys"]:
     """f(b, b^)."""
-    return jnp.einsum("ni,ij,nj->n", r.sim.signs[:, 0], r.theory.matrix, r.sim.signs[:, 1])
+    return jnp.einsum("ni,ij,nj->n", r.sim[0][:, 0], r.theory.matrix, r.sim[0][:, 1])
 
 
 def _size(r: claims.Run):
@@ -77,7 +70,7 @@ def _upper(extreme):
 
 
 LEAST, LARGEST = _extreme(jnp.min), _extreme(jnp.max)
-EQ_11 = claims.equal("Eq. 11: f = h(0) / 2", lambda r: r.sim.h / 2, _value)
+EQ_11 = claims.equal("Eq. 11: f = h(0) / 2", lambda r: r.sim[1] / 2, _value)
 SQUARE = claims.equal(
     "|f|_2^2 = sum_ij Q_ij^2",
     lambda r: r.mean(_value(r) ** 2),

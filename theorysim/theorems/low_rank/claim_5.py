@@ -3,7 +3,7 @@
 Claim 5 of Dayi and Chen (2024), Appendix B.1.1: with Pi_j = |u_j - eta L_j|, L_j the gradient,
 sum_(j<t) |(1 - 1/Pi_j)(m_j - eta <L_j, u>)| <= eta^3 sum |L_j|^2 |<L_j, u>| + eta^2 sum |L_j|^2,
 with the steps 1 <= Pi <= sqrt(1 + eta^2 |L|^2) <= 1 + eta^2 |L|^2. Runs are those of the reduced
-chain, which has the law of the run in d dimensions (`equation-4`). Half of the bound is enough.
+chain, which has the law of the run in d dimensions (`equation-4`).
 """
 
 import jax.numpy as jnp
@@ -12,11 +12,6 @@ from theorysim import claims
 from theorysim.theorems.low_rank._runs import chain_space, room, trace_chain
 
 STEPS = 100
-
-
-def simulate(x: claims.Instance, key):
-    """The states before every step, with |L|^2 and <L, u>."""
-    return trace_chain(x, key, STEPS)
 
 
 def _length(r: claims.Run):
@@ -55,13 +50,12 @@ def _claims(power: int = 2, share: float = 1.0):
 
 theorem = claims.Theorem(
     space=chain_space(),
-    simulate=simulate,
+    simulate=lambda x, key: trace_chain(x, key, STEPS),
     claims=_claims(),
     hypotheses={"d >= k + 2": room},
     source=claims.Printed(
         "Claim 5, Appendix B.1.1",
-        "sum |(1 - 1/Pi_j)(m_j - eta <L_j, u>)| <= eta^3 sum |L_j|^2 |<L_j, u>| "
-        "+ eta^2 sum |L_j|^2",
+        "sum |(1 - 1/Pi_j)(...)| <= eta^3 sum |L_j|^2 |<L_j, u>| + eta^2 sum |L_j|^2",
     ),
     readings=(
         claims.Reading(

@@ -40,10 +40,9 @@ def _claims(lost: float = 0.0):
 
 
 theorem = claims.Theorem(
-    space=noise.noise_space(),
+    **noise.SETUP,
     simulate=simulate,
     claims=_claims(),
-    hypotheses={"T fits into the run": noise.room},
     source=claims.Printed(
         "Claim 6, Appendix B.1.1",
         "Pr[sup_t eta^3 sum |L_j|^2 |<L_j, u>| > beta / (10 sqrt(d))] <~ 1 / (beta sqrt(d))",
@@ -53,7 +52,4 @@ theorem = claims.Theorem(
             "beta / (10 d) for beta / (10 sqrt(d)), epsilon / (18 d)", claims=_claims(1.0)
         ),
     ),
-    keys=64,
-    instances=16,
-    mutant_instances=16,
 )

@@ -14,10 +14,6 @@ from theorysim import claims
 from theorysim.theorems.low_rank import _noise as noise
 
 
-def _printed(x: claims.Instance, _: noise.Noise):
-    return x.share * jnp.minimum(1 / jnp.sqrt(x.alpha), 1.0)
-
-
 def _corrected(x: claims.Instance, at: noise.Noise):
     return x.share * at.signal / (4 * jnp.log(x.dimension * at.variance))
 
@@ -45,10 +41,9 @@ def _claims(side: float):
 
 
 theorem = claims.Theorem(
-    space=noise.noise_space(),
-    simulate=_simulate(_printed),
+    **noise.SETUP,
+    simulate=_simulate(lambda x, _: x.share * jnp.minimum(1 / jnp.sqrt(x.alpha), 1.0)),
     claims=_claims(-1.0),
-    hypotheses={"T fits into the run": noise.room},
     source=claims.Printed(
         "Claim 7, Appendix B.1.1",
         "alpha delta^2 <= 1: Pr[inf_t eta sum (S_k/4 - eta |L_j|^2) < beta / (-5 sqrt(d))] <= "
@@ -56,16 +51,11 @@ theorem = claims.Theorem(
     ),
     note="alpha delta^2 <= 1 alone lets the noise outrun the drift, the more the larger d",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("delta <= S / (4 C log(dV)), as in the proof, for alpha delta^2 <= 1"),
+        claims.corrected(
+            "delta <= S / (4 C log(dV)), as in the proof, for alpha delta^2 <= 1",
             simulate=_simulate(_corrected),
-            primary=True,
             note="delta <= S / (4 C log(dV)) keeps the noise below the drift, as the proof has it",
         ),
     ),
     mutants=(claims.Mutant("the sign of the threshold is lost", claims=_claims(1.0)),),
-    keys=64,
-    instances=16,
-    mutant_instances=16,
 )

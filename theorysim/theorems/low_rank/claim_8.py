@@ -2,9 +2,10 @@
 
 Claim 8 of Dayi and Chen (2024), Appendix B.1.1: alpha delta^2 <= epsilon^2 / log d implies
 Pr[sup_t eta^2 sum |L_j|^2 > epsilon / 18] <~ 1 / log d. By Markov's inequality, as in the proof,
-the chance is at most 18 mu_1 epsilon / log d, and the claim follows; where 18 epsilon is above
-log d it is 1, in any run that can be made, and the order in d cannot be seen.
+the chance is at most 18 mu_1 epsilon / log d, and the claim follows.
 """
+
+from functools import partial
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -18,28 +19,22 @@ def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     return noise.run(x, key, noise.small_delta).quadratic[-1]
 
 
-def _claims(bound, epsilons=noise.EPSILONS, power: float = 1.0):
+def _claims(bound, epsilon=noise.EPSILONS, power: float = 1.0):
     """The threshold is epsilon^power / 18."""
-    return (
-        noise.rarely(
-            "above epsilon / 18", lambda r: r.sim > r.x.epsilon**power / 18, bound, epsilon=epsilons
-        ),
-    )
+
+    def above(r: claims.Run):
+        return r.sim > r.x.epsilon**power / 18
+
+    return (noise.rarely("above epsilon / 18", above, bound, epsilon=epsilon),)
 
 
-def _printed(x: claims.Instance):
-    return 1 / jnp.log(x.dimension)
-
-
-def _markov(x: claims.Instance):
-    return jnp.minimum(18 * x.epsilon / jnp.log(x.dimension), 1)
-
+PRINTED = partial(_claims, lambda x: 1 / jnp.log(x.dimension))
+MARKOV = partial(_claims, lambda x: jnp.minimum(18 * x.epsilon / jnp.log(x.dimension), 1))
 
 theorem = claims.Theorem(
-    space=noise.noise_space(),
+    **noise.SETUP,
     simulate=simulate,
-    claims=_claims(_printed),
-    hypotheses={"T fits into the run": noise.room},
+    claims=PRINTED(),
     source=claims.Printed(
         "Claim 8, Appendix B.1.1", "Pr[sup_(t <= T) eta^2 sum |L_j|^2 > epsilon / 18] <~ 1 / log d"
     ),
@@ -47,29 +42,21 @@ theorem = claims.Theorem(
     readings=(
         claims.Reading(
             "with Markov's constant",
-            claims.Finding(
-                "the bound of the proof, 18 mu_1 epsilon / log d, which implies the claim"
-            ),
-            claims=_claims(_markov),
+            claims.Finding("the bound of the proof, which implies the claim"),
+            claims=MARKOV(),
             primary=True,
             note="the proof's own bound, 18 epsilon / log d, is stronger than the claim",
         ),
         claims.Reading(
             "small epsilon",
             claims.Finding("epsilon <= 0.15, where the order in d shows"),
-            claims=_claims(_printed, noise.EPSILONS[3:]),
-            hypotheses={
-                "T fits into the run": noise.room,
-                "epsilon <= 0.15": lambda x: 0.15 - x.epsilon,
-            },
+            claims=PRINTED(noise.EPSILONS[3:]),
+            hypotheses={**noise.FITS, "epsilon <= 0.15": lambda x: 0.15 - x.epsilon},
             note="for epsilon <= 0.15 the printed order holds at d = 32 to 512",
         ),
     ),
-    mutants=(claims.Mutant("epsilon^2 / 18 for epsilon / 18", claims=_claims(_markov, power=2.0)),),
+    mutants=(claims.Mutant("epsilon^2 / 18 for epsilon / 18", claims=MARKOV(power=2.0)),),
     survivors={
         "above epsilon / 18": "64 keys leave the chance of other powers of epsilon open, too"
     },
-    keys=64,
-    instances=16,
-    mutant_instances=16,
 )

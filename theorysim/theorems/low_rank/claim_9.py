@@ -37,17 +37,13 @@ def _claims(lost: float = 0.0):
 
 
 theorem = claims.Theorem(
-    space=noise.noise_space(),
+    **noise.SETUP,
     simulate=simulate,
     claims=_claims(),
-    hypotheses={"T fits into the run": noise.room},
     source=claims.Printed(
         "Claim 9, Appendix B.2",
         "Pr[sup_t |M_t| >= beta / (10 sqrt(d))] <~ epsilon^2 / (beta^2 log d), "
         "Pr[sup_t |M_t| >= epsilon / 18] <~ 1 / (d log d)",
     ),
     mutants=(claims.Mutant("d for sqrt(d), epsilon / (18 sqrt(d))", claims=_claims(0.5)),),
-    keys=64,
-    instances=16,
-    mutant_instances=16,
 )

@@ -6,55 +6,48 @@ form (Appendix A.1), for activations with a kink.
 """
 
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import population_loss
-from theorysim.theorems.low_rank._problem import (
-    DEGREES,
-    activation,
-    learner,
-    problem,
-    problem_space,
-    truth,
-)
+from theorysim.theorems.low_rank import _problem as problems
 
 
 def _spherical(x: claims.Instance, loss) -> Float[Array, " d"]:
-    """Off the features and tangent to the sphere at u^."""
-    here = learner(x, x.overlap)
-    slope = rank_one.outside(problem(x).features, jax.grad(loss)(here))
-    return slope - here * jnp.dot(here, slope)
+    here = problems.learner(x, x.overlap)
+    return rank_one.spherical_gradient(loss, problems.problem(x).features, here)
 
 
 def simulate(x: claims.Instance, key) -> Float[Array, " d"]:
     """The gradient of a sample's loss."""
-    given, sample = problem(x), jax.random.normal(key, (x.d,))
+    given, sample = problems.problem(x), jax.random.normal(key, (x.d,))
 
     def loss(direction):
-        student = (direction, given.student)
-        return rank_one.sample_loss(given, activation(x).value, truth(x), student, sample)
+        value, u = problems.activation(x).value, problems.truth(x)
+        return rank_one.sample_loss(given, value, u, (direction, given.student), sample)
 
     return _spherical(x, loss)
 
 
 def predict(x: claims.Instance) -> Float[Array, " d"]:
     """The gradient of the mean loss."""
-    return _spherical(
-        x, lambda direction: population_loss(problem(x), activation(x), direction @ truth(x))
-    )
+
+    def loss(direction):
+        given, chosen = problems.problem(x), problems.activation(x)
+        return population_loss(given, chosen, direction @ problems.truth(x))
+
+    return _spherical(x, loss)
 
 
 UNBIASED = claims.equal("the mean gradient", lambda r: r.mean(r.sim), lambda r: r.theory)
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problems.problem_space(
         overlap=claims.Real(-0.99, 0.99),
         elsewhere=claims.Gaussian("d"),
         # Of polynomials of degree 4 the mean gradient shows only after millions of samples.
-        mu=claims.Real(-0.1, 0.1, shape=DEGREES),
+        mu=claims.Real(-0.1, 0.1, shape=problems.DEGREES),
     ),
     simulate=simulate,
     predict=predict,

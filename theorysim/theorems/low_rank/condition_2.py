@@ -11,7 +11,6 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.systems import rank_one_chain as chain
-from theorysim.theorems.low_rank._recovery import UNREFUTABLE
 from theorysim.theorems.low_rank.condition_3 import SETTING, condition_space
 
 OVERLAPS, DRAWS = 5, 256
@@ -28,8 +27,8 @@ def moment(x: claims.Instance):
     def at(overlap):
         samples = chain.draw(given, x.dimension, jax.random.key(0), DRAWS)
         state = chain.begin(given, overlap)
-        step = jax.vmap(lambda sample: chain.step(given, value, (0.0, None), state, sample)[1])
-        made = step(samples)
+        take = jax.vmap(lambda sample: chain.step(given, value, (0.0, None), state, sample)[1])
+        made = take(samples)
         return jnp.maximum(jnp.mean(made.square) / x.dimension, jnp.mean(made.towards**2))
 
     return jnp.max(jax.vmap(at)(_overlaps()))
@@ -63,5 +62,5 @@ theorem = claims.Theorem(
     simulate=lambda x, key: x.variance,
     claims=CLAIMS,
     source=CONDITION_2.source,
-    survivors={claim.name: UNREFUTABLE for claim in CLAIMS},
+    survivors=claims.unrefutable(CLAIMS),
 )

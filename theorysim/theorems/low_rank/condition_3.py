@@ -8,7 +8,7 @@ Features are orthonormal, the activation is ReLU, readouts have any sign and siz
 import jax.numpy as jnp
 
 from theorysim import claims
-from theorysim.theorems.low_rank._recovery import UNREFUTABLE, Setting, odd, recovery_space
+from theorysim.theorems.low_rank._recovery import Setting, odd, recovery_space
 
 SETTING = Setting(True, lambda x: x.scale, odd)
 
@@ -55,5 +55,5 @@ theorem = claims.Theorem(
     simulate=lambda x, key: x.share,
     claims=CLAIMS,
     source=CONDITION_3.source,
-    survivors={claim.name: UNREFUTABLE for claim in CLAIMS},
+    survivors=claims.unrefutable(CLAIMS),
 )

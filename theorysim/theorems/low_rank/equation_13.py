@@ -4,8 +4,6 @@ Eq. 13 of Dayi and Chen (2024), xi = 1: sum_l (1/k)^l sum_s C(l+s, l) (l+s+1) mu
 (k/(k+1))^(l+s+1) = sum_p (k/(k+1))^p (1 + 1/k)^(p-1) p mu_p^2 <= sum_p p mu_p^2.
 """
 
-from typing import NamedTuple
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -15,13 +13,6 @@ from theorysim.systems.rank_one import RankOne
 from theorysim.systems.rank_one_overlap import series_coefficients
 
 DEGREE = 12
-
-
-class Sums(NamedTuple):
-    """The sum over p, and sum_p p mu_p^2 = E[s'^2]."""
-
-    single: Float[Array, ""]
-    whole: Float[Array, ""]
 
 
 def simulate(x: claims.Instance, key) -> Float[Array, ""]:
@@ -34,24 +25,24 @@ def simulate(x: claims.Instance, key) -> Float[Array, ""]:
 
 
 def _predict(shift: int):
-    def predict(x: claims.Instance) -> Sums:
+    """The sum over p, and sum_p p mu_p^2 = E[s'^2]."""
+
+    def predict(x: claims.Instance):
         p = jnp.arange(1, DEGREE)
         weights = p * jnp.square(x.mu[1:])
         powers = (x.k / (x.k + 1)) ** p * (1 + 1 / x.k) ** (p - shift)
-        return Sums(jnp.sum(powers * weights), jnp.sum(weights))
+        return jnp.sum(powers * weights), jnp.sum(weights)
 
     return predict
 
 
-BOUND = claims.at_most(
-    "at most sum_p p mu_p^2", lambda r: r.theory.single, lambda r: r.theory.whole
-)
+BOUND = claims.at_most("at most sum_p p mu_p^2", lambda r: r.theory[0], lambda r: r.theory[1])
 
 theorem = claims.Theorem(
     space=claims.Space(k=claims.Real(1, 1e4, log=True), mu=claims.Real(-1, 1, shape=DEGREE)),
     simulate=simulate,
     predict=_predict(1),
-    claims=(claims.equal("the single sum", lambda r: r.sim, lambda r: r.theory.single), BOUND),
+    claims=(claims.equal("the single sum", lambda r: r.sim, lambda r: r.theory[0]), BOUND),
     source=claims.Printed(
         "Eq. 13, Appendix A.5.2", "= sum_p (k/(k+1))^p (1 + 1/k)^(p-1) p mu_p^2 <= sum_p p mu_p^2"
     ),

@@ -22,15 +22,16 @@ FEW = 4  # keys on which the constraints are checked
 
 
 class Paths(NamedTuple):
-    """A run in d dimensions and, on other samples, chains."""
+    """Overlaps of a run in d dimensions and, on other samples, of two chains; |u_t|, <u_t, w_i>.
+
+    The `wide` chain has a wrong number of degrees of chi^2: d, for d - k - 2.
+    """
 
     run: Float[Array, " times"]
     chain: Float[Array, " times"]
     wide: Float[Array, " times"]
-    """that of a wrong number of degrees of chi^2: d, for d - k - 2"""
     length: Float[Array, " times"]
     inside: Float[Array, "times k"]
-    """<u_t, w_i>"""
 
 
 def _simulate(project: bool = True):

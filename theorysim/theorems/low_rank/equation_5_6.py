@@ -21,15 +21,12 @@ from theorysim.theorems.low_rank._problem import activation, learner, problem, p
 
 
 class Step(NamedTuple):
-    """The next overlap, and what makes it."""
+    """The next overlap, and what makes it: <grad L, u>, <Q^, u> and Pi."""
 
     next: Float[Array, ""]
     slope: Float[Array, ""]
-    """<grad L, u>"""
     rest: Float[Array, ""]
-    """<Q^, u>"""
     length: Float[Array, ""]
-    """Pi"""
 
 
 def simulate(x: claims.Instance, key) -> Step:
@@ -41,8 +38,7 @@ def simulate(x: claims.Instance, key) -> Step:
         student = (direction, given.student)
         return rank_one.sample_loss(given, activation(x).value, u, student, sample)
 
-    slope = rank_one.outside(given.features, jax.grad(loss)(here))
-    slope = slope - here * jnp.dot(here, slope)
+    slope = rank_one.spherical_gradient(loss, given.features, here)
     moved = here - x.rate * slope
     after = rank_one.unit(moved)
     length = jnp.linalg.norm(moved)
@@ -64,10 +60,6 @@ def _next(noise: float, projection):
     return claims.equal("the next overlap", lambda r: r.sim.next, side)
 
 
-def _rest(r: claims.Run):
-    return r.sim.rest
-
-
 def _shrinkage(r: claims.Run):
     """(1 - 1/Pi) (m - eta <grad L, u>)."""
     return (1 - 1 / r.sim.length) * (r.x.start - r.x.rate * r.sim.slope)
@@ -81,7 +73,7 @@ theorem = claims.Theorem(
     ),
     simulate=simulate,
     predict=lambda x: speed(problem(x), activation(x), x.start),
-    claims=(_next(1.0, _rest),),
+    claims=(_next(1.0, lambda r: r.sim.rest),),
     printed="Eqs. 5 and 6",
     source=claims.Printed(
         "Eqs. 5 and 6, Section 3.1", "m_(t+1) = m_t + eta h (1 - m_t^2) + eta <E_t, u> + Q_t"
@@ -101,7 +93,7 @@ theorem = claims.Theorem(
         claims.Reading(
             "Eqs. 5 and 6, corrected",
             claims.Corrected("-eta <E, u> for +eta <E, u>"),
-            claims=(_next(-1.0, _rest),),
+            claims=(_next(-1.0, lambda r: r.sim.rest),),
             note="the noise enters as -eta E",
         ),
         claims.Reading(

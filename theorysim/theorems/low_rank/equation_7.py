@@ -14,32 +14,32 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems.rank_one_overlap import moments, series_coefficients, speed
-from theorysim.theorems.low_rank._problem import DEGREES, orthonormal, series
+from theorysim.theorems.low_rank import _problem as problems
 
-ORDERS = np.arange(DEGREES)  # of l, and of s
+ORDERS = np.arange(problems.DEGREES)  # of l, and of s
 
 
 class Parts(NamedTuple):
-    """h(m) in closed form, T(l, s) from Gram powers, the series' factors and sums of signs."""
+    """h(m) in closed form, T(l, s) for even and for odd l, the series' factors, sums of signs.
+
+    `product` is k sum_ij lambda_i lambda_j c_i c^_j, `diagonal` k sum_i lambda_i^2 c_i c^_i.
+    """
 
     h: Float[Array, ""]
     moments: Float[Array, "2 s"]
-    """T(l, s): even l, then odd l"""
     table: Float[Array, "l s"]
     product: Float[Array, ""]
-    """k sum_ij lambda_i lambda_j c_i c^_j"""
     diagonal: Float[Array, ""]
-    """k sum_i lambda_i^2 c_i c^_i"""
 
 
 def simulate(x: claims.Instance, key) -> Parts:
     """For random signs."""
-    given, chosen = orthonormal(x, key), series(x)
+    given, chosen = problems.orthonormal(x, key), problems.series(x)
     left, right = given.readout * given.teacher, given.readout * given.student
     return Parts(
         speed(given, chosen, x.overlap),
-        moments(given, DEGREES),
-        series_coefficients(given, chosen, DEGREES),
+        moments(given, problems.DEGREES),
+        series_coefficients(given, chosen, problems.DEGREES),
         x.k * jnp.sum(left) * jnp.sum(right),
         x.k * jnp.sum(left * right),
     )
@@ -74,7 +74,7 @@ def _outward(orientation: float):
         "C1: m times (9) is not negative",
         lambda r: -orientation * r.x.overlap * _rest(r),
         lambda r: 0.0,
-        at_least=lambda r: 1 - jnp.exp(-2 / (jnp.e * r.x.xi_bar**2)),
+        at_least=problems.chance_over_signs,
     )
 
 
@@ -82,13 +82,7 @@ MOMENTS = claims.equal("T(l, s)", lambda r: r.sim.moments, _printed_moments)
 SUM = claims.equal("h = (7) + (8) + (9)", lambda r: r.sim.h, lambda r: _first_parts(r) + _rest(r))
 
 theorem = claims.Theorem(
-    space=claims.Space(
-        k=claims.Size(5, high=64),
-        readout=claims.Real(0.1, 10, log=True, shape="k"),
-        mu=claims.Real(-1, 1, shape=DEGREES),
-        xi_bar=claims.Real(0.3, 2),
-        overlap=claims.Real(-1, 1),
-    ),
+    space=problems.orthonormal_space(claims.Size(5, high=64)),
     simulate=simulate,
     claims=(MOMENTS, SUM, _outward(1.0)),
     source=claims.Printed(

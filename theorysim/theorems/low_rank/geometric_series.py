@@ -5,11 +5,8 @@ Unnumbered, Dayi and Chen (2024): sum_s C(l+s, l) (k/(k+1))^(s+1) = Theta(k^l), 
 k^(l+1). The power is small where cosines are at most 1 - nu, which is what Assumption 4 gives.
 """
 
-from typing import NamedTuple
-
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
 from scipy.special import comb
 
 from theorysim import claims
@@ -22,33 +19,28 @@ CHOICES = np.stack([comb(order + np.arange(TERMS), order) for order in range(HIG
 RUNGS = (20.0, 40.0, 80.0, 160.0, 320.0)
 
 
-class Estimates(NamedTuple):
+def _simulate(largest_cosine):
     """The partial sum, and the power of the cosine."""
 
-    sum: Float[Array, ""]
-    power: Float[Array, ""]
-
-
-def _simulate(largest_cosine):
-    def simulate(x: claims.Instance, key) -> Estimates:
+    def simulate(x: claims.Instance, key):
         powers = jnp.exp(-jnp.arange(1.0, TERMS + 1) * jnp.log1p(1 / x.k))
         cosine = x.share * largest_cosine(x.nu)
-        return Estimates(dot(jnp.asarray(CHOICES), powers)[x.order], cosine ** (x.gamma / x.nu))
+        return dot(jnp.asarray(CHOICES), powers)[x.order], cosine ** (x.gamma / x.nu)
 
     return simulate
 
 
 ORDER = claims.scales_as(
-    "C1: the sum over k^l", lambda r: r.sim.sum / r.x.k**r.x.order, over={"k": RUNGS}, exponent=0
+    "C1: the sum over k^l", lambda r: r.sim[0] / r.x.k**r.x.order, over={"k": RUNGS}, exponent=0
 )
 LIMIT = claims.tends_to(
     "the sum over k^(l+1)",
-    lambda r: r.sim.sum / r.x.k ** (r.x.order + 1),
+    lambda r: r.sim[0] / r.x.k ** (r.x.order + 1),
     lambda r: 1.0,
     over={"k": RUNGS},
 )
-EXACT = claims.equal("the sum is k (k+1)^l", lambda r: r.sim.sum, lambda r: r.theory)
-POWER = claims.at_most("C2: the power", lambda r: r.sim.power, lambda r: jnp.exp(-r.x.gamma))
+EXACT = claims.equal("the sum is k (k+1)^l", lambda r: r.sim[0], lambda r: r.theory)
+POWER = claims.at_most("C2: the power", lambda r: r.sim[1], lambda r: jnp.exp(-r.x.gamma))
 
 theorem = claims.Theorem(
     space=claims.Space(
@@ -68,12 +60,10 @@ theorem = claims.Theorem(
     ),
     note="the sum is of order k^(l+1); the power stays near 1 for nu near 1",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("Theta(k^(l+1)) for Theta(k^l); |<w_i, w_j>| <= 1 - nu for <= nu"),
+        claims.corrected(
+            "Theta(k^(l+1)) for Theta(k^l); |<w_i, w_j>| <= 1 - nu for <= nu",
             simulate=_simulate(lambda nu: 1 - nu),
             claims=(LIMIT, EXACT, POWER),
-            primary=True,
             note="the sum is k (k+1)^l, and (1 - nu)^(gamma/nu) is at most e^(-gamma)",
         ),
     ),

@@ -8,32 +8,18 @@ k are odd, so that no sum of signs vanishes, and for m 17 numbers in [0, 1] are 
 are ReLU (mu_1 = 1/2) and |a| (mu_1 = 0, s* = 2); readouts have any sign and size.
 """
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.theorems.low_rank._problem import sign
-from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
+from theorysim.theorems.low_rank._recovery import Setting, even, growing_scale, odd, recovery_space
 
 GAMMAS = (0.5, 0.25, 0.125, 0.0625)
 NEURONS = (5.0, 9.0, 17.0)
 
 
-class Speed(NamedTuple):
-    """|h(0)|, and the least h(m) sign(h(0)) / |h(0)|."""
-
-    start: Float[Array, ""]
-    kept: Float[Array, ""]
-
-
-def _scale(x: claims.Instance):
-    return x.xi_bar * x.k**0.5
-
-
-ODD, EVEN = Setting(True, _scale, odd), Setting(True, _scale, even)
+ODD, EVEN = Setting(True, growing_scale, odd), Setting(True, growing_scale, even)
 
 
 def readouts(x: claims.Instance):
@@ -42,12 +28,12 @@ def readouts(x: claims.Instance):
 
 
 def speeds(setting: Setting):
-    """For random signs."""
+    """|h(0)| and the least h(m) sign(h(0)) / |h(0)|, for random signs."""
 
-    def simulate(x: claims.Instance, key) -> Speed:
+    def simulate(x: claims.Instance, key):
         teacher, student = jax.random.normal(key, (2, x.k))
         given = setting.problem(x.replace(readout=readouts(x)), teacher, student)
-        return Speed(setting.start_speed(given), jnp.nan_to_num(setting.share_kept(given)))
+        return setting.start_speed(given), jnp.nan_to_num(setting.share_kept(given))
 
     return simulate
 
@@ -57,7 +43,7 @@ def kept(ratio, share: float = 0.5):
     return claims.with_probability(
         "C1: h keeps half of h(0)",
         lambda r: share,
-        lambda r: r.sim.kept,
+        lambda r: r.sim[1],
         at_least=lambda r: 1 - jnp.exp(-2 / jnp.e * ratio(r.x)) - r.x.k**-0.5,
     )
 
@@ -66,7 +52,7 @@ def rarely_small(size):
     """`size` is what gamma multiplies."""
 
     def rarely(r: claims.Run):
-        return jnp.mean(r.sim.start <= r.x.gamma * size(r.x), axis=0)
+        return jnp.mean(r.sim[0] <= r.x.gamma * size(r.x), axis=0)
 
     return claims.exists_constant(
         "C2: |h(0)| is rarely small",
@@ -118,11 +104,10 @@ theorem = claims.Theorem(
             claims=(kept(_orthonormal), rarely_small(_size(2, 0.5))),
             note="small readouts make h(0) small: lambda_min^2 is missing",
         ),
-        claims.Reading(
-            "Lemma 1 corrected, mu_1 != 0",
-            claims.Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
+        claims.corrected(
+            "lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2",
+            name="Lemma 1 corrected, mu_1 != 0",
             claims=(kept(_orthonormal), rarely_small(_size(1, 0.0, 2))),
-            primary=True,
             note="with lambda_min^2 the start is rarely small, whatever the readouts",
         ),
         claims.Reading(

@@ -45,11 +45,9 @@ theorem = claims.Theorem(
     source=claims.Printed("Lemma 4, Appendix A.3.1", "Pr[|Q(g)| <= epsilon] <= B epsilon^(1/d)"),
     note="no absolute constant serves powers of one Gaussian of all degrees",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("B d for B, as in the inequality"),
+        claims.corrected(
+            "B d for B, as in the inequality",
             claims=_claims(1.0),
-            primary=True,
             note="B d is enough; for powers of one Gaussian the constant grows as sqrt(d)",
         ),
     ),

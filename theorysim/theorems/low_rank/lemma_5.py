@@ -6,12 +6,9 @@ tau^(1/(8d))). Decided for the sum of k signs over sqrt(k) (degree 1, tau = 1 / 
 is exact, and, at its jump at t = 0, for the product of two such sums (degree 2).
 """
 
-from typing import NamedTuple
-
 import jax.numpy as jnp
 from jax.scipy.special import gammaln
 from jax.scipy.stats import norm
-from jaxtyping import Array, Float
 
 from theorysim import claims
 
@@ -19,15 +16,8 @@ VARIABLES = (4.0, 16.0, 64.0, 256.0, 1024.0)
 MOST = 1024
 
 
-class Distances(NamedTuple):
-    """Of the laws of the sum, and (at 0) of the product."""
-
-    first: Float[Array, ""]
-    second: Float[Array, ""]
-
-
-def simulate(x: claims.Instance, key) -> Distances:
-    """Between signs and Gaussians, from binomials."""
+def simulate(x: claims.Instance, key):
+    """Distances of the laws of the sum and (at 0) of the product, from binomials."""
     heads = jnp.arange(MOST + 1.0)
     # Beyond k heads the chance is 0, and gammaln of what it would be there is not looked at.
     tails = jnp.maximum(x.k - heads, 0)
@@ -37,19 +27,15 @@ def simulate(x: claims.Instance, key) -> Distances:
     limit = norm.cdf((2 * heads - x.k) / jnp.sqrt(x.k))
     first = jnp.maximum(jnp.abs(up_to - limit), jnp.abs(up_to - chance - limit))
     zero = jnp.sum(jnp.where(2 * heads == x.k, chance, 0))
-    return Distances(jnp.max(first), zero - zero**2 / 2)
+    return jnp.max(first), zero - zero**2 / 2
 
 
 def _claims(first: float, second: float):
     """The powers of tau."""
     over = {"k": VARIABLES}
     return (
-        claims.exists_constant(
-            "degree 1", lambda r: r.sim.first, lambda r: r.x.k**-first, over=over
-        ),
-        claims.exists_constant(
-            "degree 2", lambda r: r.sim.second, lambda r: r.x.k**-second, over=over
-        ),
+        claims.exists_constant("degree 1", lambda r: r.sim[0], lambda r: r.x.k**-first, over=over),
+        claims.exists_constant("degree 2", lambda r: r.sim[1], lambda r: r.x.k**-second, over=over),
     )
 
 

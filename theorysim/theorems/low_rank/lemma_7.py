@@ -46,11 +46,9 @@ theorem = claims.Theorem(
     ),
     note="a fair coin already falls by more than the printed bound allows",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("2 (t V + lambda K / 3) for t V + lambda K / 3"),
+        claims.corrected(
+            "2 (t V + lambda K / 3) for t V + lambda K / 3",
             claims=_claims(2.0),
-            primary=True,
             note="Freedman's exponent has a factor 2 in the denominator",
         ),
     ),

@@ -22,13 +22,11 @@ WEAK = 0.7
 
 
 class Path(NamedTuple):
-    """Before every step."""
+    """The overlap before every step, t eta S, and whether the path so far lies in the event."""
 
     overlap: Float[Array, " steps"]
     grown: Float[Array, " steps"]
-    """t eta S"""
     inside: Bool[Array, " steps"]
-    """whether the path so far lies in the event"""
 
 
 def simulate(x: claims.Instance, key) -> Path:

@@ -17,11 +17,6 @@ from theorysim.theorems.low_rank._runs import chain_space, room, trace_chain
 STEPS = 60
 
 
-def simulate(x: claims.Instance, key):
-    """The states before every step, with |L|^2 and <L, u>."""
-    return trace_chain(x, key, STEPS)
-
-
 def _sums(increments):
     """Partial sums from 0."""
     return jnp.cumsum(jnp.pad(increments, [(0, 0), (1, 0)]), axis=-1)
@@ -52,7 +47,7 @@ DEVIATION = claims.at_most("the deviation", _deviation, lambda r: _epsilon(r) / 
 
 theorem = claims.Theorem(
     space=chain_space(),
-    simulate=simulate,
+    simulate=lambda x, key: trace_chain(x, key, STEPS),
     claims=(DEVIATION,),
     hypotheses={"d >= k + 2": room},
     source=claims.Printed(

@@ -18,31 +18,10 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems import rank_one
-from theorysim.systems.rank_one_overlap import (
-    moments,
-    population_loss,
-    series_coefficients,
-    speed,
-    speed_series,
-)
-from theorysim.theorems.low_rank._problem import (
-    DEGREES,
-    activation,
-    learner,
-    problem,
-    problem_space,
-    series,
-    truth,
-)
+from theorysim.systems import rank_one_overlap as closed
+from theorysim.theorems.low_rank import _problem as problems
 
 KINKED = 16
-
-
-class Population(NamedTuple):
-    """The mean loss and its spherical gradient in u^."""
-
-    loss: Float[Array, ""]
-    gradient: Float[Array, " d"]
 
 
 class Theory(NamedTuple):
@@ -56,7 +35,7 @@ class Theory(NamedTuple):
 
 def _inputs(d: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of the product rule, exact for polynomials of degree 2 DEGREES - 1."""
-    points, weights = np.polynomial.hermite_e.hermegauss(DEGREES)
+    points, weights = np.polynomial.hermite_e.hermegauss(problems.DEGREES)
     grid = np.stack(np.meshgrid(*d * [points], indexing="ij"), axis=-1).reshape(-1, d)
     shares = reduce(np.multiply.outer, d * [weights / weights.sum()])
     return grid, shares.ravel()
@@ -64,15 +43,18 @@ def _inputs(d: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _anywhere(x: claims.Instance) -> Float[Array, " d"]:
     """A unit vector that is not orthogonal to the features."""
-    return rank_one.unit(learner(x, x.overlap) + rank_one.unit(x.rows[0]))
+    return rank_one.unit(problems.learner(x, x.overlap) + rank_one.unit(x.rows[0]))
 
 
 def _simulate(stretch: bool = False, outside: bool = True):
-    """Neurons not divided by sqrt(A) where `stretch`; u^ off the features where `outside`."""
+    """The mean loss and its spherical gradient in u^.
 
-    def simulate(x: claims.Instance, key) -> Population:
-        given, u = problem(x), truth(x)
-        here = learner(x, x.overlap) if outside else _anywhere(x)
+    Neurons are not divided by sqrt(A) where `stretch`; u^ is off the features where `outside`.
+    """
+
+    def simulate(x: claims.Instance, key):
+        given, u = problems.problem(x), problems.truth(x)
+        here = problems.learner(x, x.overlap) if outside else _anywhere(x)
         length = jnp.sqrt(rank_one.square_length(given)) if stretch else 1.0
         inputs, shares = _inputs(x.d)
 
@@ -80,69 +62,77 @@ def _simulate(stretch: bool = False, outside: bool = True):
             def of(sample):
                 student = (direction, given.student)
                 return rank_one.sample_loss(
-                    given, lambda a: series(x).value(length * a), u, student, sample
+                    given, lambda a: problems.series(x).value(length * a), u, student, sample
                 )
 
             return jnp.sum(shares * jax.vmap(of)(inputs))
 
         value, slope = jax.value_and_grad(loss)(here)
         slope = rank_one.outside(given.features, slope) if outside else slope
-        return Population(value, slope - here * jnp.dot(here, slope))
+        return value, slope - here * jnp.dot(here, slope)
 
     return simulate
 
 
 def _predict(h_of, outside: bool = True):
     def predict(x: claims.Instance) -> Theory:
-        given, chosen = problem(x), series(x)
-        here = learner(x, x.overlap) if outside else _anywhere(x)
-        m = x.overlap if outside else here @ truth(x)
+        given, chosen = problems.problem(x), problems.series(x)
+        here = problems.learner(x, x.overlap) if outside else _anywhere(x)
+        m = x.overlap if outside else here @ problems.truth(x)
         h = h_of(x, m)
-        gradient = -h * (truth(x) - here * m)
-        return Theory(h, speed(given, chosen, m), gradient, population_loss(given, chosen, m))
+        gradient = -h * (problems.truth(x) - here * m)
+        exact = closed.speed(given, chosen, m)
+        return Theory(h, exact, gradient, closed.population_loss(given, chosen, m))
 
     return predict
 
 
 def _printed(x: claims.Instance, m) -> Float[Array, ""]:
-    return speed_series(problem(x), series(x), m, DEGREES).value
+    return closed.speed_series(problems.problem(x), problems.series(x), m, problems.DEGREES).value
 
 
 def _odd_coefficients(parity: int):
     """Those of odd l, with T(l, s) as printed for l of that parity."""
 
     def coefficients(r: claims.Run) -> Float[Array, " odd"]:
-        given = problem(r.x)
-        table = series_coefficients(given, series(r.x), DEGREES) * moments(given, DEGREES)[parity]
+        given = problems.problem(r.x)
+        table = (
+            closed.series_coefficients(given, problems.series(r.x), problems.DEGREES)
+            * closed.moments(given, problems.DEGREES)[parity]
+        )
         return jnp.sum(table, axis=1)[1::2]
 
     return claims.at_least("C4: odd coefficients", coefficients, lambda r: 0.0)
 
 
-GRADIENT = claims.equal("C1: the gradient", lambda r: r.sim.gradient, lambda r: r.theory.gradient)
+GRADIENT = claims.equal("C1: the gradient", lambda r: r.sim[1], lambda r: r.theory.gradient)
 SERIES = claims.equal(
     "the series is the closed form", lambda r: r.theory.h, lambda r: r.theory.closed
 )
-LOSS = claims.equal("C3: the loss", lambda r: r.sim.loss, lambda r: r.theory.loss)
+LOSS = claims.equal("C3: the loss", lambda r: r.sim[0], lambda r: r.theory.loss)
+
+
+def _cut(r: claims.Run, orders: int) -> closed.Series:
+    given, chosen = problems.problem(r.x), problems.activation(r.x)
+    return closed.speed_series(given, chosen, r.x.overlap, orders)
 
 
 def _cut_off(orders: int):
     """The series cut off, with and without a bound on what it leaves out, encloses h."""
 
     def ends(r: claims.Run):
-        cut = speed_series(problem(r.x), activation(r.x), r.x.overlap, orders)
-        left_out = speed_series(problem(r.x), activation(r.x), r.x.overlap, KINKED).truncation
+        cut, left_out = _cut(r, orders), _cut(r, KINKED).truncation
         return jnp.stack([cut.value + left_out, left_out - cut.value])
 
     def sides(r: claims.Run):
-        h = speed(problem(r.x), activation(r.x), r.x.overlap)
+        h = closed.speed(problems.problem(r.x), problems.activation(r.x), r.x.overlap)
         return jnp.stack([h, -h])
 
     return claims.at_most("the series cut off", sides, ends)
 
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problems.problem_space(
         k=claims.Size(3, high=4),
         d=claims.Size(5, low=5, high=7),
         overlap=claims.Real(-1, 1),

@@ -23,19 +23,17 @@ LADDER = (5.0, 9.0, 17.0, 33.0)
 
 
 class Speed(NamedTuple):
-    """h and h~ for a random c^."""
+    """For a random c^: h and h~, what is left of h~ without its main term and off the diagonal.
+
+    Then h(m) sign(h(0)) where m h(0) >= 0, and |h(0)|.
+    """
 
     h: Float[Array, ""]
     reduced: Float[Array, ""]
-    """h~"""
     rest: Float[Array, ""]
-    """h~ - sum_i lambda_i^2 c_i c^_i"""
     off: Float[Array, ""]
-    """the part of h~ off the diagonal"""
     signed: Float[Array, " overlaps"]
-    """h(m) sign(h(0)) where m h(0) >= 0"""
     zero: Float[Array, ""]
-    """|h(0)|"""
 
 
 def simulate(x: claims.Instance, key) -> Speed:
@@ -113,16 +111,14 @@ theorem = claims.Theorem(
     ),
     note="the factor 2^(p-1) of (2/k)^(p-1) is missing off the diagonal",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("2^(p-1) lambda_max^2 / k^(p-2) for lambda_max^2 / k^(p-2)"),
+        claims.corrected(
+            "2^(p-1) lambda_max^2 / k^(p-2) for lambda_max^2 / k^(p-2)",
             claims=(
                 PREFACTOR,
                 _off(lambda x: 2.0 ** (x.power - 1)),
                 _rest(lambda x: 1.0),
                 _sign_kept(0.5),
             ),
-            primary=True,
             note="terms off the diagonal are at most (2/k)^(p-1) / k",
         ),
     ),

@@ -7,10 +7,7 @@ value: it is read as 4 E[s'^2] = 4 sum_p p mu_p^2, which c^ = -c at m = 1 attain
 grows (twice that for the drift). All sides are exact in closed form.
 """
 
-from typing import NamedTuple
-
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems import rank_one
@@ -18,21 +15,13 @@ from theorysim.systems.rank_one_overlap import correlations, population_loss, sp
 from theorysim.theorems.low_rank._problem import activation, problem, problem_space
 
 
-class Sizes(NamedTuple):
-    """Loss, mean square of a = d f^ / dp, and |h(m)| sqrt(1 - m^2)."""
-
-    loss: Float[Array, ""]
-    gradient: Float[Array, ""]
-    drift: Float[Array, ""]
-
-
-def simulate(x: claims.Instance, key) -> Sizes:
-    """All in closed form."""
+def simulate(x: claims.Instance, key):
+    """Loss, mean square of a = d f^ / dp, and |h(m)| sqrt(1 - m^2), in closed form."""
     given, chosen = problem(x), activation(x)
     own = given._replace(teacher=given.student)
     kicks = jnp.outer(given.student * x.readout, given.student * x.readout)
     slopes = chosen.tangent(correlations(own, jnp.ones(())))
-    return Sizes(
+    return (
         population_loss(given, chosen, x.overlap),
         x.scale**2 / rank_one.square_length(given) * jnp.sum(kicks * slopes),
         jnp.abs(speed(given, chosen, x.overlap)) * jnp.sqrt(1 - x.overlap**2),
@@ -48,17 +37,17 @@ def _claims(largest=jnp.max):
     return (
         claims.at_most(
             "Proposition 4: the loss",
-            lambda r: r.sim.loss,
+            lambda r: r.sim[0],
             lambda r: scale(r) * jnp.minimum(r.x.k**2, 4 * r.x.k * r.x.scale**2),
         ),
         claims.at_most(
             "Proposition 5: the gradient of the student",
-            lambda r: r.sim.gradient,
+            lambda r: r.sim[1],
             lambda r: scale(r) * r.x.k**2 * r.x.scale**2 / (r.x.k + r.x.scale**2),
         ),
         claims.at_most(
             "Proposition 6: the drift",
-            lambda r: r.sim.drift,
+            lambda r: r.sim[2],
             lambda r: 2 * scale(r) * r.x.k * r.x.scale**2 / (1 + r.x.scale**2 / r.x.k),
         ),
     )

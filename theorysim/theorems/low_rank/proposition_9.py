@@ -54,11 +54,9 @@ theorem = claims.Theorem(
     ),
     note="with one logarithm in delta, alpha delta^2 is epsilon^2 / C",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("log(d V)^2 for log(d V) in delta, as in Theorem 7"),
+        claims.corrected(
+            "log(d V)^2 for log(d V) in delta, as in Theorem 7",
             simulate=_simulate(2),
-            primary=True,
             note="with two logarithms in delta the bound on alpha delta^2 is attained",
         ),
     ),

@@ -48,11 +48,9 @@ theorem = claims.Theorem(
     ),
     note="the sign is the opposite one",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("-mu_1 for mu_1"),
+        claims.corrected(
+            "-mu_1 for mu_1",
             predict=_predict(-1.0),
-            primary=True,
             note="Stein's identity gives sum_i lambda_i (w_i - (w_i + c_i u)) / 2",
         ),
     ),

@@ -45,13 +45,9 @@ theorem = claims.Theorem(
     ),
     note="lower powers of p move by more than the top power near 0",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected(
-                "max(1, |g_1|, |g_2|)^(s-1) for the maximum over powers of degree s - 1"
-            ),
+        claims.corrected(
+            "max(1, |g_1|, |g_2|)^(s-1) for the maximum over powers of degree s - 1",
             predict=_predict(1.0),
-            primary=True,
             note="with the floor of 1 the maximum covers the lower powers of p, too",
         ),
     ),

@@ -24,37 +24,32 @@ def _one(x: claims.Instance) -> float:
 ODD = time.Recovery(Setting(True, _one, odd), _rate(2), fast=lambda x: 0.2)
 EVEN = time.Recovery(Setting(True, _one, even), _rate(2.5), fast=lambda x: 0.4 * x.k**-0.5)
 
+SOURCE = claims.Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)")
+
 theorem = claims.Theorem(
     space=recovery_space(),
     simulate=ODD.over_d,
     claims=time.in_d(),
     hypotheses=ODD.event(),
     printed="in d",
-    source=claims.Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)"),
+    source=SOURCE,
     readings=(
-        claims.Reading(
-            "in epsilon",
-            claims.Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3 / epsilon^4)"),
-            simulate=ODD.over_epsilon,
-            claims=time.in_epsilon(),
-        ),
-        claims.Reading(
+        ODD.reading("in epsilon", SOURCE, ODD.over_epsilon, time.in_epsilon()),
+        ODD.reading(
             "in k, mu_1 != 0",
             claims.Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3) if mu_1 != 0"),
-            simulate=ODD.over_k,
-            claims=time.in_k(3),
+            ODD.over_k,
+            time.in_k(3),
         ),
-        claims.Reading(
+        EVEN.reading(
             "in k, mu_1 = 0",
             claims.Printed("Theorem 4, Section 2.2.1", "T = O~(... d k^3), times k otherwise"),
-            simulate=EVEN.over_k,
-            claims=time.in_k(4),
-            hypotheses=EVEN.event(),
+            EVEN.over_k,
+            time.in_k(4),
         ),
     ),
     mutants=(
-        claims.Mutant("square root of d", claims=time.in_d(0.5)),
-        claims.Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
+        *time.MUTANTS,
         claims.Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=time.in_k(1)),
     ),
     keys=4,

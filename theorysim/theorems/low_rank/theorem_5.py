@@ -9,12 +9,7 @@ times sqrt(k) where mu_1 != 0, for ReLU and the absolute value.
 
 from theorysim import claims
 from theorysim.theorems.low_rank import _recovery_time as time
-from theorysim.theorems.low_rank._recovery import Setting, even, odd, recovery_space
-
-
-def _scale(x: claims.Instance):
-    """xi."""
-    return x.xi_bar * x.k**0.5
+from theorysim.theorems.low_rank._recovery import Setting, even, growing_scale, odd, recovery_space
 
 
 def _rate(power: float):
@@ -23,8 +18,10 @@ def _rate(power: float):
 
 
 # The event, |h(0)| >= gamma k (mu_1 != 0) or gamma sqrt(k), with a gamma of half of the signs.
-ODD = time.Recovery(Setting(True, _scale, odd), _rate(3), fast=lambda x: 0.08 * x.k)
-EVEN = time.Recovery(Setting(True, _scale, even), _rate(3.5), fast=lambda x: 0.08 * x.k**0.5)
+ODD = time.Recovery(Setting(True, growing_scale, odd), _rate(3), fast=lambda x: 0.08 * x.k)
+EVEN = time.Recovery(Setting(True, growing_scale, even), _rate(3.5), fast=lambda x: 0.08 * x.k**0.5)
+
+SOURCE = claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)")
 
 theorem = claims.Theorem(
     space=recovery_space(xi_bar=claims.Real(0.3, 0.6)),
@@ -33,31 +30,19 @@ theorem = claims.Theorem(
     hypotheses=ODD.event(),
     printed="in d",
     aliases=("theorem-1",),
-    source=claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"),
+    source=SOURCE,
     readings=(
-        claims.Reading(
-            "in epsilon",
-            claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4 / epsilon^4)"),
-            simulate=ODD.over_epsilon,
-            claims=time.in_epsilon(),
-        ),
-        claims.Reading(
+        ODD.reading("in epsilon", SOURCE, ODD.over_epsilon, time.in_epsilon()),
+        ODD.reading(
             "in k, mu_1 != 0",
             claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4), over k if mu_1 != 0"),
-            simulate=ODD.over_k,
-            claims=time.in_k(3),
+            ODD.over_k,
+            time.in_k(3),
         ),
-        claims.Reading(
-            "in k, mu_1 = 0",
-            claims.Printed("Theorem 5, Section 2.2.1", "T = O~(... d k^4)"),
-            simulate=EVEN.over_k,
-            claims=time.in_k(4),
-            hypotheses=EVEN.event(),
-        ),
+        EVEN.reading("in k, mu_1 = 0", SOURCE, EVEN.over_k, time.in_k(4)),
     ),
     mutants=(
-        claims.Mutant("square root of d", claims=time.in_d(0.5)),
-        claims.Mutant("epsilon^-3", of=("in epsilon",), claims=time.in_epsilon(-3)),
+        *time.MUTANTS,
         claims.Mutant("linear in k", of=("in k, mu_1 != 0", "in k, mu_1 = 0"), claims=time.in_k(1)),
     ),
     keys=4,

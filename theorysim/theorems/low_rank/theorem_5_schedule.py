@@ -7,6 +7,8 @@ k^3, a factor k less: the O~ stands as the bound that it is, the Theta~ of Theor
 `theorem-5` measures the steps.
 """
 
+from functools import partial
+
 import jax.numpy as jnp
 
 from theorysim import claims
@@ -26,21 +28,10 @@ def _steps(x: claims.Instance, faster):
 
 def _claims(odd: float, even: float, relation: str):
     """T over k, where mu_1 != 0 and where mu_1 = 0."""
+    over_k = partial(claims.scales_as, over={"k": RUNGS}, relation=relation)
     return (
-        claims.scales_as(
-            "T over k, mu_1 != 0",
-            lambda r: _steps(r.x, r.x.k**0.5),
-            over={"k": RUNGS},
-            exponent=odd,
-            relation=relation,
-        ),
-        claims.scales_as(
-            "T over k, mu_1 = 0",
-            lambda r: _steps(r.x, 1.0),
-            over={"k": RUNGS},
-            exponent=even,
-            relation=relation,
-        ),
+        over_k("T over k, mu_1 != 0", lambda r: _steps(r.x, r.x.k**0.5), exponent=odd),
+        over_k("T over k, mu_1 = 0", lambda r: _steps(r.x, 1.0), exponent=even),
     )
 
 

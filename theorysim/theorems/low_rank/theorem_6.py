@@ -58,6 +58,8 @@ def _variance(x: claims.Instance):
     return jnp.max(_enlarged(x).readout) ** 4 * x.k**2 - 1
 
 
+STEPS = claims.Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)")
+
 theorem = claims.Theorem(
     space=recovery_space(size=claims.Real(0.3, 3, log=True), gamma=claims.Real(0.01, 1, log=True)),
     simulate=_flow_time,
@@ -71,34 +73,15 @@ theorem = claims.Theorem(
     source=claims.Printed("Theorem 6, Section 2.2.2", "eta = lambda_max^4 delta / (d k^2)"),
     note="with lambda_max^4 in the numerator of eta small readouts do not move in T steps",
     readings=(
-        claims.Reading(
-            "eta corrected",
-            claims.Corrected("lambda_max^4 in the denominator of eta, as in Theorem 4"),
+        claims.corrected(
+            "lambda_max^4 in the denominator of eta, as in Theorem 4",
+            name="eta corrected",
             claims=_within(-4),
-            primary=True,
             note="lambda_max^4 belongs into the denominator of eta",
         ),
-        claims.Reading(
-            "in d",
-            claims.Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
-            simulate=RUNS.over_d,
-            claims=time.in_d(),
-            hypotheses=RUNS.event(),
-        ),
-        claims.Reading(
-            "in epsilon",
-            claims.Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
-            simulate=RUNS.over_epsilon,
-            claims=time.in_epsilon(),
-            hypotheses=RUNS.event(),
-        ),
-        claims.Reading(
-            "in k",
-            claims.Printed("Theorem 6, Section 2.2.2", "T = O~(... d k^3 / epsilon^4)"),
-            simulate=RUNS.over_k,
-            claims=time.in_k(3),
-            hypotheses=RUNS.event(),
-        ),
+        RUNS.reading("in d", STEPS, RUNS.over_d, time.in_d()),
+        RUNS.reading("in epsilon", STEPS, RUNS.over_epsilon, time.in_epsilon()),
+        RUNS.reading("in k", STEPS, RUNS.over_k, time.in_k(3)),
     ),
     mutants=(
         claims.Mutant("lambda_max^4 in the numerator of eta", claims=_within(4)),

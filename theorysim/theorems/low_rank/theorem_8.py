@@ -38,6 +38,8 @@ def _of_order(p: int):
     return lambda x, key: _correlation(x.replace(power=p), key)
 
 
+SOURCE = claims.Printed("Theorem 8, Section 3.5", "at least d^(p/2) queries or d^(-p/4) tolerance")
+
 theorem = claims.Theorem(
     space=claims.Space(
         k=claims.Size(3, low=2, high=12),
@@ -49,16 +51,12 @@ theorem = claims.Theorem(
     claims=(_query(3, -1.5),),
     printed="one query, p = 3",
     aliases=("theorem-3",),
-    source=claims.Printed(
-        "Theorem 8, Section 3.5", "at least d^(p/2) queries or d^(-p/4) tolerance"
-    ),
+    source=SOURCE,
     note="of the lower bound only the size of one query's answer is decided",
     readings=(
         claims.Reading(
             "one query, p = 6",
-            claims.Printed(
-                "Theorem 8, Section 3.5", "at least d^(p/2) queries or d^(-p/4) tolerance"
-            ),
+            SOURCE,
             simulate=_of_order(6),
             claims=(_query(6, -3.0),),
         ),

@@ -19,16 +19,15 @@ from theorysim.theorems.low_rank._problem import problem, problem_space
 
 
 class Candidate(NamedTuple):
-    """Of the candidate at 1 - m = x.gap."""
+    """Of the candidate at 1 - m = x.gap: E(f* - h)^2, E(s(v_i) - s(v_i'))^2 of one neuron.
+
+    Then the square of that neuron's distance from its candidate, and xi / sqrt(k) |u - u^|.
+    """
 
     loss: Float[Array, ""]
-    """E(f* - h)^2"""
     alone: Float[Array, ""]
-    """E(s(v_i) - s(v_i'))^2, of one neuron of norm one"""
     square: Float[Array, ""]
-    """the square of that neuron's distance from its candidate"""
     apart: Float[Array, ""]
-    """xi / sqrt(k) |u - u^|"""
 
 
 def simulate(x: claims.Instance, key) -> Candidate:

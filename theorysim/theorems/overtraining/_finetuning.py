@@ -6,14 +6,18 @@ an overall scale, because several printed conditions compare quantities that sca
 learning rate is a share of the largest one that Assumption A.8 admits.
 """
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.claims.hypotheses import Margin
 from theorysim.numerics.products import dot
 from theorysim.systems import linear_modes
+
+_SHARE_BELOW_ONE = claims.strict(lambda x: 1 - x.accuracy_share)
 
 Factors: TypeAlias = tuple[Float[Array, "*steps d d"], Float[Array, "*steps d d"]]
 
@@ -75,6 +79,21 @@ def growth(x: claims.Instance, factor: Any) -> Float[Array, ""]:
     return 1 + factor * learning_rate(x) * gamma(x)
 
 
+def growth_powers(x: claims.Instance, factor: Any) -> Float[Array, " steps"]:
+    """(1 + factor eta Gamma)^k, k = 0..K."""
+    return growth(x, factor) ** jnp.arange(x.steps + 1)
+
+
+def accuracy(x: claims.Instance, factor: Any) -> Float[Array, ""]:
+    """epsilon of Lemmas A.18 to A.20, a share of 1 / (4 (1 + factor eta Gamma)^K)."""
+    return x.accuracy_share / (4 * growth(x, factor) ** x.steps)
+
+
+def accurate(factor: int) -> dict[str, Margin]:
+    """The hypothesis of Lemmas A.17 to A.20 on epsilon."""
+    return {f"epsilon < 1 / (4 (1 + {factor} eta Gamma)^K)": _SHARE_BELOW_ONE}
+
+
 def small_rate(x: claims.Instance) -> Float[Array, ""]:
     """Margin of Assumption A.8: 1 - 4 eta (lam + 2) Gamma, which is 1 - share without rounding."""
     return 1 - x.rate_share
@@ -91,6 +110,26 @@ def learned(x: claims.Instance, spectrum: Float[Array, " d"]) -> Float[Array, " 
     return jnp.where(jnp.arange(x.d) < x.n, spectrum, 0)
 
 
+def weighted(major: Callable, minor: Callable) -> Callable:
+    """The prediction (major + lam minor) / (1 + lam) of two spectra."""
+
+    def predict(x: claims.Instance) -> Float[Array, " d"]:
+        lam = pull_back(x)
+        return (major(x) + lam * minor(x)) / (1 + lam)
+
+    return predict
+
+
+def ideal_features(x: claims.Instance) -> Float[Array, " d"]:
+    """The features of the ideal start: the first n of pre-training."""
+    return learned(x, pre_spectrum(x))
+
+
+def is_learned(r: claims.Run) -> Float[Array, " d"]:
+    """Nonnegative for the first n features."""
+    return r.x.n - 1 - jnp.arange(r.x.d)
+
+
 def assembled(x: claims.Instance, spectrum: Float[Array, " d"]) -> Float[Array, "d d"]:
     """U diag(spectrum) V^T."""
     return dot(x.U * spectrum, x.V.T)
@@ -101,9 +140,14 @@ def factors(x: claims.Instance, modes: Float[Array, " d"]) -> Factors:
     return x.U * modes, modes[:, None] * x.V.T
 
 
+def ideal_modes(x: claims.Instance) -> Float[Array, " d"]:
+    """The roots of the features of the ideal start."""
+    return jnp.sqrt(ideal_features(x))
+
+
 def ideal_start(x: claims.Instance) -> Factors:
     """Eqs. 7 and 8: the first n features are learned, the others exactly zero."""
-    return factors(x, jnp.sqrt(learned(x, pre_spectrum(x))))
+    return factors(x, ideal_modes(x))
 
 
 def real_modes(x: claims.Instance) -> Float[Array, " d"]:

@@ -4,6 +4,7 @@ Half of the states share the singular vectors of the two maps, which is where th
 tightest; the others have vectors of their own.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -11,9 +12,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.claims.hypotheses import Margin
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
+from theorysim.theorems.overtraining._runs import eq_11_as_printed as eq_11_as_printed
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 # What Lemmas A.16 and A.18 assume of the learning rate.
@@ -72,6 +75,31 @@ def both_well_conditioned(x: claims.Instance) -> Float[Array, ""]:
     """The smaller of the margins of the two states."""
     here, there = two_states(x)
     return jnp.minimum(well_conditioned(x, here), well_conditioned(x, there))
+
+
+# What Lemmas A.16 and A.18 assume of the states.
+CONDITIONED: dict[str, Margin] = {"well conditioned": both_well_conditioned}
+
+
+def grows_by(
+    constant: Callable, apart: Callable = lambda r: ft.furthest(*r.sim)
+) -> tuple[claims.Claim, ...]:
+    """The step takes two states apart by at most a factor 1 + constant eta Gamma."""
+
+    def bound(r: claims.Run) -> Array:
+        return ft.growth(r.x, constant(r.x)) * ft.furthest(*two_states(r.x))
+
+    return (claims.at_most("C1: growth of the distance", apart, bound),)
+
+
+def without_pull_back(name: str, lemma: str, hypotheses: dict[str, Margin]) -> claims.Reading:
+    """The lemma as printed, for lam = 0 only."""
+    return claims.Reading(
+        name,
+        claims.Finding(f"{lemma} restricted to lam = 0, where it holds"),
+        hypotheses={**hypotheses, "lam = 0": lambda x: -ft.pull_back(x)},
+        note="without a pull-back nothing is lost",
+    )
 
 
 def direction(x: claims.Instance) -> Float[Array, "d d"]:

@@ -6,6 +6,7 @@ both factors. Spectra carry an overall scale, because printed bounds compare qua
 differently; the variance is measured in units of that scale over d.
 """
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -32,6 +33,15 @@ def perturbation_space(**parts: claims.Size | claims.Field) -> claims.Space:
         "n": claims.Integer(1, "d"),
     }
     return claims.Space(**{**shared, **parts})
+
+
+def flow_space() -> claims.Space:
+    """Instances whose stages the flow from e^-tau in every mode passes."""
+    return perturbation_space(
+        d=claims.Size(3, low=2, high=6),
+        pre=claims.Spectrum("d", 1, 10, gap=1.5),
+        tau=claims.Real(5, 40),
+    )
 
 
 def variance(x: claims.Instance) -> Float[Array, ""]:
@@ -70,6 +80,22 @@ def perturbed_loss_rise(x: claims.Instance, start: Factors, move: Factors) -> Fl
     twice_error = dot(*start) + dot(*end) - 2 * target(x)
     norms = sum(jnp.sum(m * (s + e)) for s, m, e in zip(start, move, end))
     return jnp.sum(product_move * twice_error) + x.d * variance(x) * norms
+
+
+def gains(x: claims.Instance, states: Factors, moves: Factors) -> Float[Array, " states"]:
+    """What L~ gains by moves from states that are stacked along the leading axis."""
+    return jax.vmap(lambda state, move: perturbed_loss_rise(x, state, move))(states, moves)
+
+
+def rises(x: claims.Instance, states: Factors) -> Float[Array, " states-1"]:
+    """Increments of L~ along stacked states."""
+    before = jax.tree.map(lambda w: w[:-1], states)
+    return gains(x, before, jax.tree.map(lambda w: jnp.diff(w, axis=0), states))
+
+
+def ideal_states(x: claims.Instance) -> Factors:
+    """The ideal factors at n = 1, ..., d, stacked."""
+    return jax.vmap(lambda n: at_stage(x, n))(jnp.arange(1, x.d + 1))
 
 
 def move_by(start: Factors, move: Factors) -> Factors:

@@ -11,8 +11,10 @@ from jaxtyping import Array
 
 from theorysim import claims
 from theorysim.claims.hypotheses import Margin
+from theorysim.claims.reading import Simulate
 from theorysim.numerics.products import dot
 from theorysim.systems import batch_covariance
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining._stages import (
     Modes,
@@ -32,6 +34,19 @@ FIELDS: dict[str, claims.Size | claims.Field] = {
 }
 
 HYPOTHESES: dict[str, Margin] = {"full learning rate": lambda x: x.slowness - 1}
+
+
+def reading(name: str, theorem: str, sizes: a_21.Sizes, simulate: Simulate) -> claims.Reading:
+    """A theorem at these sizes; the requirements are those of the sizes of Assumption A.21."""
+    return claims.Reading(
+        name,
+        claims.Finding(f"{theorem} with batches, steps and starts from practice"),
+        simulate=simulate,
+        assumes=(),
+        hypotheses=HYPOTHESES,
+        requirements=sizes.assumption().requirements,
+        note=NOTE,
+    )
 
 
 def factors(x: claims.Instance, lam: Number, key: Array) -> Pair:

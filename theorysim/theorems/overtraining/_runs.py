@@ -4,6 +4,7 @@ Appendix A.1 of Springer et al. (2025), on the instances of `_finetuning`.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,9 +17,12 @@ from theorysim.theorems.overtraining._finetuning import (
     Factors,
     assembled,
     ft_spectrum,
+    ideal_features,
+    ideal_start,
     learning_rate,
     op_norm,
     pull_back,
+    rotated,
 )
 
 
@@ -76,6 +80,23 @@ def fine_tune_on(
     return fine_tune(x, start, anchor, covariances.shape[0], covariances)
 
 
+def rotated_start(x: claims.Instance) -> two_layer_linear.Factors:
+    """The ideal start, rotated."""
+    return two_layer_linear.Factors(*ideal_start(rotated(x)))
+
+
+def rotated_run(
+    x: claims.Instance, start: two_layer_linear.Factors, steps: Any
+) -> two_layer_linear.Factors:
+    """Both factors of the ideal infinite-batch run after more steps, rotated: diagonal matrices.
+
+    The number of steps may be traced.
+    """
+    anchor = jnp.diag(ideal_features(x))
+    settings = two_layer_linear.FineTuning(jnp.diag(ft_spectrum(x)), anchor, pull_back(x))
+    return two_layer_linear.fine_tune_to(start, settings, learning_rate(x), steps)
+
+
 def printed_step(
     x: claims.Instance,
     weights: Factors,
@@ -107,6 +128,13 @@ def run_printed(
 
     _, path = jax.lax.scan(step, start, covariances)
     return jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), start, path)
+
+
+def eq_11_as_printed(name: str, lemma: str, simulate: Callable, **parts: Any) -> claims.Reading:
+    """The reading of a lemma whose steps are those of `printed_step`, which `simulate` takes."""
+    place = f"{lemma} for Eqs. 10 and 11"
+    source = claims.Printed(place, "W_1^T Sigma_k (theta - A^ft) in Eq. 11")
+    return claims.Reading(name, source, simulate=simulate, **parts)
 
 
 def directions(key: Array, d: int, count: int) -> Float[Array, "count d d"]:

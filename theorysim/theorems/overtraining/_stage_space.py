@@ -5,13 +5,16 @@ conditions compare quantities that scale differently; the learning rate, the acc
 shares of what is allowed.
 """
 
+from collections.abc import Callable
+
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.systems import linear_modes
 from theorysim.theorems.overtraining._finetuning import gamma as gamma
 from theorysim.theorems.overtraining._finetuning import pre_spectrum as pre_spectrum
-from theorysim.theorems.overtraining._stages import Number
+from theorysim.theorems.overtraining._stages import Modes, Number
 
 
 def stage_space(**parts: claims.Size | claims.Field) -> claims.Space:
@@ -50,9 +53,26 @@ def pull_back(x: claims.Instance) -> Number:
     return x.lam_share * x.lam_0
 
 
+def weighted(x: claims.Instance, target: Callable, anchor: Callable) -> Float[Array, " d"]:
+    """(target + lam anchor) / (1 + lam) of two spectra, where fine-tuning ends."""
+    lam = pull_back(x)
+    return (target(x) + lam * anchor(x)) / (1 + lam)
+
+
 def learning_rate(x: claims.Instance) -> Number:
     """eta, below 1 / (4 (lam_0 + 2) Gamma)."""
     return x.rate_share * x.slowness / (4 * (x.lam_0 + 2) * gamma(x))
+
+
+def settings(x: claims.Instance) -> tuple[Array, Array, Array]:
+    """The target of fine-tuning, lam and eta."""
+    return ft_spectrum(x), pull_back(x), learning_rate(x)
+
+
+def tuning(x: claims.Instance, real: Modes) -> linear_modes.Tuning:
+    """Fine-tuning, pulled back to real starts."""
+    target, lam, rate = settings(x)
+    return linear_modes.Tuning(target, real**2, lam, rate)
 
 
 def smallest_feature(x: claims.Instance) -> Number:

@@ -152,6 +152,19 @@ def loss_change(
     return jnp.sum((theta - before) * middle, axis=(-2, -1))
 
 
+def diagonal_pair(modes: Float[Array, "*lead d"]) -> Pair:
+    """Equal diagonal factors of modes."""
+    factor = modes[..., None] * jnp.eye(modes.shape[-1])
+    return factor, factor
+
+
+def learned_stages(
+    matrices: Float[Array, "*lead stages d d"],
+) -> Float[Array, "*lead stages-1 d d"]:
+    """Those of the stages n >= 1."""
+    return matrices[..., 1:, :, :]
+
+
 def diagonal(modes: Modes) -> Products:
     """The products theta^n of diagonal factors."""
     return jax.vmap(jnp.diag)(modes**2)

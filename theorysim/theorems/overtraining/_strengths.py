@@ -14,8 +14,8 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.systems.ideal_stages import stages_of
 from theorysim.systems.linear_modes import Tuning, limit
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 from theorysim.theorems.overtraining._stages import Number, diagonal, loss_against
 
 FIELDS: dict[str, claims.Field] = {
@@ -31,12 +31,17 @@ def strengths(x: claims.Instance) -> Float[Array, " strengths"]:
     return jnp.stack([0 * largest, x.lam_ratio * largest, largest])
 
 
+def moved(second: Number, first: Number) -> Number:
+    """1 / (1 + lam_2)^2 - 1 / (1 + lam_1)^2."""
+    return 1 / (1 + second) ** 2 - 1 / (1 + first) ** 2
+
+
 def pair_bound(x: claims.Instance) -> Number:
     """What epsilon must stay below in part 2 of Theorem A.25."""
     _, second, first = strengths(x)
-    moved = 1 / (1 + second) ** 2 - 1 / (1 + first) ** 2
+    apart = moved(second, first)
     pulled = (first / (1 + first)) ** 2 - (second / (1 + second)) ** 2
-    return stage.smallest_gap(x) * jnp.minimum(moved, pulled) / (4000 * x.d * stage.gamma(x) ** 2)
+    return stage.smallest_gap(x) * jnp.minimum(apart, pulled) / (4000 * x.d * stage.gamma(x) ** 2)
 
 
 def both_bounds(x: claims.Instance) -> Number:
@@ -100,6 +105,11 @@ def limits(swapped: bool = False) -> Callable:
         )
 
     return predict
+
+
+def rise(r: claims.Run, which: int) -> Float[Array, " d"]:
+    """The increments at the strength of that index: lam = 0, lam_2, lam_1."""
+    return increments(r)[which]
 
 
 def increments(r: claims.Run) -> Float[Array, "strengths d"]:

@@ -12,12 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
-from theorysim.theorems.overtraining._finetuning import (
-    fine_tuning_space,
-    gamma,
-    learning_rate,
-    smallest_learned,
-)
+from theorysim.theorems.overtraining import _finetuning as ft
 
 FIELDS: dict[str, claims.Size | claims.Field] = {
     "strength": claims.Real(0.01, 10, log=True),
@@ -29,19 +24,19 @@ FIELDS: dict[str, claims.Size | claims.Field] = {
 
 def accuracy(x: claims.Instance) -> Float[Array, ""]:
     """epsilon."""
-    return x.accuracy * gamma(x)
+    return x.accuracy * ft.gamma(x)
 
 
 def logarithm(x: claims.Instance) -> Float[Array, ""]:
     """log(100 Gamma / epsilon)."""
-    return jnp.log(100 * gamma(x) / accuracy(x))
+    return jnp.log(100 * ft.gamma(x) / accuracy(x))
 
 
 def steps_for(logarithm: Callable[[claims.Instance], Any], rate: float) -> Callable:
     """The least number of steps K >= logarithm / (rate eta min), and some more."""
 
     def steps(x: claims.Instance):
-        slowest = rate * learning_rate(x) * smallest_learned(x)
+        slowest = rate * ft.learning_rate(x) * ft.smallest_learned(x)
         least = jnp.ceil(jnp.max(logarithm(x)) / slowest)
         return jnp.maximum(least, 0).astype(int) + x.more_steps
 
@@ -53,7 +48,7 @@ STEPS = steps_for(logarithm, 1.0)
 
 def _enough(x: claims.Instance):
     """Margin: K eta min >= log(100 Gamma / epsilon)."""
-    return STEPS(x) * learning_rate(x) * smallest_learned(x) - logarithm(x)
+    return STEPS(x) * ft.learning_rate(x) * ft.smallest_learned(x) - logarithm(x)
 
 
 ASSUMPTION = claims.Assumption(
@@ -66,13 +61,10 @@ ASSUMPTION = claims.Assumption(
 )
 
 theorem = claims.Theorem(
-    space=fine_tuning_space(**FIELDS),
+    space=ft.fine_tuning_space(**FIELDS),
     simulate=lambda x, key: (),
     source=ASSUMPTION.source,
     note="the logarithm compares a feature with a number: its unit matters where epsilon has none",
     claims=ASSUMPTION.can_be_met(),
-    survivors={
-        claim.name: "a witness either exists or not: draws cannot refute existence"
-        for claim in ASSUMPTION.can_be_met()
-    },
+    survivors=claims.unrefutable(ASSUMPTION.can_be_met()),
 )

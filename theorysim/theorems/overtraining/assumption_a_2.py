@@ -2,8 +2,8 @@
 
 Assumption A.2 of Springer et al. (2025): exp(-C tau), the largest distance of the factors at a
 stage time from the ideal ones (Theorem A.1), is at most a minimum of three terms. The proof of
-Lemma A.6 takes pre_1 for the norms of the ideal factors, which are of the order of sqrt(pre_1);
-repaired, it needs another bound. Here the stages are those of the flow from e^-tau in every mode.
+Lemma A.6 takes pre_1 for the norms of the ideal factors, which are at most sqrt(d pre_1)
+(Frobenius) and sqrt(pre_1) (operator); repaired, it needs another bound.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.theorems.overtraining._finetuning import pre_spectrum
-from theorysim.theorems.overtraining._perturbation import perturbation_space, variance
+from theorysim.theorems.overtraining._perturbation import flow_space, variance
 from theorysim.theorems.overtraining._stages import log_start_distance
 
 
@@ -25,11 +25,7 @@ def printed_radius(x: claims.Instance) -> Float[Array, ""]:
 
 
 def corrected_radius(x: claims.Instance) -> Float[Array, ""]:
-    """The largest exp(-C tau) for which the proof of Lemma A.6, repaired, gives its bound.
-
-    The proof takes pre_1 for the norms of the ideal factors, which are at most sqrt(d pre_1)
-    (Frobenius) and sqrt(pre_1) (operator).
-    """
+    """The largest exp(-C tau) for which the proof of Lemma A.6, repaired, gives its bound."""
     pre = pre_spectrum(x)
     mixed = 5 * pre[0] + 2 * x.d * variance(x)
     return pre[-1] ** 2 / (6 * jnp.sqrt(x.d * pre[0]) * mixed)
@@ -54,27 +50,22 @@ CORRECTED = claims.Assumption(
     {"corrected Assumption A.2": _close(corrected_radius)},
 )
 
+PRINTED, REPAIRED = AS_PRINTED.can_be_met(), CORRECTED.can_be_met()
+
 theorem = claims.Theorem(
-    space=perturbation_space(
-        d=claims.Size(3, low=2, high=6),
-        pre=claims.Spectrum("d", 1, 10, gap=1.5),
-        tau=claims.Real(5, 40),
-    ),
+    space=flow_space(),
     simulate=lambda x, key: (),
-    claims=AS_PRINTED.can_be_met(),
+    claims=PRINTED,
     source=AS_PRINTED.source,
     note="the three terms have different units, and Lemma A.6 fails under the assumption",
     readings=(
         claims.Reading(
             "corrected",
             CORRECTED.source,
-            claims=CORRECTED.can_be_met(),
+            claims=REPAIRED,
             primary=True,
             note="what the repaired proof of Lemma A.6 needs",
         ),
     ),
-    survivors={
-        claim.name: "a witness either exists or not: draws cannot refute existence"
-        for claim in (*AS_PRINTED.can_be_met(), *CORRECTED.can_be_met())
-    },
+    survivors=claims.unrefutable((*PRINTED, *REPAIRED)),
 )

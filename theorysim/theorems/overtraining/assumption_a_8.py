@@ -18,8 +18,5 @@ theorem = claims.Theorem(
     simulate=lambda x, key: (),
     source=ASSUMPTION.source,
     claims=ASSUMPTION.can_be_met(),
-    survivors={
-        claim.name: "a witness either exists or not: draws cannot refute existence"
-        for claim in ASSUMPTION.can_be_met()
-    },
+    survivors=claims.unrefutable(ASSUMPTION.can_be_met()),
 )

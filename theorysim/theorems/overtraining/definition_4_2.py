@@ -11,46 +11,40 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.systems.ideal_stages import inflection_point, last_descent
-from theorysim.theorems.overtraining._finetuning import (
-    factors,
-    fine_tuning_space,
-    ft_spectrum,
-    learning_rate,
-    pre_spectrum,
-    pull_back,
-)
+from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining import _stages as stages
 from theorysim.theorems.overtraining._perturbation import perturbed_loss
-from theorysim.theorems.overtraining._stages import fine_tuned, ideal_modes, loss_against
 
 
 def _simulate_noise(x: claims.Instance, key):
-    modes = ideal_modes(pre_spectrum(x))[1:]
-    return jax.vmap(lambda w: perturbed_loss(x, factors(x, w)))(modes)
+    modes = stages.ideal_modes(ft.pre_spectrum(x))[1:]
+    return jax.vmap(lambda w: perturbed_loss(x, ft.factors(x, w)))(modes)
 
 
 def _simulate_fine_tuning(x: claims.Instance, key):
-    modes = ideal_modes(pre_spectrum(x))[1:]
-    theta = fine_tuned(ft_spectrum(x), modes, pull_back(x), learning_rate(x), x.steps)
-    return loss_against(theta, pre_spectrum(x))
+    modes = stages.ideal_modes(ft.pre_spectrum(x))[1:]
+    target, settings = ft.ft_spectrum(x), (ft.pull_back(x), ft.learning_rate(x), x.steps)
+    theta = stages.fine_tuned(target, modes, *settings)
+    return stages.loss_against(theta, ft.pre_spectrum(x))
 
 
 def _last_rise(increments):
     """The largest r with L(r) < L(r + 1), counted from 0."""
-    stages = jnp.arange(increments.shape[-1])
-    return jnp.max(jnp.where(increments > 0, stages, 0), axis=-1)
-
-
-def _point(definition):
-    """The stage, counted from 1, at which a definition puts the inflection point."""
-    return lambda r: definition(jnp.diff(r.sim)) + 1
+    count = jnp.arange(increments.shape[-1])
+    return jnp.max(jnp.where(increments > 0, count, 0), axis=-1)
 
 
 def _agree(definition):
-    return (claims.equal("the same point", _point(definition), _point(last_descent)),)
+    """The stage, counted from 1, at which a definition puts the inflection point."""
+
+    def point(of):
+        return lambda r: of(jnp.diff(r.sim)) + 1
+
+    return (claims.equal("the same point", point(definition), point(last_descent)),)
 
 
 theorem = claims.Theorem(
-    space=fine_tuning_space(
+    space=ft.fine_tuning_space(
         steps=claims.Size(200, high=20_000), noise=claims.Real(0.1, 100, log=True)
     ),
     simulate=_simulate_fine_tuning,

@@ -13,12 +13,8 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.products import dot
-from theorysim.theorems.overtraining._finetuning import ideal_start, learned, pre_spectrum
-from theorysim.theorems.overtraining._perturbation import (
-    perturbation_space,
-    sampled_perturbed_loss,
-    variance,
-)
+from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining import _perturbation as noise
 
 DRAWS = 128  # per key
 
@@ -32,25 +28,16 @@ class Means(NamedTuple):
     alpha_beta: Float[Array, ""]
 
 
-class Terms(NamedTuple):
-    """Terms of the two displays, and the share of the noise in the layers."""
-
-    loss: Float[Array, ""]
-    linear: Float[Array, ""]
-    quartic: Float[Array, ""]
-    share: float
-
-
 def _mean_square(matrices: jax.Array):
     return jnp.mean(jnp.sum(matrices**2, axis=(-2, -1)))
 
 
 def simulate(x: claims.Instance, key):
     normal = jax.random.normal(key, (2, DRAWS, x.d, x.d))
-    alpha, beta = jnp.sqrt(variance(x)) * normal
-    modes = jnp.sqrt(learned(x, pre_spectrum(x)))
+    alpha, beta = jnp.sqrt(noise.variance(x)) * normal
+    modes = ft.ideal_modes(x)
     return Means(
-        perturbed=jnp.mean(sampled_perturbed_loss(x, ideal_start(x), alpha, beta)),
+        perturbed=jnp.mean(noise.sampled_perturbed_loss(x, ft.ideal_start(x), alpha, beta)),
         alpha_d=_mean_square(alpha * modes),
         d_beta=_mean_square(modes[:, None] * beta),
         alpha_beta=_mean_square(dot(alpha, beta)),
@@ -58,16 +45,13 @@ def simulate(x: claims.Instance, key):
 
 
 def _predict(share: float):
-    """The terms of the two displays; a `share` of the noise in the layers."""
+    """L(n), 2 d gamma^2 |D|_F^2 and d^3 gamma^4 with a `share` of the noise, and that share."""
 
     def predict(x: claims.Instance):
-        pre = pre_spectrum(x)
-        return Terms(
-            loss=jnp.sum((learned(x, pre) - pre) ** 2),
-            linear=share * 2 * x.d * variance(x) * jnp.sum(learned(x, pre)),
-            quartic=share * x.d**3 * variance(x) ** 2,
-            share=share,
-        )
+        pre = ft.pre_spectrum(x)
+        loss = jnp.sum((ft.learned(x, pre) - pre) ** 2)
+        linear = share * 2 * x.d * noise.variance(x) * jnp.sum(ft.learned(x, pre))
+        return loss, linear, share * x.d**3 * noise.variance(x) ** 2, share
 
     return predict
 
@@ -81,16 +65,18 @@ def _quartic(r: claims.Run):
 
 
 def _split(r: claims.Run):
+    loss, _, _, share = r.theory
     layers = r.mean(r.sim.alpha_d) + r.mean(r.sim.d_beta)
-    return r.theory.loss + r.theory.share * layers + _quartic(r)
+    return loss + share * layers + _quartic(r)
 
 
 def _summed(r: claims.Run):
-    return r.theory.loss + r.theory.linear + _quartic(r)
+    loss, linear, *_ = r.theory
+    return loss + linear + _quartic(r)
 
 
 theorem = claims.Theorem(
-    space=perturbation_space(scale=claims.Real(1e-8, 1e2, log=True)),
+    space=noise.perturbation_space(scale=claims.Real(1e-8, 1e2, log=True)),
     simulate=simulate,
     predict=_predict(1.0),
     source=claims.Printed(
@@ -101,7 +87,7 @@ theorem = claims.Theorem(
     claims=(
         claims.equal("Eq. 15", _perturbed, _split),
         claims.equal("after Lemma A.5", _perturbed, _summed),
-        claims.equal("E |alpha beta|^2", _quartic, lambda r: r.theory.quartic),
+        claims.equal("E |alpha beta|^2", _quartic, lambda r: r.theory[2]),
     ),
     mutants=(claims.Mutant("one of the two layers is disturbed", predict=_predict(0.5)),),
 )

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.numerics.descent import iterate
 from theorysim.numerics.products import dot
+from theorysim.theorems.overtraining._batch_sizes import sample_covariances
 from theorysim.theorems.overtraining._finetuning import Factors, fine_tuning_space, ideal_start
 from theorysim.theorems.overtraining._runs import fine_tune, fine_tune_on, printed_step, run_printed
-from theorysim.theorems.overtraining.assumption_a_13 import sample_covariances
 
 BATCH_SIZES = (64, 512, 4096, 32768)
 
@@ -61,6 +61,14 @@ def _predict(rate_factor: float):
     return predict
 
 
+def _is_descent(name: str, factor: int):
+    return claims.equal(
+        f"{name} is descent on the population's loss",
+        lambda r: r.sim.population[factor],
+        lambda r: r.theory[factor],
+    )
+
+
 def _deviation(run: Factors, r: claims.Run):
     """The distance to the infinite batch, in norm over both factors and all steps."""
     squares = [(s - t) ** 2 for s, t in zip(run, r.theory)]
@@ -89,16 +97,8 @@ theorem = claims.Theorem(
     ),
     keys=4,
     claims=(
-        claims.equal(
-            "W_1 (Eq. 16) is descent on the population's loss",
-            lambda r: r.sim.population[0],
-            lambda r: r.theory[0],
-        ),
-        claims.equal(
-            "W_2 (Eq. 17) is descent on the population's loss",
-            lambda r: r.sim.population[1],
-            lambda r: r.theory[1],
-        ),
+        _is_descent("W_1 (Eq. 16)", 0),
+        _is_descent("W_2 (Eq. 17)", 1),
         _approaches("descent on batches tends to it", lambda runs: runs.batches),
         _approaches("the printed rule tends to it", lambda runs: runs.printed),
     ),

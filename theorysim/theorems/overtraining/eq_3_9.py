@@ -6,53 +6,40 @@ covariance of the batch B; on average |theta - A^ft|_F^2 + lam |theta - theta^n(
 the main text prints this population form at once.
 """
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
-from theorysim.theorems.overtraining._batch import (
-    anchor,
-    batch_loss,
-    batch_space,
-    covariance,
-    weights,
-)
+from theorysim.theorems.overtraining import _batch as batch
 from theorysim.theorems.overtraining._runs import fine_tuning_loss
 
 BATCHES = 16  # per key
 
 
-class Losses(NamedTuple):
-    """The loss of every batch, as a mean over its inputs and as a trace."""
-
-    batch: Float[Array, " batches"]
-    trace: Float[Array, " batches"]
-
-
 def _simulate(lost_inputs: int):
-    """The losses; the covariance divides by the number of inputs less `lost_inputs`."""
+    """The loss of every batch, as a mean over its inputs and as a trace.
 
-    def simulate(x: claims.Instance, key) -> Losses:
+    The covariance divides by the number of inputs less `lost_inputs`.
+    """
+
+    def simulate(x: claims.Instance, key):
         inputs = jax.random.normal(key, (BATCHES, x.batch, x.d))
-        trace_form = fine_tuning_loss(x, anchor(x))
+        trace_form = fine_tuning_loss(x, batch.anchor(x))
         share = x.batch / (x.batch - lost_inputs)
-        return Losses(
-            batch=jax.vmap(lambda batch: batch_loss(x, weights(x), batch))(inputs),
-            trace=jax.vmap(lambda batch: trace_form(weights(x), share * covariance(batch)))(inputs),
+        return (
+            jax.vmap(lambda b: batch.batch_loss(x, batch.weights(x), b))(inputs),
+            jax.vmap(lambda b: trace_form(batch.weights(x), share * batch.covariance(b)))(inputs),
         )
 
     return simulate
 
 
 def predict(x: claims.Instance):
-    return fine_tuning_loss(x, anchor(x))(weights(x))
+    return fine_tuning_loss(x, batch.anchor(x))(batch.weights(x))
 
 
 theorem = claims.Theorem(
-    space=batch_space(),
+    space=batch.batch_space(),
     simulate=_simulate(lost_inputs=0),
     predict=predict,
     keys=128,
@@ -61,10 +48,10 @@ theorem = claims.Theorem(
         "L_ft(theta; B_k) = Tr((theta - A^ft)^T (theta - A^ft) Sigma_k) + lam |theta - theta(0)|^2",
     ),
     claims=(
-        claims.equal("a batch has the trace form", lambda r: r.sim.batch, lambda r: r.sim.trace),
+        claims.equal("a batch has the trace form", lambda r: r.sim[0], lambda r: r.sim[1]),
         claims.equal(
             "the average batch has the population's loss",
-            lambda r: r.mean(jnp.mean(r.sim.batch, axis=1)),
+            lambda r: r.mean(jnp.mean(r.sim[0], axis=1)),
             lambda r: r.theory,
         ),
     ),

@@ -5,57 +5,24 @@ Lemma A.11 of Springer et al. (2025): under Assumptions A.8 and A.10 the feature
 (pre_i + lam ft_i) / (1 + lam), where the minimiser of the loss has the two spectra swapped.
 """
 
-from collections.abc import Callable
-
 import jax.numpy as jnp
 
 from theorysim import claims
-from theorysim.systems.two_layer_linear import Factors, FineTuning, fine_tune_to
 from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining import assumption_a_8, assumption_a_10
 
 
-def run_for(x: claims.Instance, start: Factors, steps) -> Factors:
-    """Both factors of the ideal infinite-batch run after more steps, rotated: diagonal matrices."""
-    anchor = jnp.diag(ft.learned(x, ft.pre_spectrum(x)))
-    tuning = FineTuning(jnp.diag(ft.ft_spectrum(x)), anchor, ft.pull_back(x))
-    return fine_tune_to(start, tuning, ft.learning_rate(x), steps)
-
-
-def start(x: claims.Instance) -> Factors:
-    """The ideal start, rotated."""
-    return Factors(*ft.ideal_start(ft.rotated(x)))
-
-
 def simulate(x: claims.Instance, key):
-    first, second = run_for(x, start(x), assumption_a_10.STEPS(x))
+    first, second = runs.rotated_run(x, runs.rotated_start(x), assumption_a_10.STEPS(x))
     return jnp.diag(first) * jnp.diag(second)
-
-
-def weighted(major: Callable, minor: Callable) -> Callable:
-    """(major + lam minor) / (1 + lam)."""
-
-    def predict(x: claims.Instance):
-        lam = ft.pull_back(x)
-        return (major(x) + lam * minor(x)) / (1 + lam)
-
-    return predict
-
-
-AS_PRINTED = weighted(ft.pre_spectrum, ft.ft_spectrum)
-MINIMISER = weighted(ft.ft_spectrum, ft.pre_spectrum)
-
-
-def is_learned(r):
-    """Nonnegative for the first n features."""
-    return r.x.n - 1 - jnp.arange(r.x.d)
 
 
 theorem = claims.Theorem(
     space=ft.fine_tuning_space(**assumption_a_10.FIELDS),
     assumes=(assumption_a_8.ASSUMPTION, assumption_a_10.ASSUMPTION),
     simulate=simulate,
-    predict=AS_PRINTED,
+    predict=ft.weighted(ft.pre_spectrum, ft.ft_spectrum),
     source=claims.Printed(
         "Lemma A.11", "|(U^T theta(K) V)_ii - (pre_i + lam ft_i) / (1 + lam)| <= epsilon, i <= n"
     ),
@@ -65,20 +32,20 @@ theorem = claims.Theorem(
             "C1: within epsilon of the limit",
             lambda r: jnp.abs(r.sim - r.theory),
             lambda r: assumption_a_10.accuracy(r.x),
-            where=is_learned,
+            where=ft.is_learned,
         ),
     ),
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("the limit is (ft_i + lam pre_i) / (1 + lam)"),
-            predict=MINIMISER,
-            primary=True,
+        claims.corrected(
+            "the limit is (ft_i + lam pre_i) / (1 + lam)",
+            predict=ft.weighted(ft.ft_spectrum, ft.pre_spectrum),
             note="the limit is the minimiser of the regularised loss",
         ),
     ),
     mutants=(
         claims.Mutant("the limit forgets pre-training", predict=ft.ft_spectrum),
-        claims.Mutant("the two spectra swapped", predict=AS_PRINTED),
+        claims.Mutant(
+            "the two spectra swapped", predict=ft.weighted(ft.pre_spectrum, ft.ft_spectrum)
+        ),
     ),
 )

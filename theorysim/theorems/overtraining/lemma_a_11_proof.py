@@ -6,35 +6,26 @@ depends on the unit of the features.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
-from theorysim.theorems.overtraining import lemma_a_11 as statement
+from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
-from theorysim.theorems.overtraining.assumption_a_10 import accuracy, logarithm, steps_for
-
-
-class Entries(NamedTuple):
-    """Diagonals of W_1 and of U^T W_1 after `more_steps` (early) and after all steps (late)."""
-
-    given: Float[Array, "2 d"]
-    rotated: Float[Array, "2 d"]
+from theorysim.theorems.overtraining.assumption_a_10 import FIELDS, accuracy, logarithm, steps_for
 
 
 def _simulate(steps: Callable) -> Callable:
-    def simulate(x: claims.Instance, key) -> Entries:
-        early = statement.run_for(x, statement.start(x), x.more_steps)
-        late = statement.run_for(x, early, steps(x) - x.more_steps)
+    """Diagonals of W_1 and of U^T W_1, each after `more_steps` (early) and after all (late)."""
+
+    def simulate(x: claims.Instance, key):
+        early = runs.rotated_run(x, runs.rotated_start(x), x.more_steps)
+        late = runs.rotated_run(x, early, steps(x) - x.more_steps)
         firsts = early.first, late.first
-        return Entries(
-            given=jnp.stack([jnp.diag(dot(x.U, first)) for first in firsts]),
-            rotated=jnp.stack([jnp.diag(first) for first in firsts]),
-        )
+        given = jnp.stack([jnp.diag(dot(x.U, first)) for first in firsts])
+        return given, jnp.stack([jnp.diag(first) for first in firsts])
 
     return simulate
 
@@ -59,25 +50,24 @@ def _displays(entries: Callable, root: Callable, speed: float = 2, share: float 
     def radius(r):
         return share * accuracy(r.x) / jnp.sqrt(ft.gamma(r.x))
 
-    learned = statement.is_learned
     return (
-        claims.at_most("P1: contraction by 1 - 2 eta min", distance(0), bound, where=learned),
+        claims.at_most("P1: contraction by 1 - 2 eta min", distance(0), bound, where=ft.is_learned),
         claims.at_most(
-            "P2: steps for epsilon / (100 sqrt(Gamma))", distance(1), radius, where=learned
+            "P2: steps for epsilon / (100 sqrt(Gamma))", distance(1), radius, where=ft.is_learned
         ),
     )
 
 
 def _of_modes(**slips: float) -> tuple:
-    return _displays(lambda sim: sim.rotated, jnp.sqrt, **slips)
+    return _displays(lambda sim: sim[1], jnp.sqrt, **slips)
 
 
 theorem = claims.Theorem(
-    space=statement.theorem.space,
+    space=ft.fine_tuning_space(**FIELDS),
     assumes=(A_8,),
     simulate=_simulate(steps_for(_printed_logarithm, 2.0)),
-    predict=statement.AS_PRINTED,
-    claims=_displays(lambda sim: sim.given, lambda feature: feature),
+    predict=ft.weighted(ft.pre_spectrum, ft.ft_spectrum),
+    claims=_displays(lambda sim: sim[0], lambda feature: feature),
     source=claims.Printed(
         "proof of Lemma A.11",
         "|W_1(K)_ii - (pre_i + lam ft_i) / (1 + lam)| <= (1 - 2 eta min)^K |pre_i - ...|",
@@ -85,20 +75,19 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="the displays compare entries of W_1, neither rotated nor squared, with features",
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected(
-                "(U^T W_1)_ii, roots of features, K >= log(100 Gamma / eps) / (2 eta min)"
-            ),
-            predict=statement.MINIMISER,
+        claims.corrected(
+            "(U^T W_1)_ii, roots of features, K >= log(100 Gamma / eps) / (2 eta min)",
+            name="proof displays, corrected",
+            predict=ft.weighted(ft.ft_spectrum, ft.pre_spectrum),
             simulate=_simulate(steps_for(logarithm, 2.0)),
             claims=_of_modes(),
-            primary=True,
             note="with this number of steps the displays hold in every unit of the features",
         ),
     ),
     mutants=(
-        claims.Mutant("the two spectra swapped", predict=statement.AS_PRINTED),
+        claims.Mutant(
+            "the two spectra swapped", predict=ft.weighted(ft.pre_spectrum, ft.ft_spectrum)
+        ),
         claims.Mutant("twice as fast, a tenth as far", claims=_of_modes(speed=4, share=0.001)),
     ),
 )

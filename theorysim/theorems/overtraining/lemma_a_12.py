@@ -11,8 +11,8 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.systems.batch_covariance import wishart
+from theorysim.theorems.overtraining._batch_sizes import BATCH_CONSTANT
 from theorysim.theorems.overtraining._finetuning import op_norm
-from theorysim.theorems.overtraining.assumption_a_13 import BATCH_CONSTANT
 
 
 def _requirement(x: claims.Instance):
@@ -23,20 +23,12 @@ def _batch(x: claims.Instance):
     return jnp.ceil(x.batch_ratio * _requirement(x))
 
 
-def simulate(x: claims.Instance, key):
-    return wishart(key, x.d, _batch(x))
-
-
 def predict(x: claims.Instance):
     return jnp.sqrt(_requirement(x) / _batch(x))
 
 
-def _deviation(r):
+def _deviation(r: claims.Run):
     return op_norm(r.sim - jnp.eye(r.x.d))
-
-
-def _quantile(r):
-    return jnp.quantile(_deviation(r), 1 - r.x.failure, axis=0)
 
 
 theorem = claims.Theorem(
@@ -46,7 +38,7 @@ theorem = claims.Theorem(
         batch_ratio=claims.Real(1, 1000, log=True),
     ),
     hypotheses={"m >= d + log(1/delta)": lambda x: _batch(x) - _requirement(x)},
-    simulate=simulate,
+    simulate=lambda x, key: wishart(key, x.d, _batch(x)),
     predict=predict,
     source=claims.Printed(
         "Lemma A.12", "|Sigma_k - I|_op <= C_1 sqrt((d + log(1/delta)) / m), m >= d + log(1/delta)"
@@ -60,7 +52,7 @@ theorem = claims.Theorem(
         ),
         claims.exists_constant(
             "some C_1 is enough",
-            _quantile,
+            lambda r: jnp.quantile(_deviation(r), 1 - r.x.failure, axis=0),
             lambda r: r.theory,
             over={
                 "batch_ratio": (1, 3, 10, 30, 100, 300, 1000),

@@ -11,8 +11,9 @@ from dataclasses import replace
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.theorems.overtraining._batch_sizes import AS_PRINTED, UNION, union_batch
 from theorysim.theorems.overtraining._finetuning import op_norm
-from theorysim.theorems.overtraining.assumption_a_13 import AS_PRINTED, FIELDS, UNION, union_batch
+from theorysim.theorems.overtraining.assumption_a_13 import FIELDS
 
 
 def _linear_batch(d, steps, failure, constant, accuracy):
@@ -34,12 +35,10 @@ theorem = claims.Theorem(
         ),
     ),
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("m >= C_1^2 (d + log(K / delta)) / epsilon^2"),
+        claims.corrected(
+            "m >= C_1^2 (d + log(K / delta)) / epsilon^2",
             assumes=(UNION.assumption(),),
             simulate=lambda x, key: UNION.covariances(x, key),
-            primary=True,
             note="a union bound over the batches of the run",
         ),
     ),

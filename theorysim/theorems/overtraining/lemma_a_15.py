@@ -6,10 +6,9 @@ gradient descent on the batch's loss; Eq. 11 as printed has the covariance on th
 error, and a reading of its own takes it to the letter.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.products import dot
@@ -17,38 +16,27 @@ from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
 
 
-class Displays(NamedTuple):
-    """W_1 after the population's step less W_1 after the batch's, and the product of norms."""
+def _simulate(step: Callable, identity: Callable) -> Callable:
+    """The factors after a step with the population's covariance and after one with the batch's."""
 
-    difference: Float[Array, "d d"]
-    norms: Float[Array, ""]
+    def simulate(x: claims.Instance, key):
+        weights = one.state(x, x.left, x.right)
+        covariance = one.near_identity(x, x.accuracy)
+        return step(x, weights, identity(x)), step(x, weights, covariance)
 
-
-def simulate(x: claims.Instance, key):
-    weights = one.state(x, x.left, x.right)
-    covariance = one.near_identity(x, x.accuracy)
-    return one.descended(x, weights), one.descended(x, weights, covariance)
-
-
-def simulate_printed(x: claims.Instance, key):
-    """Both steps to the letter."""
-    weights = one.state(x, x.left, x.right)
-    covariance = one.near_identity(x, x.accuracy)
-    return one.to_the_letter(x, weights, jnp.eye(x.d)), one.to_the_letter(x, weights, covariance)
+    return simulate
 
 
 def _predict(share: float):
-    """The first two displays of the proof, for W_1."""
+    """The first two displays of the proof: how W_1 differs, and the product of norms."""
 
     def predict(x: claims.Instance):
         first, second = one.state(x, x.left, x.right)
         error = dot(first, second) - ft.assembled(x, ft.ft_spectrum(x))
         deviation = x.accuracy * one.direction(x)
         rate = share * 2 * ft.learning_rate(x)
-        return Displays(
-            difference=rate * dot(error, deviation, second.T),
-            norms=rate * ft.op_norm(error) * x.accuracy * ft.op_norm(second),
-        )
+        difference = rate * dot(error, deviation, second.T)
+        return difference, rate * ft.op_norm(error) * x.accuracy * ft.op_norm(second)
 
     return predict
 
@@ -74,11 +62,10 @@ DISPLAYS = (
     claims.equal(
         "P1: the difference of W_1 is a product",
         lambda r: r.sim[0][0],
-        lambda r: r.sim[1][0] + r.theory.difference,
+        lambda r: r.sim[1][0] + r.theory[0],
     ),
-    claims.at_most("P2: and at most the product of norms", _distance(0), lambda r: r.theory.norms),
+    claims.at_most("P2: and at most the product of norms", _distance(0), lambda r: r.theory[1]),
 )
-
 
 BOTH = ("steps down the gradient", "Eq. 11 as printed")
 
@@ -88,18 +75,14 @@ theorem = claims.Theorem(
         "well conditioned": lambda x: one.well_conditioned(x, one.state(x, x.left, x.right)),
         "the event of Lemma A.14": lambda x: 1 - jnp.max(jnp.abs(x.deviation)),
     },
-    simulate=simulate,
+    simulate=_simulate(one.descended, lambda x: None),
     predict=_predict(1.0),
     claims=(*_within(32), *DISPLAYS),
     source=claims.Printed("Lemma A.15", "|W_j(k+1) - W_j'(k+1)|_op <= 32 eta epsilon Gamma^(3/2)"),
     printed="steps down the gradient",
     readings=(
-        claims.Reading(
-            "Eq. 11 as printed",
-            claims.Printed(
-                "Lemma A.15 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"
-            ),
-            simulate=simulate_printed,
+        one.eq_11_as_printed(
+            "Eq. 11 as printed", "Lemma A.15", _simulate(one.to_the_letter, lambda x: jnp.eye(x.d))
         ),
     ),
     mutants=(

@@ -6,8 +6,6 @@ gradient with the target A = (lam A^pre + A^ft) / (1 + lam), which takes a facto
 lam = 0 the printed factor is still large enough.
 """
 
-from collections.abc import Callable
-
 from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
@@ -17,21 +15,6 @@ def simulate(x: claims.Instance, key):
     return tuple(one.descended(x, weights) for weights in one.two_states(x))
 
 
-def _grows_by(constant: Callable) -> tuple:
-    """The claim with the factor 1 + constant eta Gamma."""
-    return (
-        claims.at_most(
-            "C1: growth of the distance",
-            lambda r: ft.furthest(*r.sim),
-            lambda r: ft.growth(r.x, constant(r.x)) * ft.furthest(*one.two_states(r.x)),
-        ),
-    )
-
-
-def _as_printed(x: claims.Instance):
-    return 16.0
-
-
 def _with_pull_back(x: claims.Instance):
     return 18 * (1 + ft.pull_back(x))
 
@@ -39,32 +22,22 @@ def _with_pull_back(x: claims.Instance):
 theorem = claims.Theorem(
     space=one.two_state_space(),
     assumes=one.ASSUMES,
-    hypotheses={"well conditioned": one.both_well_conditioned},
+    hypotheses=one.CONDITIONED,
     simulate=simulate,
-    claims=_grows_by(_as_printed),
+    claims=one.grows_by(lambda x: 16.0),
     source=claims.Printed("Lemma A.16", "epsilon_{k+1} <= (1 + 16 eta Gamma) epsilon_k"),
     note="the pull-back's factor 1 + lam is lost: for lam > 0 the distance may grow faster",
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected("epsilon_{k+1} <= (1 + 18 (1 + lam) eta Gamma) epsilon_k"),
-            claims=_grows_by(_with_pull_back),
-            primary=True,
+        claims.corrected(
+            "epsilon_{k+1} <= (1 + 18 (1 + lam) eta Gamma) epsilon_k",
+            claims=one.grows_by(_with_pull_back),
             note="without a pull-back the step may grow by 1 + 14 eta Gamma at most",
         ),
-        claims.Reading(
-            "as printed, without pull-back",
-            claims.Finding("Lemma A.16 restricted to lam = 0, where it holds"),
-            hypotheses={
-                "well conditioned": one.both_well_conditioned,
-                "lam = 0": lambda x: -ft.pull_back(x),
-            },
-            note="without a pull-back nothing is lost",
-        ),
+        one.without_pull_back("as printed, without pull-back", "Lemma A.16", one.CONDITIONED),
     ),
     mutants=(
-        claims.Mutant("half the growth", claims=_grows_by(lambda x: _with_pull_back(x) / 2)),
-        claims.Mutant("no growth", claims=_grows_by(lambda x: 0.0)),
+        claims.Mutant("half the growth", claims=one.grows_by(lambda x: _with_pull_back(x) / 2)),
+        claims.Mutant("no growth", claims=one.grows_by(lambda x: 0.0)),
     ),
     instances=256,
 )

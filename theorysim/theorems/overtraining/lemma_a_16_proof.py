@@ -6,10 +6,8 @@ of A^pre.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.products import dot
@@ -18,21 +16,11 @@ from theorysim.theorems.overtraining import _one_step as one
 from theorysim.theorems.overtraining.lemma_a_16 import simulate
 
 
-class Displays(NamedTuple):
-    """W_1 - W_1' after the step, |theta - theta'|_op and |[...]|_op before it."""
-
-    difference: Float[Array, "d d"]
-    products: Float[Array, ""]
-    bracket: Float[Array, ""]
-
-
-def _before(r):
-    """The distance of the two states before the step."""
-    return ft.furthest(*one.two_states(r.x))
-
-
 def _predict(pre: Callable, factor: Callable) -> Callable:
-    """Displays of the proof with a `factor` on the gradient, A^pre or what stands for it."""
+    """Displays of the proof with a `factor` on the gradient, A^pre or what stands for it.
+
+    W_1 - W_1' after the step, |theta - theta'|_op and |[...]|_op before it.
+    """
 
     def predict(x: claims.Instance):
         lam = ft.pull_back(x)
@@ -41,39 +29,36 @@ def _predict(pre: Callable, factor: Callable) -> Callable:
         theta, other = dot(*here), dot(*there)
         bracket = dot(theta - target, here[1].T) - dot(other - target, there[1].T)
         step = 2 * factor(x) * ft.learning_rate(x) * bracket
-        return Displays(
-            difference=here[0] - there[0] - step,
-            products=ft.op_norm(theta - other),
-            bracket=ft.op_norm(bracket),
-        )
+        return here[0] - there[0] - step, ft.op_norm(theta - other), ft.op_norm(bracket)
 
     return predict
 
 
-def _whole(x: claims.Instance):
-    return ft.assembled(x, ft.pre_spectrum(x))
+def _before(r):
+    """The distance of the two states before the step."""
+    return ft.furthest(*one.two_states(r.x))
 
 
 DIFFERENCE = claims.equal(
-    "P1: the difference of W_1", lambda r: r.sim[0][0], lambda r: r.sim[1][0] + r.theory.difference
+    "P1: the difference of W_1", lambda r: r.sim[0][0], lambda r: r.sim[1][0] + r.theory[0]
 )
 PRODUCTS = claims.at_most(
     "P2: |theta - theta'|_op <= 4 sqrt(Gamma) e",
-    lambda r: r.theory.products,
+    lambda r: r.theory[1],
     lambda r: 4 * jnp.sqrt(ft.gamma(r.x)) * _before(r),
 )
 BRACKET = claims.at_most(
     "P3: |[...]|_op <= 16 Gamma e",
-    lambda r: r.theory.bracket,
+    lambda r: r.theory[2],
     lambda r: 16 * ft.gamma(r.x) * _before(r),
 )
 
 theorem = claims.Theorem(
     space=one.two_state_space(),
     assumes=one.ASSUMES,
-    hypotheses={"well conditioned": one.both_well_conditioned},
+    hypotheses=one.CONDITIONED,
     simulate=simulate,
-    predict=_predict(_whole, lambda x: 1.0),
+    predict=_predict(lambda x: ft.assembled(x, ft.pre_spectrum(x)), lambda x: 1.0),
     claims=(DIFFERENCE, PRODUCTS, BRACKET),
     source=claims.Printed(
         "proof of Lemma A.16",
@@ -82,13 +67,10 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="the step with A^target lacks the factor 1 + lam, and pulls to A^pre",
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected(
-                "2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre"
-            ),
+        claims.corrected(
+            "2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre",
+            name="proof displays, corrected",
             predict=_predict(one.anchor, lambda x: 1 + ft.pull_back(x)),
-            primary=True,
             note="with the factor 1 + lam and the anchor the displays are those of the step",
         ),
     ),

@@ -17,23 +17,18 @@ from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 
 def accuracy(x: claims.Instance, numerator: float = 0.25):
-    """epsilon, a share of 1 / (4 (1 + 16 eta Gamma)^K)."""
+    """epsilon, a share of numerator / (1 + 16 eta Gamma)^K."""
     return x.accuracy_share * numerator / ft.growth(x, 16) ** x.steps
 
 
-def _covariances(x: claims.Instance, key, accuracy):
-    """Batches at distance epsilon from I, drawn anew at every step or the same at all."""
-    directions = runs.directions(key, x.d, x.steps)
-    directions = jnp.where(x.persistent > 0, directions[:1], directions)
-    return jnp.eye(x.d) + accuracy * directions
-
-
 def simulation(run: Callable, numerator: float = 0.25) -> Callable:
-    """e_k, k = 0..K, for epsilon a share of numerator / (1 + 16 eta Gamma)^K."""
+    """e_k, k = 0..K; batches at distance epsilon from I are drawn anew or the same at all steps."""
 
     def simulate(x: claims.Instance, key):
-        start, anchor = ft.ideal_start(x), ft.assembled(x, ft.learned(x, ft.pre_spectrum(x)))
-        covariances = _covariances(x, key, accuracy(x, numerator))
+        start, anchor = ft.ideal_start(x), ft.assembled(x, ft.ideal_features(x))
+        epsilon, directions = accuracy(x, numerator), runs.directions(key, x.d, x.steps)
+        directions = jnp.where(x.persistent > 0, directions[:1], directions)
+        covariances = jnp.eye(x.d) + epsilon * directions
         population = runs.fine_tune(x, start, anchor, x.steps)
         return ft.furthest(population, run(x, start, anchor, covariances))
 
@@ -42,7 +37,7 @@ def simulation(run: Callable, numerator: float = 0.25) -> Callable:
 
 def growth(r):
     """(1 + 16 eta Gamma)^k, k = 0..K."""
-    return ft.growth(r.x, 16) ** jnp.arange(r.x.steps + 1)
+    return ft.growth_powers(r.x, 16)
 
 
 def root(r):
@@ -58,11 +53,9 @@ C1 = claims.at_most("C1: e_k <= 2 (1 + 16 eta Gamma)^k eps sqrt(Gamma)", lambda 
 
 
 def _below(numerator: float = 0.25):
+    bound = _bound(numerator=numerator)
     return claims.at_most(
-        "C2: and that < sqrt(Gamma) / 2",
-        _bound(numerator=numerator),
-        lambda r: root(r) / 2,
-        strict=True,
+        "C2: and that < sqrt(Gamma) / 2", bound, lambda r: root(r) / 2, strict=True
     )
 
 
@@ -76,9 +69,7 @@ theorem = claims.Theorem(
         persistent=claims.Choice(0.0, 1.0),
     ),
     assumes=(A_8,),
-    hypotheses={
-        "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": claims.strict(lambda x: 1 - x.accuracy_share)
-    },
+    hypotheses=ft.accurate(16),
     simulate=simulation(runs.fine_tune_on),
     claims=(C1, _below()),
     source=claims.Printed(
@@ -86,13 +77,7 @@ theorem = claims.Theorem(
     ),
     printed="steps down the gradient",
     readings=(
-        claims.Reading(
-            "Eq. 11 as printed",
-            claims.Printed(
-                "Lemma A.17 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"
-            ),
-            simulate=simulation(runs.run_printed),
-        ),
+        runs.eq_11_as_printed("Eq. 11 as printed", "Lemma A.17", simulation(runs.run_printed)),
     ),
     mutants=(
         claims.Mutant("quadratic in epsilon", of=STATEMENTS, claims=(C1.against(_bound(2)),)),

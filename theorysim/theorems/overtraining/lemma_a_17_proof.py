@@ -11,8 +11,8 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
-from theorysim.theorems.overtraining import lemma_a_17 as statement
-from theorysim.theorems.overtraining.lemma_a_17 import accuracy, growth, root
+from theorysim.theorems.overtraining.lemma_a_17 import accuracy, growth, root, simulation
+from theorysim.theorems.overtraining.lemma_a_17 import theorem as lemma
 
 
 def _recursion(noise: float = 32) -> Callable:
@@ -33,17 +33,11 @@ P3 = claims.at_most(
     "P3: e_K < sqrt(Gamma) / 4", lambda r: r.sim[-1], lambda r: root(r) / 4, strict=True
 )
 
-
-def _one_step_late(r):
-    """The bound of P2 at k - 1."""
-    return jnp.append(0.0, P2.rhs(r)[:-1])
-
-
 theorem = claims.Theorem(
-    space=statement.theorem.space,
-    assumes=statement.theorem.assumes,
-    hypotheses=statement.theorem.hypotheses,
-    simulate=statement.simulation(runs.fine_tune_on),
+    space=lemma.space,
+    assumes=lemma.assumes,
+    hypotheses=lemma.hypotheses,
+    simulate=lemma.simulate,
     claims=(P1, P2),
     source=claims.Printed(
         "proof of Lemma A.17",
@@ -54,7 +48,7 @@ theorem = claims.Theorem(
         claims.Reading(
             "proof display for epsilon < 1 / (2 (1 + 16 eta Gamma)^K)",
             claims.Printed("proof of Lemma A.17", "epsilon_K < Gamma^(1/2) / 4"),
-            simulate=statement.simulation(runs.fine_tune_on, 0.5),
+            simulate=simulation(runs.fine_tune_on, 0.5),
             claims=(P3,),
             note="true of the runs, though the displays before it only give e_K < sqrt(Gamma)",
         ),
@@ -62,7 +56,10 @@ theorem = claims.Theorem(
     mutants=(
         claims.Mutant(
             "no noise of the batch, one step late",
-            claims=(P1.against(_recursion(noise=0)), P2.against(_one_step_late)),
+            claims=(
+                P1.against(_recursion(noise=0)),
+                P2.against(lambda r: jnp.append(0.0, P2.rhs(r)[:-1])),
+            ),
         ),
         claims.Mutant(
             "without the growth of the runs",

@@ -2,47 +2,35 @@
 
 Lemma A.18 of Springer et al. (2025), whose proof is omitted as similar to Lemma A.16: two
 well-conditioned pairs of factors with the same pull-back anchor take a step on the same batch, with
-|S - I|_op <= epsilon < 1 / (4 (1 + 16 eta Gamma)^K). As in Lemma A.16 the factor 1 + lam of the
-pull-back is lost; 32 (1 + lam) has room for the batch.
+|S - I|_op <= epsilon < 1 / (4 (1 + 16 eta Gamma)^K).
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
 
-
-def _accuracy(x: claims.Instance):
-    """epsilon, a share of 1 / (4 (1 + 16 eta Gamma)^K)."""
-    return x.accuracy_share / (4 * ft.growth(x, 16) ** x.steps)
+HYPOTHESES = {**one.CONDITIONED, **ft.accurate(16)}
 
 
 def _simulate(step: Callable) -> Callable:
     """The distance of the two states after a step on the same batch."""
 
     def simulate(x: claims.Instance, key):
-        covariance = one.near_identity(x, _accuracy(x))
+        covariance = one.near_identity(x, ft.accuracy(x, 16))
         return ft.furthest(*(step(x, state, covariance) for state in one.two_states(x)))
 
     return simulate
 
 
-def _grows_by(constant: Callable) -> tuple:
-    def bound(r):
-        return ft.growth(r.x, constant(r.x)) * ft.furthest(*one.two_states(r.x))
-
-    return (claims.at_most("C1: growth of the distance", lambda r: r.sim, bound),)
+_grows_by = partial(one.grows_by, apart=lambda r: r.sim)
 
 
 def _with_pull_back(x: claims.Instance):
     return 32 * (1 + ft.pull_back(x))
 
-
-HYPOTHESES = {
-    "well conditioned": one.both_well_conditioned,
-    "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": claims.strict(lambda x: 1 - x.accuracy_share),
-}
 
 theorem = claims.Theorem(
     space=one.two_state_space(steps=claims.Integer(1, 50), accuracy_share=claims.Real(0, 1)),
@@ -54,19 +42,15 @@ theorem = claims.Theorem(
     printed="steps down the gradient",
     note="the pull-back's factor 1 + lam is lost, as in Lemma A.16",
     readings=(
-        claims.Reading(
+        one.eq_11_as_printed(
             "Eq. 11 as printed",
-            claims.Printed(
-                "Lemma A.18 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"
-            ),
-            simulate=_simulate(one.to_the_letter),
+            "Lemma A.18",
+            _simulate(one.to_the_letter),
             note="the pull-back's factor 1 + lam is lost, whichever way Eq. 11 is read",
         ),
-        claims.Reading(
-            "corrected",
-            claims.Corrected("epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k"),
+        claims.corrected(
+            "epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) epsilon_k",
             claims=_grows_by(_with_pull_back),
-            primary=True,
             note="with the factor 1 + lam there is room for the batch",
         ),
         claims.Reading(
@@ -76,12 +60,7 @@ theorem = claims.Theorem(
             claims=_grows_by(_with_pull_back),
             note="the corrected factor serves Eq. 11 to the letter, too",
         ),
-        claims.Reading(
-            "as printed, without pull-back",
-            claims.Finding("Lemma A.18 restricted to lam = 0, where it holds"),
-            hypotheses={**HYPOTHESES, "lam = 0": lambda x: -ft.pull_back(x)},
-            note="without a pull-back nothing is lost",
-        ),
+        one.without_pull_back("as printed, without pull-back", "Lemma A.18", HYPOTHESES),
     ),
     mutants=(
         claims.Mutant("a factor 4 is lost", claims=_grows_by(lambda x: _with_pull_back(x) / 4)),

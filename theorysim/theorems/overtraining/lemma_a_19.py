@@ -16,15 +16,6 @@ from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 
-def _accuracy(x: claims.Instance):
-    """epsilon, a share of 1 / (4 (1 + 32 eta Gamma)^K)."""
-    return x.accuracy_share / (4 * ft.growth(x, 32) ** x.steps)
-
-
-def _ideal_modes(x: claims.Instance):
-    return jnp.sqrt(ft.learned(x, ft.pre_spectrum(x)))
-
-
 def _simulate(ideal_anchor: Callable, run: Callable) -> Callable:
     """W_j(k) of the real start minus that of the ideal one, k = 0..K.
 
@@ -33,13 +24,13 @@ def _simulate(ideal_anchor: Callable, run: Callable) -> Callable:
 
     def simulate(x: claims.Instance, key):
         straight = ft.rotated(x)
-        covariances = jnp.eye(x.d) + _accuracy(x) * runs.directions(key, x.d, x.steps)
+        covariances = jnp.eye(x.d) + ft.accuracy(x, 32) * runs.directions(key, x.d, x.steps)
 
         def path(modes, anchor):
             return run(straight, ft.factors(straight, modes), jnp.diag(anchor**2), covariances)
 
         from_real = path(ft.real_modes(x), ft.real_modes(x))
-        from_ideal = path(_ideal_modes(x), ideal_anchor(x))
+        from_ideal = path(ft.ideal_modes(x), ideal_anchor(x))
         return tuple(a - b for a, b in zip(from_real, from_ideal))
 
     return simulate
@@ -47,19 +38,14 @@ def _simulate(ideal_anchor: Callable, run: Callable) -> Callable:
 
 def predict(x: claims.Instance):
     """exp(-C tau): the distance of the starts, the same for both factors."""
-    return jnp.linalg.norm(ft.real_modes(x) - _ideal_modes(x))
-
-
-def powers(r, factor: float):
-    """(1 + factor eta Gamma)^k, k = 0..K."""
-    return ft.growth(r.x, factor) ** jnp.arange(r.x.steps + 1)
+    return jnp.linalg.norm(ft.real_modes(x) - ft.ideal_modes(x))
 
 
 def _claims(factor: float) -> tuple:
     """The lemma, with the growth 1 + factor eta Gamma per step."""
 
     def bound(r):
-        return powers(r, factor) * r.theory
+        return ft.growth_powers(r.x, factor) * r.theory
 
     return (
         claims.at_most("C1: the distance of W_1", lambda r: ft.op_norm(r.sim[0]), bound),
@@ -77,9 +63,7 @@ theorem = claims.Theorem(
         accuracy_share=claims.Real(1e-4, 0.999, log=True),
     ),
     assumes=(A_8,),
-    hypotheses={
-        "epsilon < 1 / (4 (1 + 32 eta Gamma)^K)": claims.strict(lambda x: 1 - x.accuracy_share)
-    },
+    hypotheses=ft.accurate(32),
     simulate=_simulate(ft.real_modes, runs.fine_tune_on),
     predict=predict,
     claims=_claims(32),
@@ -91,15 +75,11 @@ theorem = claims.Theorem(
         claims.Reading(
             "each its own anchor",
             claims.Finding("Lemma A.19 where the ideal run is pulled back to its own start"),
-            simulate=_simulate(_ideal_modes, runs.fine_tune_on),
+            simulate=_simulate(ft.ideal_modes, runs.fine_tune_on),
             note="the bound does not depend on whose start the ideal run is pulled back to",
         ),
-        claims.Reading(
-            "Eq. 11 as printed",
-            claims.Printed(
-                "Lemma A.19 for Eqs. 10 and 11", "W_1^T Sigma_k (theta - A^ft) in Eq. 11"
-            ),
-            simulate=_simulate(ft.real_modes, runs.run_printed),
+        runs.eq_11_as_printed(
+            "Eq. 11 as printed", "Lemma A.19", _simulate(ft.real_modes, runs.run_printed)
         ),
     ),
     mutants=(claims.Mutant("no growth", of=STATEMENTS, claims=_claims(0)),),

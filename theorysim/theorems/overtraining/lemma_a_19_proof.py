@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.theorems.overtraining import lemma_a_19 as statement
-from theorysim.theorems.overtraining._finetuning import growth
+from theorysim.theorems.overtraining._finetuning import growth, growth_powers
 
 
 def _frobenius(r):
@@ -25,7 +25,7 @@ def _displays(factor: float) -> tuple:
         claims.at_most(
             "P2: growth from the start, in the Frobenius norm",
             lambda r: _frobenius(r)[1:],
-            lambda r: (statement.powers(r, factor) * r.theory)[1:],
+            lambda r: (growth_powers(r.x, factor) * r.theory)[1:],
         ),
     )
 

@@ -9,45 +9,36 @@ A.14) it asks for nothing where 10 K delta > e^d. exp(-C tau) is the distance of
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.theorems.overtraining import _batch_sizes as sizes
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
-from theorysim.theorems.overtraining import assumption_a_8, assumption_a_13
+from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 
 def _accuracy(x: claims.Instance):
-    """epsilon, a share of 1 / (4 (1 + 16 eta Gamma)^K)."""
-    return x.accuracy_share / (4 * ft.growth(x, 16) ** x.steps)
+    return ft.accuracy(x, 16)
 
 
-AS_PRINTED = replace(assumption_a_13.AS_PRINTED, accuracy=_accuracy)
-UNION = replace(assumption_a_13.UNION, accuracy=_accuracy)
+AS_PRINTED = replace(sizes.AS_PRINTED, accuracy=_accuracy)
+UNION = replace(sizes.UNION, accuracy=_accuracy)
 
 
-class Norms(NamedTuple):
-    """Of both factors, and of their differences to the ideal run on the population, k = 0..K."""
+def _simulate(version: sizes.BatchSize) -> Callable:
+    """Norms of both factors, and of their differences to the ideal run on the population."""
 
-    factors: Float[Array, "2 steps"]
-    distances: Float[Array, "2 steps"]
-
-
-def _simulate(sizes: assumption_a_13.BatchSize) -> Callable:
     def simulate(x: claims.Instance, key):
         straight = ft.rotated(x)
         real, ideal = ft.real_start(straight), ft.ideal_start(straight)
-        covariances = sizes.covariances(x, key)
-        learned = ft.learned(x, ft.pre_spectrum(x))
+        covariances = version.covariances(x, key)
+        learned = ft.ideal_features(x)
         run = runs.fine_tune_on(straight, real, jnp.diag(ft.real_modes(x) ** 2), covariances)
         population = runs.fine_tune(straight, ideal, jnp.diag(learned), x.steps)
-        return Norms(
-            factors=jnp.stack([ft.op_norm(w) for w in run]),
-            distances=jnp.stack([ft.op_norm(a - b) for a, b in zip(run, population)]),
-        )
+        factors = jnp.stack([ft.op_norm(w) for w in run])
+        return factors, jnp.stack([ft.op_norm(a - b) for a, b in zip(run, population)])
 
     return simulate
 
@@ -56,7 +47,7 @@ def _predict(start: float) -> Callable:
     """The bound, with so much of the term for the distance of the starts."""
 
     def predict(x: claims.Instance):
-        missing = ft.real_modes(x) - jnp.sqrt(ft.learned(x, ft.pre_spectrum(x)))
+        missing = ft.real_modes(x) - ft.ideal_modes(x)
         steps = jnp.arange(x.steps + 1)
         apart = start * ft.growth(x, 32) ** steps * jnp.linalg.norm(missing)
         return apart + 2 * ft.growth(x, 16) ** steps * jnp.sqrt(ft.gamma(x)) * _accuracy(x)
@@ -66,8 +57,9 @@ def _predict(start: float) -> Callable:
 
 def _both_sides(r):
     """Norms over their bound beside distances over theirs."""
-    norms = r.sim.factors / (2 * jnp.sqrt(ft.gamma(r.x)))
-    return jnp.concatenate([norms, r.sim.distances / r.theory], axis=1)
+    factors, distances = r.sim
+    norms = factors / (2 * jnp.sqrt(ft.gamma(r.x)))
+    return jnp.concatenate([norms, distances / r.theory], axis=1)
 
 
 theorem = claims.Theorem(
@@ -78,10 +70,8 @@ theorem = claims.Theorem(
         accuracy_share=claims.Real(1e-4, 0.999, log=True),
         failure=claims.Real(0.1, 0.5, log=True),
     ),
-    assumes=(assumption_a_8.ASSUMPTION, AS_PRINTED.assumption()),
-    hypotheses={
-        "epsilon < 1 / (4 (1 + 16 eta Gamma)^K)": claims.strict(lambda x: 1 - x.accuracy_share)
-    },
+    assumes=(A_8, AS_PRINTED.assumption()),
+    hypotheses=ft.accurate(16),
     simulate=_simulate(AS_PRINTED),
     predict=_predict(1.0),
     source=claims.Printed(
@@ -98,14 +88,10 @@ theorem = claims.Theorem(
         ),
     ),
     readings=(
-        claims.Reading(
-            "corrected",
-            claims.Corrected(
-                "d + log(K / delta) in place of d - log(10 K delta) in Assumption A.13"
-            ),
-            assumes=(assumption_a_8.ASSUMPTION, UNION.assumption()),
+        claims.corrected(
+            "d + log(K / delta) in place of d - log(10 K delta) in Assumption A.13",
+            assumes=(A_8, UNION.assumption()),
             simulate=_simulate(UNION),
-            primary=True,
             note="with the batches of a union bound over the run",
         ),
     ),

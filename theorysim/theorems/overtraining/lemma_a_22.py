@@ -13,14 +13,13 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
 
 from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import batch_covariance, linear_modes, two_layer_linear
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stages as stages
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
-from theorysim.theorems.overtraining.assumption_a_21 import stage
+from theorysim.theorems.overtraining._assumption_a_21 import stage
 
 # Every batch is drawn: longer runs would take minutes.
 MOST_DRAWN_STEPS = 512
@@ -37,16 +36,6 @@ def _batch_margin(x: claims.Instance):
     return _log10_batch(x) - AS_PRINTED.log10_batch(x, AS_PRINTED.steps(x))
 
 
-def _settings(x: claims.Instance) -> tuple[Array, Array, Array]:
-    return stage.ft_spectrum(x), stage.pull_back(x), stage.learning_rate(x)
-
-
-def diagonal_pair(modes: Array) -> tuple[Array, Array]:
-    """Equal diagonal factors of an array of modes with axes (..., d)."""
-    factor = modes[..., None] * jnp.eye(modes.shape[-1])
-    return factor, factor
-
-
 def _on_batches(x: claims.Instance, key):
     """Both factors at the eighths of the run on batches, axes (states, stages, d, d)."""
     law = partial(batch_covariance.asymptotic, width=x.d, log10_batch=_log10_batch(x))
@@ -54,11 +43,11 @@ def _on_batches(x: claims.Instance, key):
 
     def from_start(start):
         def advance(weights, first, count):
-            settings = (start**2, *_settings(x), count)
+            settings = (start**2, *stage.settings(x), count)
             return stages.tuned_on_batches(weights, *settings, lambda k: covariances(first + k))
 
         return stages.path(
-            advance, two_layer_linear.Factors(*diagonal_pair(start)), AS_PRINTED.steps(x)
+            advance, two_layer_linear.Factors(*stages.diagonal_pair(start)), AS_PRINTED.steps(x)
         )
 
     real = stages.real_modes(stage.pre_spectrum(x), AS_PRINTED.tau(x))
@@ -71,10 +60,10 @@ def _on_infinite_batches(sizes: a_21.Sizes) -> Callable:
     def simulate(x: claims.Instance, key):
         def from_start(start):
             def advance(weights, first, count):
-                return stages.tuned(weights, start**2, *_settings(x), count)
+                return stages.tuned(weights, start**2, *stage.settings(x), count)
 
             kept = stages.path(advance, (start, start), sizes.steps(x))
-            return tuple(diagonal_pair(modes)[0] for modes in kept)
+            return tuple(stages.diagonal_pair(modes)[0] for modes in kept)
 
         real = stages.real_modes(stage.pre_spectrum(x), sizes.tau(x))
         return jax.vmap(from_start, out_axes=1)(real)
@@ -82,34 +71,23 @@ def _on_infinite_batches(sizes: a_21.Sizes) -> Callable:
     return simulate
 
 
-def tuning(x: claims.Instance, real: stages.Modes) -> linear_modes.Tuning:
-    """Fine-tuning, pulled back to a real start."""
-    target, lam, rate = _settings(x)
-    return linear_modes.Tuning(target, real**2, lam, rate)
-
-
 def _ideal(sizes: a_21.Sizes) -> Callable:
     """Both factors of theta_hat^n(k): the scalar map of every mode from the ideal start."""
 
     def predict(x: claims.Instance):
         pre = stage.pre_spectrum(x)
-        settings = tuning(x, stages.real_modes(pre, sizes.tau(x)))
+        settings = stage.tuning(x, stages.real_modes(pre, sizes.tau(x)))
 
         def advance(modes, first, count):
             return linear_modes.descent(modes, settings, count)
 
-        return diagonal_pair(stages.path(advance, stages.ideal_modes(pre), sizes.steps(x)))
+        return stages.diagonal_pair(stages.path(advance, stages.ideal_modes(pre), sizes.steps(x)))
 
     return predict
 
 
-def learned_stages(values):
-    """Stages n >= 1 of an array with axes (..., stages, d, d)."""
-    return values[..., 1:, :, :]
-
-
 def _distance(r: claims.Run):
-    return jnp.linalg.norm(learned_stages(dot(*r.sim) - dot(*r.theory)), axis=(-2, -1))
+    return jnp.linalg.norm(stages.learned_stages(dot(*r.sim) - dot(*r.theory)), axis=(-2, -1))
 
 
 def distance_bound(r: claims.Run):
@@ -120,7 +98,7 @@ def distance_bound(r: claims.Run):
 def _product_of_distances(r: claims.Run):
     """d |W_1 - hat W_1|_op |W_2 - hat W_2|_op, of second order."""
     away = [
-        jnp.linalg.norm(learned_stages(real - ideal), ord=2, axis=(-2, -1))
+        jnp.linalg.norm(stages.learned_stages(real - ideal), ord=2, axis=(-2, -1))
         for real, ideal in zip(r.sim, r.theory)
     ]
     return r.x.d * away[0] * away[1]

@@ -16,8 +16,8 @@ from theorysim.numerics.products import dot
 from theorysim.systems import linear_modes
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stages as stages
-from theorysim.theorems.overtraining import lemma_a_22 as statement
-from theorysim.theorems.overtraining.assumption_a_21 import AS_PRINTED, stage
+from theorysim.theorems.overtraining._assumption_a_21 import AS_PRINTED, stage
+from theorysim.theorems.overtraining.lemma_a_22 import distance_bound
 
 
 def _simulate(x: claims.Instance, key):
@@ -27,14 +27,14 @@ def _simulate(x: claims.Instance, key):
 
 def _predict(x: claims.Instance):
     pre = stage.pre_spectrum(x)
-    tuning = statement.tuning(x, stages.real_modes(pre, x.tau))
+    tuning = stage.tuning(x, stages.real_modes(pre, x.tau))
     ideal = linear_modes.descent(stages.ideal_modes(pre), tuning, x.steps)
-    return statement.diagonal_pair(ideal)
+    return stages.diagonal_pair(ideal)
 
 
 def _op(matrices):
     """Operator norms at the stages n >= 1."""
-    return jnp.linalg.norm(statement.learned_stages(matrices), ord=2, axis=(-2, -1))
+    return jnp.linalg.norm(stages.learned_stages(matrices), ord=2, axis=(-2, -1))
 
 
 def _difference(r: claims.Run):
@@ -95,11 +95,10 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="W_1 - hat W_1 times W_2 - hat W_2 is lost in the product rule; " + practice.NOTE,
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected("|W_2 - hat W_2| |W_1| in place of |W_2 - hat W_2| |hat W_1|"),
+        claims.corrected(
+            "|W_2 - hat W_2| |W_1| in place of |W_2 - hat W_2| |hat W_1|",
+            name="proof displays, corrected",
             claims=AMENDED,
-            primary=True,
             note="the product rule has one of the two factors without a hat",
         ),
         claims.Reading(
@@ -110,9 +109,7 @@ theorem = claims.Theorem(
             hypotheses={},
             claims=(
                 claims.at_most(
-                    "A.20 and A.21 combined",
-                    _product_bound,
-                    lambda r: statement.distance_bound(r)[-1],
+                    "A.20 and A.21 combined", _product_bound, lambda r: distance_bound(r)[-1]
                 ),
             ),
             note="the bounds combine to 8 d Gamma epsilon and more, 4 d Gamma epsilon is allowed",

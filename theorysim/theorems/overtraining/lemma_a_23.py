@@ -13,8 +13,8 @@ from functools import cache
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
 
 @cache
@@ -27,8 +27,7 @@ def _limit(target: Callable, anchor: Callable) -> Callable:
     """(target_:n + lam anchor_:n) / (1 + lam) for n = 0, ..., d, as diagonal matrices."""
 
     def predict(x: claims.Instance):
-        lam = stage.pull_back(x)
-        mean = (target(x) + lam * anchor(x)) / (1 + lam)
+        mean = stage.weighted(x, target, anchor)
         return stage.learned_up_to(x, mean)[..., None] * jnp.eye(x.d)
 
     return predict

@@ -11,8 +11,8 @@ from functools import cache
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 from theorysim.theorems.overtraining._stages import loss_against
 
 
@@ -32,11 +32,6 @@ def simulation(sizes: a_21.Sizes) -> Callable:
     return simulate
 
 
-def increments(r: claims.Run):
-    """L_pre(theta^n(K)) - L_pre(theta^(n-1)(K)) for n = 1, ..., d."""
-    return jnp.diff(r.sim)
-
-
 def large(factor: float) -> Callable:
     """Nonnegative where ft_n > factor pre_n, strictly."""
 
@@ -49,7 +44,7 @@ def large(factor: float) -> Callable:
 
 def _rises(factor: float):
     return claims.at_least(
-        "L_pre rises", increments, lambda r: 0.0, strict=True, where=large(factor)
+        "L_pre rises", lambda r: jnp.diff(r.sim), lambda r: 0.0, strict=True, where=large(factor)
     )
 
 

@@ -11,27 +11,22 @@ from dataclasses import replace
 
 from theorysim import claims
 from theorysim.systems.ideal_stages import last_descent
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _strengths as strengths
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
 AS_LABELLED = replace(a_21.AS_LABELLED, bound=strengths.pair_bound)
 CORRECTED = replace(a_21.CORRECTED, bound=strengths.pair_bound)
 
 
-def rise(r: claims.Run, which: int):
-    """Increments of L_pre at the strength of that index: lam_2 is 1, lam_1 is 2."""
-    return strengths.increments(r)[which]
-
-
 def _points(compare) -> tuple[claims.Claim, ...]:
     """A comparison of r_(lam_1) with r_(lam_2), stages from 0 and from 1."""
+
+    def point(which: int, first: int):
+        return lambda r: last_descent(strengths.rise(r, which)[first:])
+
     return tuple(
-        compare(
-            f"inflection points (from {first})",
-            lambda r, first=first: last_descent(rise(r, 2)[first:]),
-            lambda r, first=first: last_descent(rise(r, 1)[first:]),
-        )
+        compare(f"inflection points (from {first})", point(2, first), point(1, first))
         for first in (0, 1)
     )
 

@@ -1,7 +1,7 @@
 """Whatever feature raises the loss under a strong pull-back raises it under a weaker one.
 
-The displays of the proof of Lemma A.27 of Springer et al. (2025), with the corrected number of
-steps. They show the opposite of the lemma's first claim.
+The displays of the proof of Lemma A.27 of Springer et al. (2025) show the opposite of its first
+claim.
 """
 
 import jax.numpy as jnp
@@ -9,22 +9,17 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _strengths as strengths
-from theorysim.theorems.overtraining.lemma_a_27 import CORRECTED, rise
+from theorysim.theorems.overtraining.lemma_a_27 import CORRECTED
 
 
 def _moved(r: claims.Run):
-    """1 / (1 + lam_2)^2 - 1 / (1 + lam_1)^2."""
     _, second, first = strengths.strengths(r.x)
-    return 1 / (1 + second) ** 2 - 1 / (1 + first) ** 2
+    return strengths.moved(second, first)
 
 
 def _tolerance(share: float):
     """A share of min over i <= n of |pre_i - ft_i|^2, times what the strengths move."""
     return lambda r: share * stage.smallest_gaps(r.x) * _moved(r)
-
-
-def _distance(r: claims.Run):
-    return jnp.linalg.norm(r.sim.theta - r.theory.theta, axis=(-2, -1))[1:, 1:]
 
 
 def _rise_room(r: claims.Run):
@@ -34,7 +29,9 @@ def _rise_room(r: claims.Run):
 
 
 P1 = claims.at_most(
-    "P1: near the limits", _distance, lambda r: _tolerance(1 / 500)(r) / stage.gamma(r.x)
+    "P1: near the limits",
+    lambda r: jnp.linalg.norm(r.sim.theta - r.theory.theta, axis=(-2, -1))[1:, 1:],
+    lambda r: _tolerance(1 / 500)(r) / stage.gamma(r.x),
 )
 P2 = claims.at_most(
     "P2: losses near the limits'",
@@ -47,17 +44,17 @@ def _increments(weak: int = 1, strong: int = 2) -> tuple:
     """P3 and P4, with the indices of lam_2 and lam_1."""
 
     def difference(r: claims.Run):
-        return rise(r, weak) - rise(r, strong)
+        return strengths.rise(r, weak) - strengths.rise(r, strong)
 
     return (
         claims.at_least("P3: difference of the increments", difference, _rise_room),
         claims.at_least("P3: positive", difference, lambda r: 0.0, strict=True),
         claims.at_least(
             "P4: a rise at lam_1 is one at lam_2",
-            lambda r: rise(r, weak),
+            lambda r: strengths.rise(r, weak),
             lambda r: 0.0,
             strict=True,
-            where=lambda r: rise(r, strong),
+            where=lambda r: strengths.rise(r, strong),
         ),
     )
 

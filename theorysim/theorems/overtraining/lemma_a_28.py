@@ -10,14 +10,14 @@ displays of the proof are a statement of their own.
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.descent import descend, iterate
-from theorysim.systems.linear_modes import Tuning, limit, printed_limit, printed_step, step
+from theorysim.systems.linear_modes import limit, printed_limit, printed_step, step
+from theorysim.theorems.overtraining import _scalar_map as scalar
 
 
 class Iterates(NamedTuple):
@@ -28,49 +28,9 @@ class Iterates(NamedTuple):
     decay: Float[Array, " steps"]
 
 
-def scalar_space() -> claims.Space:
-    """sigma and sigma_0 over three decades, and a share of the largest learning rate."""
-    return claims.Space(
-        steps=claims.Size(200, high=20_000),
-        sigma=claims.Real(0.03, 30, log=True),
-        sigma_0=claims.Real(0.03, 30, log=True),
-        lam=claims.Choice(0.0, 0.1, 1.0, 3.0, 10.0, 30.0),
-        step_share=claims.Real(0, 1),
-    )
-
-
-def largest(x: claims.Instance) -> jax.Array:
-    """max{sigma^2, sigma_0^2}."""
-    return jnp.maximum(x.sigma, x.sigma_0) ** 2
-
-
-def smallest(x: claims.Instance) -> jax.Array:
-    """min{sigma^2, sigma_0^2}."""
-    return jnp.minimum(x.sigma, x.sigma_0) ** 2
-
-
-def printed_load(x: claims.Instance) -> jax.Array:
-    """What eta is multiplied with in the lemma's step condition, (...) eta < 1."""
-    return (x.lam + 2) * (2 * largest(x) + x.lam + x.lam * x.sigma_0 / x.sigma)
-
-
-def scale_free_load(x: claims.Instance) -> jax.Array:
-    """The same without the two terms that do not scale like sigma^2."""
-    return (x.lam + 2) * 2 * largest(x)
-
-
-def tuning_of(x: claims.Instance, load: Callable, share: float = 1.0) -> Tuning:
-    """eta is a share of 1 / load."""
-    return Tuning(x.sigma**2, x.sigma_0**2, x.lam, share * x.step_share / load(x))
-
-
-# load eta = step_share < 1.
-STEP_CONDITION = {"step condition": claims.strict(lambda x: 1 - x.step_share)}
-
-
 def _simulate(load: Callable) -> Callable:
     def simulate(x: claims.Instance, key):
-        feature, anchor, lam, rate = tuning_of(x, load)
+        feature, anchor, lam, rate = scalar.tuning_of(x, load)
 
         def loss(weights):
             product = weights[0] * weights[1]
@@ -83,13 +43,13 @@ def _simulate(load: Callable) -> Callable:
 
 
 def _predict(
-    end: Callable = limit, load: Callable = printed_load, f=step, share: float = 1.0
+    end: Callable = limit, load: Callable = scalar.printed_load, f=step, share: float = 1.0
 ) -> Callable:
     """The iterates of f with the lemma's fixed point and rate."""
 
     def predict(x: claims.Instance) -> Iterates:
-        tuning = tuning_of(x, load, share)
-        contraction = 1 - 2 * tuning.learning_rate * smallest(x)
+        tuning = scalar.tuning_of(x, load, share)
+        contraction = 1 - 2 * tuning.learning_rate * scalar.smallest(x)
         return Iterates(
             path=iterate(lambda w: f(w, tuning), x.sigma_0, x.steps),
             star=jnp.sqrt(end(tuning)),
@@ -112,13 +72,17 @@ def _rate(power: int = 1):
     )
 
 
-LOWER = claims.at_least("range, lower", lambda r: r.theory.path, lambda r: jnp.sqrt(smallest(r.x)))
-UPPER = claims.at_most("range, upper", lambda r: r.theory.path, lambda r: jnp.sqrt(largest(r.x)))
+LOWER = claims.at_least(
+    "range, lower", lambda r: r.theory.path, lambda r: jnp.sqrt(scalar.smallest(r.x))
+)
+UPPER = claims.at_most(
+    "range, upper", lambda r: r.theory.path, lambda r: jnp.sqrt(scalar.largest(r.x))
+)
 
 theorem = claims.Theorem(
-    space=scalar_space(),
-    hypotheses=STEP_CONDITION,
-    simulate=_simulate(printed_load),
+    space=scalar.scalar_space(),
+    hypotheses=scalar.STEP_CONDITION,
+    simulate=_simulate(scalar.printed_load),
     predict=_predict(printed_limit),
     claims=(
         claims.equal("f is the descent step", lambda r: r.sim, lambda r: r.theory.path),
@@ -141,18 +105,16 @@ theorem = claims.Theorem(
             predict=_predict(printed_limit, f=printed_step),
             note="the map as Eq. 18 prints it, without the factor x in the pull-back",
         ),
-        claims.Reading(
-            "corrected",
-            claims.Corrected("sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam))"),
+        claims.corrected(
+            "sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam))",
             predict=_predict(),
-            primary=True,
             note="the fixed point of f weighs sigma_0^2, not sigma^2, with lam",
         ),
         claims.Reading(
             "corrected, step condition free of scale",
             claims.Finding("a weaker step condition: 2 (lam + 2) eta max{sigma^2, sigma_0^2} < 1"),
-            predict=_predict(load=scale_free_load),
-            simulate=_simulate(scale_free_load),
+            predict=_predict(load=scalar.scale_free_load),
+            simulate=_simulate(scalar.scale_free_load),
             note="two terms of the printed condition depend on the unit; it holds without them",
         ),
     ),

@@ -14,15 +14,7 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems.linear_modes import limit, printed_limit, step
-from theorysim.theorems.overtraining.lemma_a_28 import (
-    STEP_CONDITION,
-    largest,
-    printed_load,
-    scalar_space,
-    scale_free_load,
-    smallest,
-    tuning_of,
-)
+from theorysim.theorems.overtraining import _scalar_map as scalar
 
 POINTS = 9
 
@@ -37,14 +29,14 @@ class Grid(NamedTuple):
     contraction: Float[Array, ""]
 
 
-def _predict(end: Callable, load: Callable = printed_load) -> Callable:
+def _predict(end: Callable, load: Callable = scalar.printed_load) -> Callable:
     def predict(x: claims.Instance) -> Grid:
-        tuning = tuning_of(x, load)
+        tuning = scalar.tuning_of(x, load)
         share = jnp.linspace(0.0, 1.0, POINTS, dtype=x.sigma.dtype)
         points = x.sigma * (1 - share) + x.sigma_0 * share
         rate = 2 * tuning.learning_rate
         star = jnp.sqrt(end(tuning))
-        return Grid(points, step(points, tuning), star, rate, 1 - rate * smallest(x))
+        return Grid(points, step(points, tuning), star, rate, 1 - rate * scalar.smallest(x))
 
     return predict
 
@@ -95,8 +87,8 @@ def _displays(anchor: Callable, slope: Callable, factor: Callable) -> tuple:
             _step_away,
             lambda r: _away(r) * (1 - r.theory.rate * slope(r)),
         ),
-        claims.at_least("P5, lower", slope, lambda r: smallest(r.x)),
-        claims.at_most("P5, upper", slope, lambda r: factor(r.x.lam) * largest(r.x)),
+        claims.at_least("P5, lower", slope, lambda r: scalar.smallest(r.x)),
+        claims.at_most("P5, upper", slope, lambda r: factor(r.x.lam) * scalar.largest(r.x)),
         claims.at_most(
             "P7: one step contracts",
             lambda r: jnp.abs(_step_away(r)),
@@ -120,8 +112,8 @@ AMENDED = _displays(lambda x: x.sigma_0**2, _true_slope, lambda lam: 2 * (1 + la
 P1, P2, _, _, LOWER, UPPER, P7 = AMENDED
 
 theorem = claims.Theorem(
-    space=scalar_space(),
-    hypotheses=STEP_CONDITION,
+    space=scalar.scalar_space(),
+    hypotheses=scalar.STEP_CONDITION,
     simulate=lambda x, key: (),
     predict=_predict(printed_limit),
     claims=(
@@ -132,12 +124,11 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="sigma* is swapped, g has sigma_0 for its square, and its factor 1 + lam is misplaced",
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected("g = (1 + lam) x (x - sigma*) (x + sigma*), with sigma_0^2 in g"),
+        claims.corrected(
+            "g = (1 + lam) x (x - sigma*) (x + sigma*), with sigma_0^2 in g",
+            name="proof displays, corrected",
             predict=_predict(limit),
             claims=AMENDED,
-            primary=True,
             note="with this factorisation a step contracts as the lemma says",
         ),
         claims.Reading(
@@ -152,7 +143,7 @@ theorem = claims.Theorem(
             claims.Finding(
                 "whether a step overshoots sigma* if the step condition is free of scale"
             ),
-            predict=_predict(limit, scale_free_load),
+            predict=_predict(limit, scalar.scale_free_load),
             claims=_signs(_true_slope),
             note="with lam > 1 a step may overshoot sigma*: P6 and P8 fail, P7 and the rate do not",
         ),
@@ -171,7 +162,7 @@ theorem = claims.Theorem(
             claims=(
                 LOWER.against(UPPER.rhs),
                 UPPER.against(LOWER.rhs),
-                P7.against(lambda r: jnp.abs(_away(r)) * (1 - r.theory.rate * largest(r.x))),
+                P7.against(lambda r: jnp.abs(_away(r)) * (1 - r.theory.rate * scalar.largest(r.x))),
             ),
         ),
     ),

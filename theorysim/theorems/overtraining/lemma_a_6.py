@@ -11,17 +11,9 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim import claims
-from theorysim.theorems.overtraining._finetuning import factors, ideal_start, pre_spectrum
-from theorysim.theorems.overtraining._perturbation import (
-    move_in_ball,
-    perturbation_space,
-    perturbed_loss_rise,
-)
-from theorysim.theorems.overtraining.assumption_a_2 import (
-    CORRECTED,
-    corrected_radius,
-    printed_radius,
-)
+from theorysim.theorems.overtraining import _finetuning as ft
+from theorysim.theorems.overtraining import _perturbation as noise
+from theorysim.theorems.overtraining import assumption_a_2 as a_2
 
 FIELDS: dict[str, claims.Field] = {
     "scale": claims.Real(1e-6, 10, log=True),
@@ -35,17 +27,14 @@ FIELDS: dict[str, claims.Field] = {
 
 def moves(x: claims.Instance, radius: Callable) -> tuple:
     """From the ideal factors to some at a share of the radius from them."""
-    first, second = ideal_start(x)
+    ideal, ways = ft.ideal_start(x), (x.first, x.second)
     e = x.share * radius(x)
-    return (
-        move_in_ball(first, e, x.first, x.aligned),
-        move_in_ball(second, e, x.second, x.aligned),
-    )
+    return tuple(noise.move_in_ball(w, e, way, x.aligned) for w, way in zip(ideal, ways))
 
 
 def _simulate(radius: Callable) -> Callable:
     """What the perturbed loss gains by the move."""
-    return lambda x, key: perturbed_loss_rise(x, ideal_start(x), moves(x, radius))
+    return lambda x, key: noise.perturbed_loss_rise(x, ft.ideal_start(x), moves(x, radius))
 
 
 def _flow_modes(x: claims.Instance):
@@ -54,30 +43,31 @@ def _flow_modes(x: claims.Instance):
     The closed form of separate modes (statement eq-5-6) at the time when mode d is within a share
     of the printed radius of its end; all others are closer.
     """
-    pre = pre_spectrum(x)
-    last = jnp.sqrt(pre[-1]) - x.share * printed_radius(x)
+    pre = ft.pre_spectrum(x)
+    last = jnp.sqrt(pre[-1]) - x.share * a_2.printed_radius(x)
     gap = 2 * x.tau + jnp.log(pre - jnp.exp(-2 * x.tau))
     time = (gap[-1] - jnp.log(pre[-1] / last**2 - 1)) / (4 * pre[-1])
     return jnp.sqrt(pre / (1 + jnp.exp(gap - 4 * pre * time)))
 
 
-def _flow_distance(x: claims.Instance):
-    return jnp.linalg.norm(jnp.sqrt(pre_spectrum(x)) - _flow_modes(x))
+def _flow_margin(x: claims.Instance):
+    radius = a_2.printed_radius(x)
+    return radius - jnp.linalg.norm(jnp.sqrt(ft.pre_spectrum(x)) - _flow_modes(x))
 
 
 def _simulate_flow(x: claims.Instance, key):
     full = x.replace(n=0 * x.n + x.d)
-    lag = _flow_modes(x) - jnp.sqrt(pre_spectrum(x))
-    return perturbed_loss_rise(full, ideal_start(full), factors(full, lag))
+    lag = _flow_modes(x) - jnp.sqrt(ft.pre_spectrum(x))
+    return noise.perturbed_loss_rise(full, ft.ideal_start(full), ft.factors(full, lag))
 
 
 theorem = claims.Theorem(
-    space=perturbation_space(**FIELDS, tau=claims.Real(10, 40)),
-    simulate=_simulate(printed_radius),
+    space=noise.perturbation_space(**FIELDS, tau=claims.Real(10, 40)),
+    simulate=_simulate(a_2.printed_radius),
     instances=128,
     claims=(
         claims.at_most(
-            "perturbed loss", lambda r: jnp.abs(r.sim), lambda r: pre_spectrum(r.x)[-1] ** 2 / 2
+            "perturbed loss", lambda r: jnp.abs(r.sim), lambda r: ft.pre_spectrum(r.x)[-1] ** 2 / 2
         ),
     ),
     source=claims.Printed(
@@ -87,20 +77,18 @@ theorem = claims.Theorem(
     readings=(
         claims.Reading(
             "states of the flow",
-            claims.Finding(
-                "Lemma A.6 at states that the flow passes, when the last feature lags behind"
-            ),
+            claims.Finding("Lemma A.6 at states that the flow passes, the last feature behind"),
             simulate=_simulate_flow,
-            hypotheses={"Assumption A.2": lambda x: printed_radius(x) - _flow_distance(x)},
+            hypotheses={"Assumption A.2": _flow_margin},
             note="the counterexamples are not far-fetched: the flow passes through some",
         ),
         claims.Reading(
             "corrected",
-            CORRECTED.source,
-            simulate=_simulate(corrected_radius),
+            a_2.CORRECTED.source,
+            simulate=_simulate(a_2.corrected_radius),
             primary=True,
             note="factors have norms of order sqrt(pre_1), for which the proof takes pre_1",
         ),
     ),
-    mutants=(claims.Mutant("the printed radius", simulate=_simulate(printed_radius)),),
+    mutants=(claims.Mutant("the printed radius", simulate=_simulate(a_2.printed_radius)),),
 )

@@ -130,12 +130,11 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="pre_1 stands for norms of the order of sqrt(pre_1), and P6 for Eq. 15",
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected("sqrt(d pre_1) and sqrt(pre_1) for the norms of the ideal factors"),
+        claims.corrected(
+            "sqrt(d pre_1) and sqrt(pre_1) for the norms of the ideal factors",
+            name="proof displays, corrected",
             simulate=_simulate(corrected_radius),
             claims=AMENDED,
-            primary=True,
             note="with these norms, and the corrected Assumption A.2, all displays hold",
         ),
     ),

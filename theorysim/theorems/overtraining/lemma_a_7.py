@@ -38,22 +38,20 @@ def _simulate(anchored_at: Callable) -> Callable:
     return simulate
 
 
-def _ideal_modes(x: claims.Instance):
-    return jnp.sqrt(ft.learned(x, ft.pre_spectrum(x)))
-
-
-def _predict(pull: Callable, right: Callable, share: float = 1.0) -> Callable:
-    """Both factors along the run, for a pull-back term `pull(w)` and a `right` singular basis."""
+def _predict(factor: bool = True, transposed: bool = True, share: float = 1.0) -> Callable:
+    """S(k) and both factors, with or without the `factor` x of the pull-back and V `transposed`."""
 
     def predict(x: claims.Instance):
         pre, target = ft.pre_spectrum(x), ft.ft_spectrum(x)
         rate, lam = share * ft.learning_rate(x), ft.pull_back(x)
 
         def f(w):
-            return w + 2 * rate * w * (target - w**2) + 2 * rate * lam * pull(w) * (pre - w**2)
+            moved = w + 2 * rate * w * (target - w**2)
+            return moved + 2 * rate * lam * (w if factor else jnp.ones_like(w)) * (pre - w**2)
 
         modes = jax.vmap(lambda w: ft.learned(x, w))(iterate(f, jnp.sqrt(pre), x.steps))
-        return Theory(modes, x.U * modes[:, None, :], modes[:, :, None] * right(x))
+        first = x.U * modes[:, None, :]
+        return Theory(modes, first, modes[:, :, None] * (x.V.T if transposed else x.V))
 
     return predict
 
@@ -62,26 +60,10 @@ def _rotated_diagonal(r: claims.Run):
     return jnp.einsum("ji,tji->ti", r.x.U, r.sim[0], precision=jax.lax.Precision.HIGHEST)
 
 
-def _printed_pull(w):
-    return jnp.ones_like(w)
-
-
-def _pull(w):
-    return w
-
-
-def _untransposed(x: claims.Instance):
-    return x.V
-
-
-def _transposed(x: claims.Instance):
-    return x.V.T
-
-
 theorem = claims.Theorem(
     space=ft.fine_tuning_space(steps=claims.Size(50, high=5000), depth=claims.Real(3, 15)),
-    simulate=_simulate(_ideal_modes),
-    predict=_predict(_printed_pull, _untransposed),
+    simulate=_simulate(ft.ideal_modes),
+    predict=_predict(factor=False, transposed=False),
     claims=(
         claims.equal("C1: W_1(k) = U S(k)", lambda r: r.sim[0], lambda r: r.theory.first),
         claims.equal("C2: W_2(k) = S(k) V", lambda r: r.sim[1], lambda r: r.theory.second),
@@ -96,14 +78,12 @@ theorem = claims.Theorem(
         claims.Reading(
             "Section A.6",
             claims.Printed("Lemma A.7 with f of Appendix A.6", "W_2(k) = S(k) V"),
-            predict=_predict(_pull, _untransposed),
+            predict=_predict(transposed=False),
             note="V is printed without its transpose",
         ),
-        claims.Reading(
-            "corrected",
-            claims.Corrected("W_2(k) = S(k) V^T, with f of Appendix A.6"),
-            predict=_predict(_pull, _transposed),
-            primary=True,
+        claims.corrected(
+            "W_2(k) = S(k) V^T, with f of Appendix A.6",
+            predict=_predict(),
             note="f of Section A.6; W_2 = S V^T, where V is printed without its transpose",
         ),
         claims.Reading(
@@ -112,9 +92,9 @@ theorem = claims.Theorem(
                 "Eqs. 16 and 17 in Lemma A.7", "... - 2 eta lam (theta(k) - theta^n(0)) W_2^T"
             ),
             simulate=_simulate(ft.real_modes),
-            predict=_predict(_pull, _transposed),
+            predict=_predict(),
             note="Eqs. 16 and 17 pull to theta^n(0); the map f pulls to the ideal start",
         ),
     ),
-    mutants=(claims.Mutant("half the gradient", predict=_predict(_pull, _transposed, share=0.5)),),
+    mutants=(claims.Mutant("half the gradient", predict=_predict(share=0.5)),),
 )

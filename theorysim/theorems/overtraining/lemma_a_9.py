@@ -16,7 +16,7 @@ from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION
 
 def simulate(x: claims.Instance, key):
     straight = ft.rotated(x)
-    anchor = jnp.diag(ft.learned(x, ft.pre_spectrum(x)))
+    anchor = jnp.diag(ft.ideal_features(x))
     first, second = runs.fine_tune(straight, ft.ideal_start(straight), anchor, x.steps)
     return ft.op_norm(first), ft.op_norm(second)
 

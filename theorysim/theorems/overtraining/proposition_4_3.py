@@ -22,20 +22,17 @@ from theorysim.theorems.overtraining.assumption_a_2 import CORRECTED
 DRAWS = 64  # per key
 
 
+def increments(x: claims.Instance, modes):
+    """L~(n) - L~(n - 1) in closed form; `modes` of the stages 1, ..., d."""
+    return noise.rises(x, jax.vmap(lambda w: factors(x, w))(modes))
+
+
 class Increments(NamedTuple):
     """L~(n) - L~(n - 1) for n = 2, ..., d: real states, ideal ones, and a mean over draws."""
 
     real: Float[Array, "keys d-1"]
     ideal: Float[Array, "keys d-1"]
     sampled: Float[Array, "keys d-1"]
-
-
-def increments(x: claims.Instance, modes):
-    """L~(n) - L~(n - 1) in closed form; `modes` of the stages 1, ..., d."""
-    states = jax.vmap(lambda w: factors(x, w))(modes)
-    before = jax.tree.map(lambda w: w[:-1], states)
-    moves = jax.tree.map(lambda w: jnp.diff(w, axis=0), states)
-    return jax.vmap(lambda state, move: noise.perturbed_loss_rise(x, state, move))(before, moves)
 
 
 def simulate(x: claims.Instance, key) -> Increments:
@@ -73,11 +70,7 @@ def _at_real_states(spared: float):
 
 
 theorem = claims.Theorem(
-    space=noise.perturbation_space(
-        d=claims.Size(3, low=2, high=6),
-        pre=claims.Spectrum("d", 1, 10, gap=1.5),
-        tau=claims.Real(5, 40),
-    ),
+    space=noise.flow_space(),
     simulate=simulate,
     predict=_predict(2.0),
     keys=128,

@@ -47,11 +47,10 @@ theorem = claims.Theorem(
     printed="inflection point in the text",
     note="with Definition 4.2 it is the stage before that n",
     readings=(
-        claims.Reading(
-            "inflection point, corrected",
-            claims.Corrected("r = n - 1 for that n, and r = 1 where n = 1"),
+        claims.corrected(
+            "r = n - 1 for that n, and r = 1 where n = 1",
+            name="inflection point, corrected",
             claims=_at(lambda r: jnp.maximum(_outweighed(r) - 1, 1)),
-            primary=True,
             note="the loss rises from stage n - 1 to stage n",
         ),
     ),

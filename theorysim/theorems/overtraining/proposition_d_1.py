@@ -30,9 +30,10 @@ def noise(x: claims.Instance, key: Array) -> Float[Array, "draws d"]:
     return jnp.concatenate([half, -half])
 
 
-def simulate(x: claims.Instance, key):
-    moved = x.theta + x.lam * noise(x, key)
-    return jnp.mean(jax.vmap(lambda theta: loss(x, theta))(moved) - loss(x, x.theta))
+def rise(x: claims.Instance, noise: Float[Array, "draws d"], share: float = 0.5):
+    """Mean of L(theta + lam eps) - L(theta) over the noise."""
+    moved = x.theta + x.lam * noise
+    return jnp.mean(jax.vmap(lambda theta: loss(x, theta, share))(moved) - loss(x, x.theta, share))
 
 
 def predict(x: claims.Instance):
@@ -48,7 +49,7 @@ theorem = claims.Theorem(
         c=claims.Real(-1, 1),
         lam=claims.Real(0.01, 10, log=True),
     ),
-    simulate=simulate,
+    simulate=lambda x, key: rise(x, noise(x, key)),
     predict=predict,
     keys=256,
     source=claims.Printed("Proposition D.1", "Delta(theta, lam) = lam^2 Tr(H) / 2"),

@@ -6,75 +6,53 @@ has the trace as its mean.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import proposition_d_1 as statement
 
 
-class Means(NamedTuple):
+def simulate(x: claims.Instance, key):
     """Means over the noise: of the loss's rise, of Eq. 19's middle, of eps^T H eps."""
-
-    rise: Float[Array, ""]
-    printed_rise: Float[Array, ""]
-    quadratic_form: Float[Array, ""]
-
-
-def simulate(x: claims.Instance, key) -> Means:
     noise = statement.noise(x, key)
-
-    def rise(share):
-        def gain(theta):
-            return statement.loss(x, theta, share) - statement.loss(x, x.theta, share)
-
-        return jnp.mean(jax.vmap(gain)(x.theta + x.lam * noise))
-
     form = jnp.sum(noise * dot(noise, statement.hessian(x)), axis=1)
-    return Means(rise=rise(0.5), printed_rise=rise(1.0) / 2, quadratic_form=jnp.mean(form))
-
-
-def _rise(r: claims.Run):
-    return r.mean(r.sim.rise)
-
-
-def _printed_rise(r: claims.Run):
-    return r.mean(r.sim.printed_rise)
-
-
-def _expected_form(r: claims.Run):
-    return r.x.lam**2 * r.mean(r.sim.quadratic_form) / 2
+    return statement.rise(x, noise), statement.rise(x, noise, share=1.0) / 2, jnp.mean(form)
 
 
 def _displays(left: Callable) -> tuple:
+    """Eqs. 19 and 20, with what stands on the left."""
+
+    def printed_rise(r: claims.Run):
+        return r.mean(r.sim[1])
+
+    def expected_form(r: claims.Run):
+        return r.x.lam**2 * r.mean(r.sim[2]) / 2
+
     return (
-        claims.equal("Eq. 19", left, _printed_rise),
-        claims.equal("Eq. 20, the odd terms vanish", _printed_rise, _expected_form),
-        claims.equal("Eq. 20, the trace", _expected_form, lambda r: r.theory),
+        claims.equal("Eq. 19", left, printed_rise),
+        claims.equal("Eq. 20, the odd terms vanish", printed_rise, expected_form),
+        claims.equal("Eq. 20, the trace", expected_form, lambda r: r.theory),
     )
 
 
-AMENDED = _displays(_rise)
+AMENDED = _displays(lambda r: r.mean(r.sim[0]))
 
 theorem = claims.Theorem(
     space=statement.theorem.space,
     simulate=simulate,
     predict=statement.predict,
     keys=256,
-    claims=_displays(lambda r: -_rise(r)),
+    claims=_displays(lambda r: -r.mean(r.sim[0])),
     source=claims.Printed("Eqs. 19 and 20, Appendix D", "E[L(theta) - L(theta + lam eps)] = ..."),
     printed="proof displays",
     note="Eq. 19 subtracts the moved loss from the other: the sign is reversed",
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected("L(theta + lam eps) - L(theta) on the left of Eq. 19"),
+        claims.corrected(
+            "L(theta + lam eps) - L(theta) on the left of Eq. 19",
+            name="proof displays, corrected",
             claims=AMENDED,
-            primary=True,
             note="with the sign of the proposition every link of the chain holds",
         ),
     ),

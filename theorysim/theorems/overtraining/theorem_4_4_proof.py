@@ -5,10 +5,8 @@ s, increments of L~ at the ideal states, and how far the real ones are off (Lemm
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.theorems.overtraining import _perturbation as noise
@@ -17,24 +15,16 @@ from theorysim.theorems.overtraining._finetuning import pre_spectrum
 from theorysim.theorems.overtraining.assumption_a_2 import corrected_radius, printed_radius
 
 
-class Gains(NamedTuple):
-    """Increments of L~ at n = 2, ..., d, real and ideal, and gains over the ideal n = 1, ..., d."""
-
-    rises: Float[Array, " d-1"]
-    ideal_rises: Float[Array, " d-1"]
-    gains: Float[Array, " d"]
-
-
 def _simulate(radius: Callable) -> Callable:
-    """At a share of the radius from the ideal states."""
+    """At a share of the radius from the ideal states.
 
-    def simulate(x: claims.Instance, key) -> Gains:
-        ideal, moves = statement.ideal_states(x), statement.real_moves(x, radius)
-        return Gains(
-            rises=statement.rises(x, noise.move_by(ideal, moves)),
-            ideal_rises=statement.rises(x, ideal),
-            gains=statement.gains(x, ideal, moves),
-        )
+    Increments of L~ at n = 2, ..., d, real and ideal, and gains over the ideal n = 1, ..., d.
+    """
+
+    def simulate(x: claims.Instance, key):
+        ideal, moves = noise.ideal_states(x), statement.real_moves(x, radius)
+        rises = noise.rises(x, noise.move_by(ideal, moves))
+        return rises, noise.rises(x, ideal), noise.gains(x, ideal, moves)
 
     return simulate
 
@@ -56,10 +46,10 @@ def _displays(late: int) -> tuple:
 
     return (
         claims.at_most("the choice of s: s <= d - 1", lambda r: s(r.x), lambda r: r.x.d - 1),
-        always("P1: ideal increments", lambda r: r.sim.ideal_rises, _squares),
-        always("P2: state n", lambda r: r.sim.gains[1:], lambda r: -_squares(r) / 2),
-        always("P3: state n - 1", lambda r: -r.sim.gains[:-1], lambda r: -_squares(r) / 2),
-        always("P4: increments", lambda r: r.sim.rises, lambda r: 0.0),
+        always("P1: ideal increments", lambda r: r.sim[1], _squares),
+        always("P2: state n", lambda r: r.sim[2][1:], lambda r: -_squares(r) / 2),
+        always("P3: state n - 1", lambda r: -r.sim[2][:-1], lambda r: -_squares(r) / 2),
+        always("P4: increments", lambda r: r.sim[0], lambda r: 0.0),
     )
 
 
@@ -74,14 +64,11 @@ theorem = claims.Theorem(
     printed="proof displays",
     note="s may be d, and Lemma A.6, on which P2 and P3 rest, fails",
     readings=(
-        claims.Reading(
-            "proof displays, corrected",
-            claims.Corrected(
-                "s is one less than that index, and exp(-C tau) as in the corrected A.2"
-            ),
+        claims.corrected(
+            "s is one less than that index, and exp(-C tau) as in the corrected A.2",
+            name="proof displays, corrected",
             simulate=_simulate(corrected_radius),
             claims=_displays(late=0),
-            primary=True,
             note="with s one less, and starts as small as the corrected Lemma A.6 asks",
         ),
     ),

@@ -9,54 +9,13 @@ is read as printed, as the Assumption A.10 that it names, and corrected.
 The batch is infinite, which item 4 of A.21 admits. The proof is a statement of its own.
 """
 
-from collections.abc import Callable
-from functools import cache
-from typing import NamedTuple
-
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stage_space as stage
-from theorysim.theorems.overtraining import _stages as stages
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
-
-
-class Change(NamedTuple):
-    """Delta_pre(n) for n = 0, ..., d; loss and distance of the real start from the ideal one."""
-
-    change: Float[Array, " stages"]
-    start_loss: Float[Array, " stages"]
-    start: Float[Array, " stages"]
-
-
-def simulation_of(run: Callable) -> Callable:
-    """The run's Delta_pre and its start, from `run(x, lam, key)`."""
-
-    def simulate(x: claims.Instance, key) -> Change:
-        theta, modes = run(x, stage.pull_back(x), key)
-        pre = stage.pre_spectrum(x)
-        start, ideal = stages.diagonal(modes), stages.diagonal(stages.ideal_modes(pre))
-        return Change(
-            change=stages.loss_change(theta, start, pre),
-            start_loss=stages.loss_change(start, ideal, pre),
-            start=jnp.linalg.norm(start - ideal, axis=(-2, -1)),
-        )
-
-    return simulate
-
-
-@cache
-def simulation(sizes: a_21.Sizes) -> Callable:
-    """The same at sizes that Assumption A.21 admits."""
-    return simulation_of(sizes.run)
-
-
-def change(r: claims.Run) -> Float[Array, " d"]:
-    """Delta_pre(n) from n = 1."""
-    return r.sim.change[1:]
-
+from theorysim.theorems.overtraining._sensitivity import change, simulation, simulation_of
 
 NOT_NEGATIVE = claims.at_least(
     "Delta_pre(n) >= 0", change, lambda r: 0.0, statement="L_pre(theta^n(K)) >= L_pre(theta^n(0))"
@@ -88,14 +47,8 @@ theorem = claims.Theorem(
         a_21.AS_PRINTED.reading("appendix", simulation, note=a_21.NO_RATE),
         a_21.AS_LABELLED.reading("appendix, item 3 as A.10", simulation, note=a_21.NO_UNIT),
         a_21.CORRECTED.reading("corrected", simulation, note=a_21.FREE_OF_SCALE, primary=True),
-        claims.Reading(
-            "practical sizes",
-            claims.Finding("Theorem 4.6 with batches, steps and starts from practice"),
-            simulate=simulation_of(practice.run),
-            assumes=(),
-            hypotheses=practice.HYPOTHESES,
-            requirements=a_21.AS_LABELLED.assumption().requirements,
-            note=practice.NOTE,
+        practice.reading(
+            "practical sizes", "Theorem 4.6", a_21.AS_LABELLED, simulation_of(practice.run)
         ),
     ),
     mutants=(

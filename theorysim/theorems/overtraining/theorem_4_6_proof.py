@@ -11,18 +11,17 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stage_space as stage
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
-from theorysim.theorems.overtraining.theorem_4_6 import change, simulation, simulation_of
+from theorysim.theorems.overtraining._sensitivity import change, simulation, simulation_of
 
 
 def _predict(target: Callable, anchor: Callable):
     """Delta_n where every learned feature ends at (target + lam anchor) / (1 + lam)."""
 
     def predict(x: claims.Instance):
-        lam = stage.pull_back(x)
-        moved = (target(x) + lam * anchor(x)) / (1 + lam) - stage.pre_spectrum(x)
+        moved = stage.weighted(x, target, anchor) - stage.pre_spectrum(x)
         return jnp.sum(stage.learned_up_to(x, moved) ** 2, axis=1)[1:]
 
     return predict

@@ -17,19 +17,14 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.systems.ideal_stages import inflection_point, last_descent
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _practice as practice
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _strengths as strengths
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
 AS_PRINTED = replace(a_21.AS_PRINTED, bound=strengths.both_bounds)
 AS_LABELLED = replace(a_21.AS_LABELLED, bound=strengths.both_bounds)
 CORRECTED = replace(a_21.CORRECTED, bound=strengths.both_bounds)
-
-
-def _increments(r: claims.Run):
-    """Increments of L_pre at lam = 0."""
-    return strengths.increments(r)[0]
 
 
 def _after(alpha: float = 4.0) -> Callable:
@@ -46,7 +41,7 @@ def _rises(name: str, where: Callable, first: int = 1) -> claims.Claim:
     """L_pre(n) > L_pre(n-1) at lam = 0, at the n >= first where `where` says so."""
     return claims.at_least(
         name,
-        lambda r: _increments(r)[first - 1 :],
+        lambda r: strengths.rise(r, 0)[first - 1 :],
         lambda r: 0.0,
         strict=True,
         where=lambda r: where(r)[first - 1 :],
@@ -65,7 +60,7 @@ WITNESS = claims.at_most(
     "1: alpha_0 = 4 is enough",
     lambda r: stage.ft_spectrum(r.x) / stage.pre_spectrum(r.x),
     lambda r: 4.0,
-    where=lambda r: -_increments(r),
+    where=lambda r: -strengths.rise(r, 0),
     statement="where L_pre falls from n - 1 to n, ft_n / pre_n <= 4",
 )
 
@@ -158,14 +153,8 @@ theorem = claims.Theorem(
             claims=AMENDED,
             note=a_21.NO_UNIT,
         ),
-        claims.Reading(
-            "practical sizes",
-            claims.Finding("Theorem 4.7 with batches, steps and starts from practice"),
-            simulate=strengths.simulation_of(practice.run),
-            assumes=(),
-            hypotheses=practice.HYPOTHESES,
-            requirements=AS_LABELLED.assumption().requirements,
-            note=practice.NOTE,
+        practice.reading(
+            "practical sizes", "Theorem 4.7", AS_LABELLED, strengths.simulation_of(practice.run)
         ),
     ),
     mutants=(

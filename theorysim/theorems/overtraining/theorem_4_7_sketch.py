@@ -12,8 +12,8 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.systems.ideal_stages import inflection_point
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _strengths as strengths
-from theorysim.theorems.overtraining import assumption_a_21 as a_21
 
 SIZES = replace(a_21.CORRECTED, bound=strengths.both_bounds)
 

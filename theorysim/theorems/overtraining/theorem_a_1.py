@@ -24,13 +24,6 @@ TAUS = (12.0, 18.0, 27.0)
 TIMES = 96
 
 
-class Factors(NamedTuple):
-    """U^T W_1(t_n) and (W_2(t_n) V)^T at the stage times."""
-
-    first: Float[Array, "stages d d"]
-    second: Float[Array, "stages d d"]
-
-
 class Ideal(NamedTuple):
     """Sigma_{:n}^(1/2), the basis of the hidden space, the rate C, the exact product."""
 
@@ -40,22 +33,19 @@ class Ideal(NamedTuple):
     product: Float[Array, "stages d d"]
 
 
-def simulate(x: claims.Instance, key) -> Factors:
-    """The flow passes the stage times at the end of its path."""
+def simulate(x: claims.Instance, key):
+    """U^T W_1(t_n) and (W_2(t_n) V)^T at the stage times, which end the flow's path."""
     stages = pretraining.stage_times(x)
     share = jnp.linspace(0, 1, TIMES - x.d + 1, dtype=x.tau.dtype)
     times = jnp.append(stages[0] * share, stages[1:])
     options = {**pretraining.TOLERANCES, **statement_options(x.tolerance_scale)}
-    first, second = gradient_flow(
+    loss, start = (
         pretraining.pretraining_loss(pretraining.limited(x)),
         pretraining.identity_start(x),
-        times,
-        **options,
     )
+    first, second = gradient_flow(loss, start, times, **options)
     left, _, right = pretraining.decomposition(x)
-    return Factors(
-        first=dot(left.T, first[-x.d :]), second=dot(right.T, jnp.swapaxes(second[-x.d :], -1, -2))
-    )
+    return dot(left.T, first[-x.d :]), dot(right.T, jnp.swapaxes(second[-x.d :], -1, -2))
 
 
 def _predict(basis: Callable, speed: float = 1.0) -> Callable:
@@ -74,6 +64,10 @@ def _predict(basis: Callable, speed: float = 1.0) -> Callable:
         )
 
     return predict
+
+
+def _hidden(x: claims.Instance):
+    return pretraining.hidden_basis(x)[0]
 
 
 def _distance(layer: int) -> Callable:
@@ -151,12 +145,9 @@ theorem = claims.Theorem(
             ),
             note="det theta(t) never changes its sign: the last feature stays away for ever",
         ),
-        claims.Reading(
-            "corrected",
-            claims.Corrected(
-                "W_1 -> U Sigma^(1/2) Q^T, W_2 -> Q Sigma^(1/2) V^T, U + V not singular"
-            ),
-            predict=_predict(lambda x: pretraining.hidden_basis(x)[0]),
+        claims.corrected(
+            "W_1 -> U Sigma^(1/2) Q^T, W_2 -> Q Sigma^(1/2) V^T, U + V not singular",
+            predict=_predict(_hidden),
             hypotheses={"U + V is not nearly singular": pretraining.visible},
             claims=(
                 *FACTORS,
@@ -164,18 +155,15 @@ theorem = claims.Theorem(
                 _this_rate("W_2, at this rate", _distance(1)),
                 _this_rate("product, at this rate", _product_distance),
             ),
-            primary=True,
             note="Q is from Gram-Schmidt on the columns of U + V, which must be independent",
         ),
     ),
     mutants=(
         claims.Mutant(
             "the slowest feature comes first",
-            predict=_predict(lambda x: pretraining.hidden_basis(x)[0][:, ::-1]),
+            predict=_predict(lambda x: _hidden(x)[:, ::-1]),
         ),
-        claims.Mutant(
-            "twice the rate", predict=_predict(lambda x: pretraining.hidden_basis(x)[0], speed=2.0)
-        ),
+        claims.Mutant("twice the rate", predict=_predict(_hidden, speed=2.0)),
     ),
     survivors={
         f"{what}, at this rate": "twice the rate lets its constant grow as tau^18 on the rungs, "
