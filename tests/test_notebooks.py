@@ -8,16 +8,23 @@ import sys
 from pathlib import Path
 
 import pytest
+from drawn import marks_of
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.py"))
 each = pytest.mark.parametrize("script", NOTEBOOKS, ids=lambda path: path.stem)
+
+# Each takes up to a minute: a default run takes these, a thorough one all.
+DRAWN = ("tour", "linear_teachers")
 
 
 def test_there_is_a_tour():
     assert "tour" in [path.stem for path in NOTEBOOKS]
 
 
-@each
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(path, id=path.stem, marks=marks_of(path.stem in DRAWN)) for path in NOTEBOOKS],
+)
 def test_the_notebook_runs(script):
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     command = [sys.executable, script.name]

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim.systems import deep_linear as deep
 from theorysim.systems import deep_linear_limit as deep_limit
@@ -59,7 +60,7 @@ def test_flow_solves_the_printed_ode():
         np.testing.assert_allclose(path, expected, rtol=0, atol=error + 1e-10)
 
 
-@pytest.mark.parametrize("depth", [2, 3, 5])
+@pytest.mark.parametrize("depth", [2, thorough(3), 5])
 def test_flow_is_that_of_the_matrices(depth):
     data, source, target, key = problem()
     layers = network.balanced_layers(key, source, (5,) * (depth - 1))

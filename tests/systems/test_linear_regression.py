@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim.systems import linear_regression as regression
 from validation.oracles import linear_regression as oracle
@@ -76,7 +77,9 @@ def test_dependent_rows_and_too_many_rows_are_refused():
         regression.row_space(data.T)
 
 
-@pytest.mark.parametrize(("samples", "fraction"), [(1, 0.3), (4, 0.1), (4, 0.95), (9, 0.95)])
+@pytest.mark.parametrize(
+    ("samples", "fraction"), [(1, 0.3), (4, 0.95), thorough(4, 0.1), thorough(9, 0.95)]
+)
 def test_descent_is_the_recursion(samples, fraction):
     data, start, target = problem(samples)
     rate = fraction * regression.largest_learning_rate(data)

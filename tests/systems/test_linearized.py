@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from drawn import thorough
 
 from theorysim import fine_tune, linearize, train_linearized
 from theorysim.numerics.flow import gradient_flow
@@ -84,8 +85,9 @@ def test_the_limit_of_the_flow_is_ridge_regression():
     np.testing.assert_allclose(free, gap, rtol=1e-12)
 
 
-@pytest.mark.parametrize("strength", [0.0, 0.7])
-@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize(
+    ("strength", "outputs"), [(0.0, 1), (0.7, 2), thorough(0.7, 1), thorough(0.0, 2)]
+)
 def test_training_agrees_with_descent_of_the_linearised_model(strength, outputs):
     model, params = network(outputs)
     inputs, targets = normal(4, 3, seed=4), normal(4, outputs, seed=5)

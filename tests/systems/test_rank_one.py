@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 from scipy import stats
 
 from theorysim.numerics import gaussian
@@ -186,7 +187,8 @@ def overlaps_of_both(name, k, d, steps, every, wrong_dimension=None, runs=2000):
 
 
 @pytest.mark.parametrize(
-    ("name", "k", "d"), [("relu", 3, 8), ("square", 3, 5), ("third", 2, 5), ("relu", 4, 12)]
+    ("name", "k", "d"),
+    [("relu", 3, 8), ("third", 2, 5), thorough("square", 3, 5), thorough("relu", 4, 12)],
 )
 def test_the_chain_has_the_law_of_the_run(name, k, d):
     full, chain = overlaps_of_both(name, k, d, steps=30, every=10)
