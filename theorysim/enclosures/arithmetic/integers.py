@@ -22,6 +22,5 @@ INTEGERS: Mapping[str, Callable[..., int]] = {
     "sign": lambda a: (a > 0) - (a < 0),
     "div": _quotient,
     "rem": lambda a, b: a - b * _quotient(a, b),
-    "pow": operator.pow,
     "shift_left": operator.lshift,
 }

@@ -61,7 +61,7 @@ def _is_finite(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np
 
 
 def _power(interpreter: Interpreter, equation: Any, base: np.ndarray, *exponent: Any) -> Any:
-    """Floats to integer powers; `pow` has the exponents as its second operand."""
+    """Integer powers; `pow` has the exponents as its second operand."""
     power = interpreter.arithmetic.power
     if exponent:
         return map_entries(lambda a, n: power(a, int(n)), base, exponent[0])
@@ -69,12 +69,10 @@ def _power(interpreter: Interpreter, equation: Any, base: np.ndarray, *exponent:
     return interpreter.apply(("power", y), lambda a: power(a, y), base)
 
 
-def _integer_power(
-    interpreter: Interpreter, equation: Any, base: np.ndarray, exponent: Any = None
-) -> Any:
-    exponent = np.asarray(equation.params.get("y", 2) if exponent is None else exponent)
-    interpreter.require(bool((exponent >= 0).all()), "a negative power of an integer")
-    return interpreter.function("pow", equation)(base, exponent)
+def _integer_power(interpreter: Interpreter, equation: Any, base: np.ndarray) -> np.ndarray:
+    y = equation.params.get("y", 2)
+    interpreter.require(y >= 0, "a negative power of an integer")
+    return map_entries(lambda a: a**y, base)
 
 
 def _clamp(interpreter: Interpreter, equation: Any, low: Any, array: Any, high: Any) -> Any:
@@ -188,7 +186,7 @@ ELEMENTWISE: Table = {
     "is_finite": {"f>b": _is_finite},
     "integer_pow": {"f>f": _power, "i>i": _integer_power},
     "square": {"f>f": _power, "i>i": _integer_power},
-    "pow": {"ff>f": _function("pow"), "fi>f": _power, "ii>i": _integer_power},
+    "pow": {"ff>f": _function("pow"), "fi>f": _power},
     "rem": {"ff>f": _remainder, "ii>i": _function("rem")},
     "round": {"f>f": _round},
     "clamp": {"fff>f": _clamp, "iii>i": _clamp},

@@ -229,8 +229,9 @@ class Interpreter:
             )
             rule = next(fitting, None)
             if rule is None:
-                types = ", ".join(dict.fromkeys(str(v.aval.dtype) for v in equation.invars))
-                raise UnknownPrimitive(f"{name!r} on {types or 'nothing'}", self.subject)
+                atoms = *equation.invars, *equation.outvars
+                types = ", ".join(dict.fromkeys(str(atom.aval.dtype) for atom in atoms))
+                raise UnknownPrimitive(f"{name!r} of {types}", self.subject)
             self._rules[id(equation)] = equation, rule
         return self._rules[id(equation)][1]
 
