@@ -157,17 +157,27 @@ def test_symmetric_spectra(seed, gap):
             np.testing.assert_allclose(middle, signs, atol=FLOAT_ERROR)
 
 
-@pytest.mark.parametrize("a", [np.eye(3), np.ones((3, 3)), np.zeros((2, 2))])
+@pytest.mark.parametrize(
+    "a", [np.ones((3, 3)), 1 + np.eye(3), np.array([[1.0, 2], [2, 1]]).repeat(2, 0).repeat(2, 1)]
+)
 def test_vectors_of_multiple_eigenvalues_are_undefined(a):
     with precise(), ctx.workprec(BITS):
         values, vectors = enclosed(jnp.linalg.eigh, a)
         truth = mpmath.eigsy(mpmath.matrix(a), eigvals_only=True)
         assert all(contains(ball, value) for ball, value in zip(values, truth))
-    simple = [k for k in range(len(a)) if list(truth).count(truth[k]) == 1]
-    for k in range(len(a)):
+    for k, value in enumerate(truth):
+        others = [abs(value - other) for i, other in enumerate(truth) if i != k]
         defined = all(ball.is_finite() for ball in vectors[:, k])
-        assert not defined or truth[k] > 2.5  # the all-ones matrix has one simple eigenvalue, 3
-    assert len(simple) <= 1
+        assert defined == (min(others) > 0.1), k
+
+
+@pytest.mark.parametrize("diagonal", [[1.0, 1, 1], [2.0, 1, 1, 3], [0.0, 0, -1], [5.0]])
+def test_a_diagonal_matrix_has_the_unit_vectors_of_jax(diagonal):
+    a = np.diag(diagonal)
+    values, vectors = enclosed(jnp.linalg.eigh, a)
+    ours = np.vectorize(float)(vectors)
+    np.testing.assert_array_equal(ours, jnp.linalg.eigh(a)[1])
+    np.testing.assert_array_equal(a @ ours, ours * np.vectorize(float)(values))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -177,6 +187,29 @@ def test_singular_values(seed):
         (values,) = enclosed(functools.partial(jnp.linalg.svd, compute_uv=False), a)
         truth = sorted(mpmath.svd_r(mpmath.matrix(a), compute_uv=False), reverse=True)
         assert all(contains(ball, value) for ball, value in zip(values, truth))
+
+
+def test_singular_values_that_vanish_are_enclosed():
+    with precise(), ctx.workprec(BITS):
+        (values,) = enclosed(functools.partial(jnp.linalg.svd, compute_uv=False), np.ones((3, 2)))
+    assert contains(values[0], mpmath.sqrt(6)) and contains(values[1], 0)
+    assert values[1].rad() < 1e-20
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-30, 1e-12])
+def test_clusters_of_eigenvalues_are_enclosed(gap):
+    """Two of four eigenvalues are equal, or as good as equal at the precision of the balls."""
+
+    def spectrum(a):
+        return jnp.linalg.eigvalsh(a + gap * jnp.diag(jnp.array([0.0, 1, 0, 0])))
+
+    for bits in (64, BITS):
+        with precise(), ctx.workprec(bits):
+            (values,) = enclosed(spectrum, np.ones((4, 4)))
+            exact = mpmath.ones(4) + mpmath.diag([0, mpmath.mpf(str(gap)), 0, 0])
+            truth = mpmath.eigsy(exact, eigvals_only=True)
+            assert all(contains(ball, value) for ball, value in zip(values, truth))
+            assert all(ball.rad() < 2.0 ** (20 - bits) for ball in values)
 
 
 # What is singular, indefinite or tied

@@ -39,6 +39,14 @@ def _selected(interpreter: Interpreter, which: bool | None, *cases: Any) -> Any:
     return cases[which]
 
 
+def _select_place(
+    interpreter: Interpreter, equation: Any, which: np.ndarray, *cases: np.ndarray
+) -> np.ndarray:
+    inside = bool(((which >= 0) & (which < len(cases))).all())
+    interpreter.require(inside, "select_n of a case that is not there")
+    return _select(interpreter, equation, which, *cases)
+
+
 def _compare(relation: str) -> Rule:
     def compare(
         interpreter: Interpreter, equation: Any, a: np.ndarray, b: np.ndarray
@@ -174,7 +182,7 @@ ELEMENTWISE: Table = {
     },
     # The orders of sorting differ in NaN only, where nothing is decided.
     **{f"{relation}_to": {"(ff|ii)>b": _compare(relation)} for relation in ("lt", "le")},
-    "select_n": {r"b([fib])\1+>\1": _select},
+    "select_n": {r"b([fib])\1+>\1": _select, r"i([fib])\1+>\1": _select_place},
     "and": {"bb>b": _logic(both), "ii>i": by_jax},
     "or": {"bb>b": _logic(either), "ii>i": by_jax},
     "xor": {"bb>b": _logic(_differ), "ii>i": by_jax},

@@ -9,6 +9,7 @@ indefinite matrix does not have is undefined, and a pivot that nothing decides i
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -137,12 +138,30 @@ def _eigh(interpreter: Interpreter, p: dict[str, Any], a: np.ndarray) -> tuple:
     places = np.indices(a.shape)
     low, high = places.min(0), places.max(0)
     a = a[high, low] if p["lower"] else a[low, high]
-    values = spectrum(a)
     with jax.enable_x64(True):
         middle = np.vectorize(lambda ball: float(ball.mid()), otypes=[float])(a)
         guesses = np.asarray(jnp.linalg.eigh(jnp.asarray(middle))[1])
+    if _is_sorted_diagonal(interpreter, a, guesses):
+        units = guesses.astype(int)
+        return interpreter.floats(units), np.diag(a)[units.argmax(0)]
+    values = _spectrum(a)
     vectors = [_eigenvector(a, value, guess) for value, guess in zip(values, guesses.T)]
     return object_array([x for vector in vectors for x in vector], a.shape).T, values
+
+
+def _is_sorted_diagonal(interpreter: Interpreter, a: np.ndarray, vectors: np.ndarray) -> bool:
+    """Whether a matrix is diagonal, and unit vectors name its entries in certainly rising order.
+
+    Then they are eigenvectors also where eigenvalues are equal.
+    """
+    size = len(a)
+    if not all(a[i, j] == 0 for i, j in np.ndindex(a.shape) if i != j):
+        return False
+    places = vectors.argmax(0)
+    if not np.array_equal(vectors, np.eye(size)[:, places]):
+        return False
+    entries = np.diag(a)[places]
+    return all(interpreter.compare("le", x, y) for x, y in itertools.pairwise(entries))
 
 
 def _eigenvector(a: np.ndarray, value: arb, guess: np.ndarray) -> list[arb]:
@@ -165,20 +184,35 @@ def _eigenvector(a: np.ndarray, value: arb, guess: np.ndarray) -> list[arb]:
     return [x / length for x in solved]
 
 
-def spectrum(a: np.ndarray) -> list[arb]:
-    """Rising eigenvalues of a symmetric matrix of balls: the k-th is between the k-th bounds.
+def _spectrum(a: np.ndarray) -> list[arb]:
+    """Rising eigenvalues of a symmetric matrix of balls.
+
+    Approximate eigenvectors Q make Q^(-1) A Q = D + F nearly diagonal. All eigenvalues lie within
+    |F| of those of D (Bauer and Fike), in intervals that overlap as many as there are intervals,
+    because they move continuously from those of D.
 
     Raises:
-        Undecided: where python-flint finds no enclosure with these many bits.
+        Undecided: where so many bits give no basis.
     """
     if not all(ball.is_finite() for ball in a.flat):
         return [UNDEFINED] * len(a)
+    matrix = arb_mat(a.tolist())
     try:
-        found = [value.real for value in acb_mat(arb_mat(a.tolist())).eig(multiple=True)]
-    except ValueError:
+        _, vectors = acb_mat(matrix.mid()).eig(right=True, algorithm="approx")
+        basis = vectors.real.mid()
+        turned = np.array(basis.solve(matrix * basis).tolist(), object).reshape(a.shape)
+    except (ValueError, ZeroDivisionError):
         raise Undecided from None
-    lows, highs = (sorted(end(value) for value in found) for end in (arb.lower, arb.upper))
-    return [low.union(high) for low, high in zip(lows, highs)]
+    middles = [ball.mid() for ball in np.diag(turned)]
+    rest = turned - np.diag(middles)
+    radius = functools.reduce(arb.max, (sum(map(abs, row), arb(0)).upper() for row in rest), arb(0))
+    groups: list[list[arb]] = []
+    for ball in (middle + radius * arb(0, 1) for middle in sorted(middles)):
+        if groups and ball.overlaps(groups[-1][-1]):
+            groups[-1].append(ball)
+        else:
+            groups.append([ball])
+    return [functools.reduce(arb.union, group) for group in groups for _ in group]
 
 
 def _singular_values(interpreter: Interpreter, p: dict[str, Any], a: np.ndarray) -> tuple[list]:
@@ -187,7 +221,13 @@ def _singular_values(interpreter: Interpreter, p: dict[str, Any], a: np.ndarray)
     a = a.T if len(a) < a.shape[1] else a
     balls = arb_mat(a.tolist())
     gram = np.array((balls.transpose() * balls).tolist(), object).reshape(a.shape[1], -1)
-    return ([value.max(arb(0)).sqrt() for value in reversed(spectrum(gram))],)
+    return ([_root(value) for value in reversed(_spectrum(gram))],)
+
+
+def _root(square: arb) -> arb:
+    """The root of a number that is not negative, though its ball may be."""
+    ends = (end.max(arb(0)).sqrt() for end in (square.lower(), square.upper()))
+    return arb.union(*ends)
 
 
 def _linear_solve(interpreter: Interpreter, equation: Any, *operands: np.ndarray) -> list[Any]:
