@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -56,6 +57,7 @@ def is_key(value: Any) -> bool:
     return hasattr(value, "dtype") and kind(value.dtype) == "k"
 
 
+@functools.cache
 def kind(dtype: Any) -> str:
     """f, i, b, or k for random keys; "?" for what no rule knows (complex numbers, bfloat16)."""
     if jnp.issubdtype(dtype, jax.dtypes.prng_key):

@@ -206,6 +206,8 @@ def _spectrum(a: np.ndarray) -> list[arb]:
     middles = [ball.mid() for ball in np.diag(turned)]
     rest = turned - np.diag(middles)
     radius = functools.reduce(arb.max, (sum(map(abs, row), arb(0)).upper() for row in rest), arb(0))
+    if not radius.is_finite():
+        raise Undecided
     groups: list[list[arb]] = []
     for ball in (middle + radius * arb(0, 1) for middle in sorted(middles)):
         if groups and ball.overlaps(groups[-1][-1]):
