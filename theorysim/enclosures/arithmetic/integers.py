@@ -11,7 +11,7 @@ def _quotient(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-INTEGERS: Mapping[str, Callable[..., int]] = {
+INTEGERS: Mapping[str, Callable] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,

@@ -19,10 +19,17 @@ from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule, Tabl
 
 def _function(name: str) -> Rule:
     def apply(interpreter: Interpreter, equation: Any, *arrays: np.ndarray) -> np.ndarray:
-        try:
-            return interpreter.function(name, equation)(*arrays)
-        except (ZeroDivisionError, ValueError):  # of integers: 1 // 0, or a shift by -1
-            interpreter.require(False, f"{name} of integers by zero or a negative one")
+        return interpreter.function(name, equation)(*arrays)
+
+    return apply
+
+
+def _integer_function(name: str) -> Rule:
+    def apply(interpreter: Interpreter, equation: Any, *arrays: np.ndarray) -> np.ndarray:
+        second = arrays[-1]
+        meant = {"div": second != 0, "rem": second != 0, "shift_left": second >= 0}
+        interpreter.require(bool(np.all(meant.get(name, True))), f"{name} of integers by {second}")
+        return map_entries(INTEGERS[name], *arrays)
 
     return apply
 
@@ -172,10 +179,10 @@ def _identity(interpreter: Interpreter, equation: Any, *arrays: Any) -> list[Any
 ELEMENTWISE: Table = {
     **{name: {"f+>f": _function(name)} for name in BALLS.functions},
     **{
-        name: {"f+>f": _function(name), "i+>i": _function(name)}
+        name: {"f+>f": _function(name), "i+>i": _integer_function(name)}
         for name in set(BALLS.functions) & set(INTEGERS)
     },
-    "shift_left": {"ii>i": _function("shift_left")},
+    "shift_left": {"ii>i": _integer_function("shift_left")},
     **{
         relation: {"(ff|ii|bb)>b": _compare(relation)}
         for relation in ("lt", "le", "gt", "ge", "eq", "ne")
@@ -195,7 +202,7 @@ ELEMENTWISE: Table = {
     "integer_pow": {"f>f": _power, "i>i": _integer_power},
     "square": {"f>f": _power, "i>i": _integer_power},
     "pow": {"ff>f": _function("pow"), "fi>f": _power},
-    "rem": {"ff>f": _remainder, "ii>i": _function("rem")},
+    "rem": {"ff>f": _remainder, "ii>i": _integer_function("rem")},
     "round": {"f>f": _round},
     "clamp": {"fff>f": _clamp, "iii>i": _clamp},
     "add_any": {"ff>f": _function("add")},

@@ -173,7 +173,7 @@ def _eigenvector(a: np.ndarray, value: arb, guess: np.ndarray) -> list[arb]:
     size = len(guess)
     if not np.isfinite(guess).all():
         return [UNDEFINED] * size
-    shifted = a - np.where(np.eye(size, dtype=bool), value, arb(0))
+    shifted = a - object_array([value], (1, 1)) * np.eye(size, dtype=int)
     rows = [[*row, arb(x)] for row, x in zip(shifted.tolist(), guess.tolist())]
     system = arb_mat([*rows, [*map(arb, guess.tolist()), arb(0)]])
     try:

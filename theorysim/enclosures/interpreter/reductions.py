@@ -109,6 +109,7 @@ def _place_of_extreme(relation: str) -> Rule:
 def _order(interpreter: Interpreter, rows: list[np.ndarray], before: str) -> np.ndarray:
     """Places along the last axis in the order of the first row, then of the next; stable."""
     order = np.empty(rows[0].shape, int)
+    length = rows[0].shape[-1]
 
     def precedes(at: tuple[int, ...], i: int, j: int) -> int:
         for key in rows:
@@ -119,7 +120,7 @@ def _order(interpreter: Interpreter, rows: list[np.ndarray], before: str) -> np.
 
     for at in np.ndindex(*order.shape[:-1]):
         compared = functools.cmp_to_key(functools.partial(precedes, at))
-        order[at] = sorted(range(order.shape[-1]), key=compared)
+        order[at] = sorted(range(length), key=compared)
     return order
 
 
