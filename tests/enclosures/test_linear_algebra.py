@@ -180,6 +180,14 @@ def test_a_diagonal_matrix_has_the_unit_vectors_of_jax(diagonal):
     np.testing.assert_array_equal(a @ ours, ours * np.vectorize(float)(values))
 
 
+def test_a_matrix_that_float64_takes_for_diagonal_is_none():
+    a = np.array([[1.0, 1e-200], [1e-200, 2.0]])
+    np.testing.assert_array_equal(jnp.linalg.eigh(a)[1], np.eye(2))
+    with precise(), ctx.workprec(4 * BITS):
+        _, vectors = enclosed(jnp.linalg.eigh, a)
+    assert all(0 < abs(ball) < arb("1e-199") for ball in (vectors[0, 1], vectors[1, 0]))
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_singular_values(seed):
     a = random_matrix(seed, 3, 5)
