@@ -310,10 +310,25 @@ def test_certify_at_the_counterexample_of_falsify(run, statement, tmp_path):
     assert "certified violated at this instance" in text
 
 
+def test_certify_replays_a_certificate(run, statement, tmp_path):
+    named = ("certify", "local/theorem-1", "--theorems", statement(factor=1.5))
+    path = tmp_path / "certificate.json"
+    path.write_text(run(*named, "--reading", "as printed", "--json")[1])
+    code, text, _ = run(*named, "--replay", str(path))
+    assert code == 0 and "bound: certified: proved again" in text
+    other = ("certify", "local/theorem-1", "--theorems", statement(factor=1.6))
+    code, text, _ = run(*other, "--replay", str(path))
+    assert code == 4 and "the claim is 'a <= 1.6 a' now" in text
+    path.write_text("{")
+    code, _, error = run(*named, "--replay", str(path))
+    assert code == 2 and "not a complete JSON file" in error
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--box", "a=1:"), "NAME=LOW:HIGH"),
+        (("--replay", "found.json", "--claim", "rate"), "give --replay alone"),
         (("--box", "a=1", "--instance", "found.json"), "leave out --box"),
     ],
 )

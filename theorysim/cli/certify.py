@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from theorysim.cli.options import AsJson, Files, Id, progress_bar
 from theorysim.cli.settings import parse_box
 from theorysim.environment import prepare
 from theorysim.errors import UsageError
+
+if TYPE_CHECKING:
+    from theorysim.claims.theorem import Theorem
 
 
 def certify(
@@ -34,6 +37,10 @@ def certify(
     max_boxes: Annotated[
         int | None, typer.Option(metavar="N", help="How many boxes to look at per claim.")
     ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Check a certificate that --json has printed again."),
+    ] = None,
     as_json: AsJson = False,
     theorems: Files = [],  # noqa: B006
 ) -> None:
@@ -42,9 +49,13 @@ def certify(
     ranges = parse_box(box)
     if instance is not None and ranges:
         raise UsageError("an instance is one point: leave out --box")
+    if replay is not None and (instance or ranges or claim or reading or max_boxes):
+        raise UsageError("a certificate says what it is about: give --replay alone")
     from theorysim.engine import registry
 
     entry = registry.find(id, theorems)
+    if replay is not None:
+        _replay(registry.load(entry), replay, as_json)
     from theorysim.enclosures import MAX_BOXES
     from theorysim.engine.certify.certify import certify as run
 
@@ -60,3 +71,12 @@ def certify(
         )
     typer.echo(json.dumps(report.as_json(), allow_nan=False) if as_json else str(report))
     raise typer.Exit(report.exit_code)
+
+
+def _replay(theorem: Theorem, path: Path, as_json: bool) -> None:
+    """Exit 0 if every certificate of the file is proved again, else 4."""
+    from theorysim.engine.certify.replay import replay
+
+    found = replay(theorem, path)
+    typer.echo(json.dumps([vars(one) for one in found]) if as_json else "\n".join(map(str, found)))
+    raise typer.Exit(4 if any(one.fault for one in found) else 0)

@@ -57,14 +57,14 @@ class Problem:
 
 @dataclass(frozen=True)
 class Box:
-    """A piece of a problem's box, reached by `depth` bisections.
+    """A piece of a problem's box; `path` has a 0 for every lower half that led to it, else a 1.
 
     Its ends are floats that stand for exact numbers, as those of an instance do.
     """
 
     problem: Problem
     ends: tuple[tuple[float, float], ...]
-    depth: int = 0
+    path: str = ""
 
     def shares(self) -> list[float]:
         """Roughly, the part of each coordinate that it takes."""
@@ -83,16 +83,16 @@ class Box:
         """Both parts below and above the middle of a coordinate."""
         low, high = self.ends[coordinate]
         middle = self.middle()[coordinate]
-        for half in ((low, middle), (middle, high)):
+        for side, half in (("0", (low, middle)), ("1", (middle, high))):
             ends = (*self.ends[:coordinate], half, *self.ends[coordinate + 1 :])
-            yield Box(self.problem, ends, self.depth + 1)
+            yield Box(self.problem, ends, self.path + side)
 
     def pinned(self, point: Point, coordinates: list[int]) -> Box:
         """The face on which some coordinates have the values of a point."""
         ends = list(self.ends)
         for i in coordinates:
             ends[i] = (point[i], point[i])
-        return Box(self.problem, tuple(ends), self.depth)
+        return Box(self.problem, tuple(ends), self.path)
 
     def is_divisible(self, coordinate: int) -> bool:
         """Whether a float lies between both ends."""

@@ -39,6 +39,8 @@ class BoxOutcome:
         left: roughly, the part of the box that resists; `resisting` encloses it.
         point: the violating point, with the `decision` on it; `place` holds the index of its
             problem and its coordinates.
+        cuts: of every problem, the coordinate and the number at which its boxes were halved, by
+            their paths.
     """
 
     outcome: Outcome
@@ -50,6 +52,7 @@ class BoxOutcome:
     point: Mapping[str, float] | None = None
     decision: Decision | None = None
     place: tuple[int, Point] | None = None
+    cuts: tuple[Mapping[str, tuple[int, float]], ...] = ()
 
     def __str__(self) -> str:
         counted = f"boxes examined: {self.boxes}, successive bisections: {self.depth}"
@@ -130,11 +133,12 @@ def certify_problems(
         max_boxes = min(max_boxes, EQUALITY_BOXES * len(problems))
     examiners = {id(p): Examiner(p, precision, max_precision) for p in problems}
     queue = deque(Box(p, tuple((c.low, c.high) for c in p.coordinates)) for p in problems)
+    cuts: dict[int, dict[str, tuple[int, float]]] = {id(p): {} for p in problems}
     resisting: list[Box] = []
     boxes = certified = dropped = depth = 0
     while queue and boxes < max_boxes:
         box = queue.popleft()
-        boxes, depth = boxes + 1, max(depth, box.depth)
+        boxes, depth = boxes + 1, max(depth, len(box.path))
         if progress is not None:
             progress(boxes, max_boxes)
         with ctx.workprec(precision):
@@ -152,6 +156,7 @@ def certify_problems(
         certified += found.outcome is Outcome.CERTIFIED
         dropped += found.outcome is Outcome.OUTSIDE
         if found.bisect is not None:
+            cuts[id(box.problem)][box.path] = found.bisect, box.middle()[found.bisect]
             queue.extend(box.halves(found.bisect))
         elif found.outcome is Outcome.UNDECIDED:
             resisting.append(box)
@@ -159,7 +164,8 @@ def certify_problems(
     if rest:
         left = sum(math.prod(box.shares()) for box in rest) / len(problems)
         return BoxOutcome(Outcome.UNDECIDED, boxes, dropped, depth, left, _around(rest))
-    return BoxOutcome(Outcome.CERTIFIED if certified else Outcome.OUTSIDE, boxes, dropped, depth)
+    outcome = Outcome.CERTIFIED if certified else Outcome.OUTSIDE
+    return BoxOutcome(outcome, boxes, dropped, depth, cuts=tuple(cuts[id(p)] for p in problems))
 
 
 def _around(boxes: list[Box]) -> dict[str, tuple[float, float]]:

@@ -13,6 +13,7 @@ from jax.interpreters.partial_eval import dce_jaxpr
 from jaxtyping import Array
 
 from theorysim.enclosures.interpreter.interpreter import Interpreter
+from theorysim.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,20 @@ def trace(
     """The formula of `relation(*examples) -> (lhs, rhs, condition or None, margins, open ones)`.
 
     `kind` is "at_most", "at_least" or "equal"; `subject` is named in errors.
+
+    Raises:
+        UsageError: for complex sides or margins.
     """
+
+    def refuse_complex(values: Any) -> None:
+        if any(jnp.iscomplexobj(value) for value in jax.tree.leaves(values)):
+            raise UsageError(
+                f"complex numbers in {subject} have no order: compare real and imaginary parts"
+            )
 
     def points(*inputs: Any) -> tuple[Array, ...]:
         lhs, rhs, condition, *margins = relation(*inputs)
+        refuse_complex((lhs, rhs, condition, margins))
         lhs, rhs = jnp.broadcast_arrays(jnp.asarray(lhs, float), jnp.asarray(rhs, float))
         slack = {
             "at_most": lambda: rhs - lhs,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -25,37 +26,45 @@ def map_entries(function: Callable, *arrays: Any) -> np.ndarray:
     return result if isinstance(result, np.ndarray) else object_array([result], ())
 
 
-def evaluate_exactly(equation: Any, values: list[Any]) -> list[Any]:
-    """An operation on integers, booleans and random keys only, run by JAX itself.
+def by_jax(interpreter: Any, equation: Any, *values: Any) -> list[Any]:
+    """An operation on bits and random keys that JAX itself runs: nothing can overflow in it.
 
     Raises:
         Undecided: where a boolean is unknown.
     """
     with jax.enable_x64(True):
-        inputs = [jnp.asarray(require_decided(v)) for v in values]
+        inputs = [jnp.asarray(require_decided(value)) for value in values]
         outputs = equation.primitive.bind(*inputs, **equation.params)
-    return [_hold(v) for v in (outputs if equation.primitive.multiple_results else [outputs])]
+    outputs = outputs if equation.primitive.multiple_results else [outputs]
+    return [output if is_key(output) else np.asarray(output) for output in outputs]
 
 
 def require_decided(value: Any) -> Any:
-    """Booleans that are all decided, for NumPy; anything else as it is."""
-    if value.dtype != object:
+    """Booleans that are all decided, for NumPy; integers and keys as they are.
+
+    Raises:
+        Undecided: where a boolean is unknown.
+    """
+    if is_key(value) or value.dtype != object:
         return value
-    entries = value.ravel().tolist()
-    if None in entries:
+    if any(entry is None for entry in value.flat):
         raise Undecided
-    if not all(isinstance(entry, bool) for entry in entries):
-        raise TypeError("an enclosure is not a boolean")
     return value.astype(bool)
 
 
-def _hold(value: Any) -> Any:
-    if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
-        return value
-    array = np.asarray(value)
-    return array.astype(object) if array.dtype == bool else array
+def is_key(value: Any) -> bool:
+    """Whether an array holds random keys."""
+    return hasattr(value, "dtype") and kind(value.dtype) == "k"
+
+
+@functools.cache
+def kind(dtype: Any) -> str:
+    """f, i, b, or k for random keys; "?" for what no rule knows (complex numbers, bfloat16)."""
+    if jnp.issubdtype(dtype, jax.dtypes.prng_key):
+        return "k"
+    return {"f": "f", "i": "i", "u": "i", "b": "b"}.get(dtype.kind, "?")
 
 
 def is_float(atom: Any) -> bool:
     """Whether a variable of a program holds floats."""
-    return jnp.issubdtype(atom.aval.dtype, np.floating)
+    return kind(atom.aval.dtype) == "f"

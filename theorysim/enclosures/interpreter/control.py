@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -10,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from theorysim.enclosures.arithmetic.base import Undecided
-from theorysim.enclosures.interpreter.arrays import require_decided
-from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule
+from theorysim.enclosures.interpreter.arrays import by_jax, is_key, kind, require_decided
+from theorysim.enclosures.interpreter.interpreter import Interpreter, Table
 
 # A loop that has not come to its end after so many rounds is given up.
 LONGEST_LOOP = 10**6
@@ -41,7 +40,7 @@ def _scan(interpreter: Interpreter, equation: Any, *operands: Any) -> list[Any]:
 def _stacked(path: list[Any], aval: Any) -> Any:
     if path:
         return jnp.stack(path) if isinstance(path[0], jax.Array) else np.stack(path)
-    dtype = object if jnp.issubdtype(aval.dtype, np.floating) or aval.dtype == bool else aval.dtype
+    dtype = object if kind(aval.dtype) in "fb" else aval.dtype
     return np.empty(aval.shape, dtype)
 
 
@@ -63,7 +62,8 @@ def _advanced(goes_on: np.ndarray, new: Any, old: Any) -> Any:
     """In a loop under vmap, whose test leads with the mapped axes, each lane stops by itself."""
     if goes_on.all():
         return new
-    return np.where(goes_on.reshape(*goes_on.shape, *[1] * (new.ndim - goes_on.ndim)), new, old)
+    where = jnp.where if is_key(new) else np.where
+    return where(goes_on.reshape(*goes_on.shape, *[1] * (new.ndim - goes_on.ndim)), new, old)
 
 
 def _cond(interpreter: Interpreter, equation: Any, index: np.ndarray, *operands: Any) -> list[Any]:
@@ -72,8 +72,21 @@ def _cond(interpreter: Interpreter, equation: Any, index: np.ndarray, *operands:
     return interpreter.call(branches[min(max(chosen, 0), len(branches) - 1)], list(operands))
 
 
-CONTROL: Mapping[str, Rule] = {
-    "scan": _scan,
-    "while": _while,
-    "cond": _cond,
+RANDOM = {
+    "random_seed": "i>k",
+    "random_wrap": "i>k",
+    "random_unwrap": "k>i",
+    "random_bits": "k>i",
+    "random_split": "k>k",
+    "random_clone": "k>k",
+    "random_fold_in": "ki>k",
+    "threefry2x32": "iiii>ii",
+}
+
+CONTROL: Table = {
+    "scan": {"[fibk]*>[fibk]*": _scan},
+    "while": {"[fibk]*>[fibk]*": _while},
+    "cond": {"i[fibk]*>[fibk]*": _cond},
+    "platform_index": {">i": by_jax},
+    **{name: {pattern: by_jax} for name, pattern in RANDOM.items()},
 }

@@ -3,27 +3,55 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from flint import arb
 
+from theorysim.enclosures.arithmetic.balls import BALLS
 from theorysim.enclosures.arithmetic.base import Undecided, both, either, negated
-from theorysim.enclosures.interpreter.arrays import evaluate_exactly, is_float, map_entries
-from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule, UnknownPrimitive
+from theorysim.enclosures.arithmetic.integers import INTEGERS
+from theorysim.enclosures.interpreter.arrays import by_jax, map_entries, require_decided
+from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule, Table
+
+
+def _function(name: str) -> Rule:
+    def apply(interpreter: Interpreter, equation: Any, *arrays: np.ndarray) -> np.ndarray:
+        return interpreter.function(name, equation)(*arrays)
+
+    return apply
+
+
+def _integer_function(name: str) -> Rule:
+    def apply(interpreter: Interpreter, equation: Any, *arrays: np.ndarray) -> np.ndarray:
+        second = arrays[-1]
+        meant = {"div": second != 0, "rem": second != 0, "shift_left": second >= 0}
+        interpreter.require(bool(np.all(meant.get(name, True))), f"{name} of integers by {second}")
+        return map_entries(INTEGERS[name], *arrays)
+
+    return apply
 
 
 def _select(
     interpreter: Interpreter, equation: Any, which: np.ndarray, *cases: np.ndarray
 ) -> np.ndarray:
-    def select(which: Any, *cases: Any) -> Any:
-        if which is None:  # a new number each time: not two unknown choices are the same
-            return interpreter.either(*cases)
-        return cases[int(which)]
+    return map_entries(functools.partial(_selected, interpreter), which, *cases)
 
-    return map_entries(select, which, *cases)
+
+def _selected(interpreter: Interpreter, which: bool | None, *cases: Any) -> Any:
+    if which is None:  # a new number each time: not two unknown choices are the same
+        return interpreter.either(*cases)
+    return cases[which]
+
+
+def _select_place(
+    interpreter: Interpreter, equation: Any, which: np.ndarray, *cases: np.ndarray
+) -> np.ndarray:
+    inside = bool(((which >= 0) & (which < len(cases))).all())
+    interpreter.require(inside, "select_n of a case that is not there")
+    return _select(interpreter, equation, which, *cases)
 
 
 def _compare(relation: str) -> Rule:
@@ -40,12 +68,7 @@ def _differ(a: bool | None, b: bool | None) -> bool | None:
 
 
 def _logic(function: Callable) -> Rule:
-    def logic(interpreter: Interpreter, equation: Any, *arrays: np.ndarray) -> Any:
-        if equation.invars[0].aval.dtype.kind != "b":
-            return evaluate_exactly(equation, list(arrays))
-        return map_entries(function, *arrays)
-
-    return logic
+    return lambda interpreter, equation, *arrays: map_entries(function, *arrays)
 
 
 def _is_finite(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
@@ -55,44 +78,69 @@ def _is_finite(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np
 def _power(interpreter: Interpreter, equation: Any, base: np.ndarray, *exponent: Any) -> Any:
     """Integer powers; `pow` has the exponents as its second operand."""
     power = interpreter.arithmetic.power
-    if not is_float(equation.invars[0]):
-        return evaluate_exactly(equation, [base, *exponent])
-    if not exponent:
-        y = equation.params.get("y", 2)  # `square` has none
-        return interpreter.apply(("power", y), lambda a: power(a, y), base)
-    if is_float(equation.invars[1]):
-        return interpreter.elementwise("pow", base, exponent[0])
-    return map_entries(lambda a, n: power(a, int(n)), base, exponent[0])
+    if exponent:
+        return map_entries(lambda a, n: power(a, int(n)), base, exponent[0])
+    y = equation.params.get("y", 2)  # `square` has none
+    return interpreter.apply(("power", y), lambda a: power(a, y), base)
+
+
+def _integer_power(interpreter: Interpreter, equation: Any, base: np.ndarray) -> np.ndarray:
+    y = equation.params.get("y", 2)
+    interpreter.require(y >= 0, "a negative power of an integer")
+    return map_entries(lambda a: a**y, base)
 
 
 def _clamp(interpreter: Interpreter, equation: Any, low: Any, array: Any, high: Any) -> Any:
-    if not is_float(equation.invars[0]):
-        return evaluate_exactly(equation, [low, array, high])
-    return interpreter.elementwise("min", interpreter.elementwise("max", array, low), high)
+    smaller, larger = (interpreter.function(name, equation) for name in ("min", "max"))
+    return smaller(larger(array, low), high)
+
+
+def _floor_if(interpreter: Interpreter, up: np.ndarray, array: np.ndarray) -> np.ndarray:
+    """Rounded down, or up where `up` is true."""
+    cases = (interpreter.elementwise(name, array) for name in ("floor", "ceil"))
+    return map_entries(functools.partial(_selected, interpreter), up, *cases)
+
+
+def _remainder(interpreter: Interpreter, equation: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a - b trunc(a / b), which has the sign of a."""
+    quotient = interpreter.elementwise("div", a, b)
+    zero = interpreter.floats(0)
+    negative = map_entries(functools.partial(interpreter.compare, "lt"), quotient, zero)
+    whole = _floor_if(interpreter, negative, quotient)
+    return interpreter.elementwise("sub", a, interpreter.elementwise("mul", b, whole))
+
+
+def _round(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
+    """To the nearest integer; of two, to the even one: floor(x + 1/2) or one less."""
+    even = equation.params["rounding_method"] == jax.lax.RoundingMethod.TO_NEAREST_EVEN
+    interpreter.require(even, "round away from zero")
+    half, one, two = (interpreter.lift(np.asarray(number)) for number in (0.5, 1.0, 2.0))
+    apply, equal = interpreter.elementwise, functools.partial(interpreter.compare, "eq")
+    above = apply("floor", apply("add", array, half))
+    tie = map_entries(equal, apply("sub", above, array), half)
+    rest = apply("sub", above, apply("mul", two, apply("floor", apply("div", above, two))))
+    odd = map_entries(equal, rest, one)
+    down = map_entries(both, tie, odd)
+    select = functools.partial(_selected, interpreter)
+    return map_entries(select, down, above, apply("sub", above, one))
 
 
 def _iota(interpreter: Interpreter, equation: Any) -> np.ndarray:
     shape, axis = equation.params["shape"], equation.params["dimension"]
-    places = np.arange(shape[axis], dtype=int)
-    spread = places.reshape([-1 if a == axis else 1 for a in range(len(shape))])
-    array = np.broadcast_to(spread, shape)
-    dtype = equation.params["dtype"]
-    return interpreter.floats(array) if jnp.issubdtype(dtype, np.floating) else array.astype(dtype)
+    spread = [-1 if a == axis else 1 for a in range(len(shape))]
+    array = np.broadcast_to(np.arange(shape[axis], dtype=int).reshape(spread), shape)
+    return array if equation.params["dtype"].kind != "f" else interpreter.floats(array)
 
 
-def _convert(interpreter: Interpreter, equation: Any, array: np.ndarray) -> Any:
-    """Floats of any width are real numbers, so that widening and narrowing change nothing."""
-    old, new = equation.invars[0].aval.dtype, equation.params["new_dtype"]
-    if jnp.issubdtype(new, np.floating):
-        if old.kind == "b":
-            return _select(interpreter, equation, array, *interpreter.floats(np.arange(2)))
-        return array if is_float(equation.invars[0]) else interpreter.floats(array)
-    if not is_float(equation.invars[0]):
-        return evaluate_exactly(equation, [array])
-    if new.kind == "b":
-        return map_entries(
-            functools.partial(interpreter.compare, "ne"), array, interpreter.floats(0)
-        )
+def _to_floats(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
+    return interpreter.floats(array)
+
+
+def _choose_floats(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
+    return _select(interpreter, equation, array, *interpreter.floats(np.arange(2)))
+
+
+def _truncate(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
     return map_entries(lambda number: _truncated(interpreter.arithmetic.ball(number)), array)
 
 
@@ -106,14 +154,21 @@ def _truncated(ball: arb) -> int:
     return int(whole)
 
 
-def _bitcast(interpreter: Interpreter, equation: Any, array: np.ndarray) -> Any:
+def _is_nonzero(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
+    zero = interpreter.floats(0) if array.dtype == object else np.asarray(0)
+    return map_entries(functools.partial(interpreter.compare, "ne"), array, zero)
+
+
+def _same(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
+    """Floats of any width are real numbers; integers stay what they are if the new type can."""
+    return array
+
+
+def _bits_to_float(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
     """Random bits become the float that has them, exactly."""
-    if is_float(equation.invars[0]):
-        raise UnknownPrimitive("bits of a float", interpreter.subject)
     new = equation.params["new_dtype"]
-    if not jnp.issubdtype(new, np.floating):
-        return evaluate_exactly(equation, [array])
-    numbers = np.asarray(array).view(new).astype(float)
+    interpreter.require(array.dtype.itemsize == new.itemsize, "bitcast to another width")
+    numbers = np.asarray(array).view(new)
     return map_entries(lambda number: interpreter.arithmetic.lift(arb(float(number))), numbers)
 
 
@@ -121,24 +176,48 @@ def _identity(interpreter: Interpreter, equation: Any, *arrays: Any) -> list[Any
     return list(arrays)
 
 
-ELEMENTWISE: Mapping[str, Rule] = {
-    **{relation: _compare(relation) for relation in ("lt", "le", "gt", "ge", "eq", "ne")},
-    "select_n": _select,
-    "and": _logic(both),
-    "or": _logic(either),
-    "xor": _logic(_differ),
-    "not": _logic(negated),
-    "is_finite": _is_finite,
-    "integer_pow": _power,
-    "square": _power,
-    "pow": _power,
-    "clamp": _clamp,
-    "add_any": lambda m, e, a, b: m.elementwise("add", a, b),
-    "iota": _iota,
-    "convert_element_type": _convert,
-    "bitcast_convert_type": _bitcast,
-    "copy": _identity,
-    "copy_p": _identity,
-    "optimization_barrier": _identity,
-    "stop_gradient": _identity,
+ELEMENTWISE: Table = {
+    **{name: {"f+>f": _function(name)} for name in BALLS.functions},
+    **{
+        name: {"f+>f": _function(name), "i+>i": _integer_function(name)}
+        for name in set(BALLS.functions) & set(INTEGERS)
+    },
+    "shift_left": {"ii>i": _integer_function("shift_left")},
+    **{
+        relation: {"(ff|ii|bb)>b": _compare(relation)}
+        for relation in ("lt", "le", "gt", "ge", "eq", "ne")
+    },
+    # The orders of sorting differ in NaN only, where nothing is decided.
+    **{f"{relation}_to": {"(ff|ii)>b": _compare(relation)} for relation in ("lt", "le")},
+    "select_n": {r"b([fib])\1+>\1": _select, r"i([fib])\1+>\1": _select_place},
+    "and": {"bb>b": _logic(both), "ii>i": by_jax},
+    "or": {"bb>b": _logic(either), "ii>i": by_jax},
+    "xor": {"bb>b": _logic(_differ), "ii>i": by_jax},
+    "not": {"b>b": _logic(negated), "i>i": by_jax},
+    "shift_right_logical": {"ii>i": by_jax},
+    "shift_right_arithmetic": {"ii>i": by_jax},
+    "population_count": {"i>i": by_jax},
+    "clz": {"i>i": by_jax},
+    "is_finite": {"f>b": _is_finite},
+    "integer_pow": {"f>f": _power, "i>i": _integer_power},
+    "square": {"f>f": _power, "i>i": _integer_power},
+    "pow": {"ff>f": _function("pow"), "fi>f": _power},
+    "rem": {"ff>f": _remainder, "ii>i": _integer_function("rem")},
+    "round": {"f>f": _round},
+    "clamp": {"fff>f": _clamp, "iii>i": _clamp},
+    "add_any": {"ff>f": _function("add")},
+    "iota": {">[fi]": _iota},
+    "convert_element_type": {
+        r"([fib])>\1": _same,
+        "i>f": _to_floats,
+        "b>f": _choose_floats,
+        "f>i": _truncate,
+        "[fi]>b": _is_nonzero,
+        "b>i": lambda m, e, array: require_decided(array).astype(int),
+    },
+    "bitcast_convert_type": {"i>f": _bits_to_float, "i>i": by_jax},
+    **{
+        name: {r"([fibk]+)>\1": _identity}
+        for name in ("copy", "copy_p", "optimization_barrier", "stop_gradient")
+    },
 }

@@ -1,29 +1,50 @@
 """Running JAX programs in an arithmetic of enclosures.
 
-`jax.make_jaxpr` turns a formula into a program; an `Interpreter` runs it on NumPy arrays of
-objects: floats are numbers of the arithmetic, booleans are True, False or None, integers and random
-keys are known exactly.
+`jax.make_jaxpr` turns a formula into a program; an `Interpreter` runs it on arrays: floats are
+objects of the arithmetic, booleans are True, False or None, integers and random keys are known
+exactly. Which operation runs on which kinds of numbers is a closed table: what is not in it is
+refused, and so is an integer that its type cannot hold.
 """
 
 from __future__ import annotations
 
+import functools
 import operator
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from flint import arb
 
 from theorysim.enclosures.arithmetic.base import Arithmetic, Undecided, both, negated
+from theorysim.enclosures.arithmetic.integers import INTEGERS
 from theorysim.enclosures.arithmetic.numbers import literal, short_decimal
-from theorysim.enclosures.interpreter.arrays import evaluate_exactly, map_entries, object_array
+from theorysim.enclosures.interpreter.arrays import (
+    is_float,
+    is_key,
+    kind,
+    map_entries,
+    object_array,
+)
 from theorysim.errors import UsageError
 from theorysim.jaxprs.structure import CALLS
 
 # rule(interpreter, equation, *values) returns the value of an operation, or a list of its values.
 Rule = Callable[..., Any]
+
+# The rules of a primitive by the kinds of its operands and results, a regular expression such as
+# "ff>f": f for floats, i for integers, b for booleans, k for random keys.
+Table = Mapping[str, Mapping[str, Rule]]
+
+
+def kinds(equation: Any) -> str:
+    """The kinds of operands and results."""
+    operands, results = (
+        "".join(kind(atom.aval.dtype) for atom in atoms)
+        for atoms in (equation.invars, equation.outvars)
+    )
+    return f"{operands}>{results}"
 
 
 class UnknownPrimitive(UsageError):
@@ -31,7 +52,7 @@ class UnknownPrimitive(UsageError):
 
     def __init__(self, operation: str, subject: str):
         super().__init__(
-            f"certify does not know the operation {operation!r} in {subject}: "
+            f"certify does not know the operation {operation} in {subject}: "
             "state that part of the formula with other operations"
         )
 
@@ -39,18 +60,18 @@ class UnknownPrimitive(UsageError):
 class Interpreter:
     """Runs programs in one arithmetic, at one precision of python-flint.
 
-    `rules` say how operations are run, by the name of their primitive; what they leave out is run
-    by JAX where all is known exactly, else by the arithmetic's functions.
+    `table` says how operations are run; what it leaves out is refused.
 
     Outside loops, an operation that is repeated on the same objects gives the same object, so that
     equal parts of a formula are known to be equal. `subject` is named in errors.
     """
 
-    def __init__(self, arithmetic: Arithmetic, rules: Mapping[str, Rule], subject: str):
+    def __init__(self, arithmetic: Arithmetic, table: Table, subject: str):
         self.arithmetic = arithmetic
-        self.rules = rules
+        self.table = table
         self.subject = subject
         self.index_maps: dict[int, tuple[Any, np.ndarray]] = {}
+        self._rules: dict[int, tuple[Any, Rule]] = {}
         self._constants: dict[int, tuple[Any, Any]] = {}
         self._decimals: dict[Any, Any] = {}
         self._results: dict[tuple, tuple[Any, tuple]] = {}
@@ -61,6 +82,7 @@ class Interpreter:
 
         Raises:
             UnknownPrimitive: naming the operation that has no enclosure here.
+            UsageError: for an integer that its type cannot hold.
             Undecided: where the enclosures do not decide a branch.
         """
         self._results.clear()
@@ -98,10 +120,10 @@ class Interpreter:
 
     def lift(self, value: Any) -> Any:
         """An array of JAX or NumPy as the interpreter holds it."""
-        if _is_key(value):
+        if is_key(value):
             return value
         array = np.asarray(value)
-        if jnp.issubdtype(array.dtype, np.floating):
+        if array.dtype.kind == "f":
             return object_array([self._literal(number) for number in array.flat], array.shape)
         return array.astype(object) if array.dtype == bool else array
 
@@ -137,6 +159,12 @@ class Interpreter:
             return self._results[place][0]
 
         return map_entries(remembered, *arrays)
+
+    def function(self, name: str, equation: Any) -> Callable[..., np.ndarray]:
+        """An elementwise function of floats, or of exact integers if such are the results."""
+        if is_float(equation.outvars[0]):
+            return functools.partial(self.elementwise, name)
+        return functools.partial(map_entries, INTEGERS[name])
 
     def compare(self, relation: str, a: Any, b: Any) -> bool | None:
         """A comparison of numbers, integers or booleans."""
@@ -174,32 +202,52 @@ class Interpreter:
             return a
         return self.arithmetic.hull(a, b)
 
+    def require(self, known: bool, operation: str) -> None:
+        """Refuse the program where an operation is used in a way that has no rule.
+
+        Raises:
+            UnknownPrimitive: naming it.
+        """
+        if not known:
+            raise UnknownPrimitive(repr(operation), self.subject)
+
     def _outputs(self, equation: Any, values: list[Any]) -> list[Any]:
         name = equation.primitive.name
         if name in CALLS:
             return self.call(equation.params[CALLS[name]], values)
-        exact = all(_is_exact(atom.aval) for atom in (*equation.invars, *equation.outvars))
-        if name in self.rules and not (exact and any(map(_is_key, values))):
-            outputs = self.rules[name](self, equation, *values)
-            outputs = outputs if isinstance(outputs, list) else [outputs]
-            return [_typed(v, atom.aval) for v, atom in zip(outputs, equation.outvars)]
-        if exact:
-            return evaluate_exactly(equation, values)
-        if name in self.arithmetic.functions:
-            return [self.elementwise(name, *values)]
-        raise UnknownPrimitive(name, self.subject)
+        outputs = self._rule(equation)(self, equation, *values)
+        outputs = outputs if isinstance(outputs, list) else [outputs]
+        return [self._held(v, atom.aval, name) for v, atom in zip(outputs, equation.outvars)]
 
+    def _rule(self, equation: Any) -> Rule:
+        if id(equation) not in self._rules:  # keeps the equation alive, so that ids stay unique
+            name, present = equation.primitive.name, kinds(equation)
+            fitting = (
+                rule
+                for pattern, rule in self.table.get(name, {}).items()
+                if re.fullmatch(pattern, present)
+            )
+            rule = next(fitting, None)
+            if rule is None:
+                atoms = *equation.invars, *equation.outvars
+                types = ", ".join(dict.fromkeys(str(atom.aval.dtype) for atom in atoms))
+                raise UnknownPrimitive(f"{name!r} of {types}", self.subject)
+            self._rules[id(equation)] = equation, rule
+        return self._rules[id(equation)][1]
 
-def _is_key(value: Any) -> bool:
-    return hasattr(value, "dtype") and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+    def _held(self, value: Any, aval: Any, operation: str) -> Any:
+        """Integers as an array of their type.
 
-
-def _is_exact(aval: Any) -> bool:
-    return not jnp.issubdtype(aval.dtype, np.inexact)
-
-
-def _typed(value: Any, aval: Any) -> Any:
-    """Integers that were moved about as objects are integers again."""
-    if isinstance(value, np.ndarray) and value.dtype == object and aval.dtype.kind in "iu":
+        Raises:
+            UsageError: where the type does not hold them: machines wrap around, numbers do not.
+        """
+        if kind(aval.dtype) != "i" or value.dtype == aval.dtype:
+            return value
+        info = np.iinfo(aval.dtype)
+        wrong = next((n for n in value.ravel().tolist() if not info.min <= n <= info.max), None)
+        if wrong is not None:
+            raise UsageError(
+                f"{operation!r} gives the integer {wrong} in {self.subject}, which {aval.dtype} "
+                "cannot hold: use floats or a wider type"
+            )
         return value.astype(aval.dtype)
-    return value

@@ -6,15 +6,14 @@ places of the entries, which are integers and therefore exact.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from theorysim.enclosures.interpreter.arrays import evaluate_exactly, is_float
-from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule
+from theorysim.enclosures.interpreter.arrays import by_jax
+from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule, Table
 
 
 def _result_shape(equation: Any) -> tuple[int, ...]:
@@ -71,14 +70,17 @@ def _places(array: np.ndarray) -> np.ndarray:
 
 def _gather(interpreter: Interpreter, equation: Any, array: np.ndarray, indices: Any) -> Any:
     """JAX gathers the places of the entries, -1 where it would fill in."""
-    if not is_float(equation.invars[0]):
-        return evaluate_exactly(equation, [array, indices])
     params = {**equation.params, "fill_value": -1}
     with jax.enable_x64(True):
         inside, wanted = jnp.asarray(_places(array)), jnp.asarray(indices)
         places = np.asarray(equation.primitive.bind(inside, wanted, **params))
     fill = equation.params["fill_value"]
-    missing = interpreter.lift(np.asarray(np.nan if fill is None else fill, float))
+    if not (places < 0).any():
+        return array.ravel()[places]
+    interpreter.require(fill is not None or array.dtype == object, "gather beyond the array")
+    missing = interpreter.lift(
+        np.asarray(np.nan if fill is None else fill, equation.invars[0].aval.dtype)
+    )
     return np.append(array.ravel(), missing.ravel())[places]
 
 
@@ -103,8 +105,6 @@ def _scatter(combine: str | None) -> Rule:
         updates: np.ndarray,
     ) -> Any:
         """For every update, JAX marks the entry that it goes to."""
-        if not is_float(equation.invars[0]):
-            return evaluate_exactly(equation, [array, indices, updates])
         single = np.eye(updates.size, dtype=int).reshape(updates.size, *updates.shape)
         p = equation.params
 
@@ -115,32 +115,49 @@ def _scatter(combine: str | None) -> Rule:
 
         with jax.enable_x64(True):
             marks = np.asarray(jax.vmap(mark)(jnp.asarray(single)))
-        entries = array.copy().ravel()
-        for update, place in np.argwhere(marks.reshape(updates.size, -1)):
-            new = updates.ravel()[update]
+        pairs = np.argwhere(marks.reshape(updates.size, -1))
+        once = len(set(pairs[:, 1].tolist())) == len(pairs)
+        interpreter.require(once or combine is not None, "scatter to the same place twice")
+        entries = array.astype(object).ravel()
+        for update, place in pairs:
+            new = updates.ravel()[update : update + 1]
             if combine is not None:
-                new = interpreter.arithmetic.functions[combine](entries[place], new)
-            entries[place] = new
+                new = interpreter.function(combine, equation)(entries[place : place + 1], new)
+            entries[place] = new[0]
         return entries.reshape(array.shape)
 
     return scatter
 
 
-MOVES: Mapping[str, Rule] = {
-    "reshape": _reshape,
-    "squeeze": _reshape,
-    "expand_dims": _reshape,
-    "broadcast_in_dim": _broadcast,
-    "transpose": lambda m, e, a: a.transpose(e.params["permutation"]),
-    "rev": lambda m, e, a: np.flip(a, e.params["dimensions"]),
-    "slice": _slice,
-    "dynamic_slice": _dynamic_slice,
-    "dynamic_update_slice": _dynamic_update_slice,
-    "concatenate": lambda m, e, *arrays: np.concatenate(arrays, e.params["dimension"]),
-    "stack": lambda m, e, *arrays: np.stack(arrays, e.params["axis"]),
-    "split": _split,
-    "gather": _gather,
-    "pad": _pad,
-    "scatter": _scatter(None),
-    "scatter-add": _scatter("add"),
+# Keys are moved by JAX; its own rules for all else.
+MOVED: dict[str, tuple[str, Rule]] = {
+    "reshape": ("", _reshape),
+    "squeeze": ("", _reshape),
+    "expand_dims": ("", _reshape),
+    "broadcast_in_dim": ("", _broadcast),
+    "transpose": ("", lambda m, e, a: a.transpose(e.params["permutation"])),
+    "rev": ("", lambda m, e, a: np.flip(a, e.params["dimensions"])),
+    "slice": ("", _slice),
+    "dynamic_slice": ("i*", _dynamic_slice),
+    "gather": ("i", _gather),
+    "split": ("", _split),
+}
+
+MOVES: Table = {
+    **{
+        name: {rf"([fib]){rest}>\1+": move, f"k{rest}>k+": by_jax}
+        for name, (rest, move) in MOVED.items()
+    },
+    "dynamic_update_slice": {r"([fib])\1i*>\1": _dynamic_update_slice},
+    "concatenate": {
+        r"([fib])\1*>\1": lambda m, e, *arrays: np.concatenate(arrays, e.params["dimension"]),
+        "k+>k": by_jax,
+    },
+    "stack": {r"([fib])\1*>\1": lambda m, e, *arrays: np.stack(arrays, e.params["axis"])},
+    "pad": {r"([fib])\1>\1": _pad},
+    "scatter": {r"([fib])i\1>\1": _scatter(None)},
+    **{
+        f"scatter-{name}": {r"([fi])i\1>\1": _scatter(name)}
+        for name in ("add", "mul", "min", "max")
+    },
 }

@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from flint import acb_mat, arb, arb_mat
 
-from theorysim.enclosures.arithmetic.balls import BALLS
-from theorysim.enclosures.arithmetic.base import Undecided, both, either
-from theorysim.enclosures.arithmetic.numbers import UNDEFINED
-from theorysim.enclosures.interpreter.arrays import (
-    evaluate_exactly,
-    is_float,
-    map_entries,
-    object_array,
-)
-from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule, UnknownPrimitive
+from theorysim.enclosures.arithmetic.base import both, either
+from theorysim.enclosures.arithmetic.integers import INTEGERS
+from theorysim.enclosures.interpreter.arrays import by_jax, map_entries, object_array
+from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule, Table
 
 
 def _fold(name: str, empty: float) -> Rule:
     def fold(interpreter: Interpreter, equation: Any, array: np.ndarray) -> Any:
-        if not is_float(equation.invars[0]):
-            return evaluate_exactly(equation, [array])
-        function = functools.partial(interpreter.elementwise, name)
         return _folded(
-            function, interpreter.lift(np.asarray(empty)), array, equation.params["axes"]
+            interpreter.function(name, equation),
+            _neutral(interpreter, equation, empty),
+            array,
+            equation.params["axes"],
         )
 
     return fold
+
+
+def _neutral(interpreter: Interpreter, equation: Any, number: float) -> np.ndarray:
+    """What is left of an empty sum, product or extreme."""
+    dtype = equation.outvars[0].aval.dtype
+    if dtype.kind != "f" and not np.isfinite(number):
+        number = np.iinfo(dtype).min if number < 0 else np.iinfo(dtype).max
+    return interpreter.lift(np.asarray(number, dtype))
 
 
 def _fold_logic(function: Callable, empty: bool) -> Rule:
@@ -57,20 +58,16 @@ def _folded(
 
 def _accumulate(name: str) -> Rule:
     def accumulate(interpreter: Interpreter, equation: Any, array: np.ndarray) -> Any:
-        if not is_float(equation.invars[0]):
-            return evaluate_exactly(equation, [array])
         axis, reverse = equation.params["axis"], equation.params["reverse"]
         rows = np.flip(array, axis) if reverse else array
-        function = np.frompyfunc(interpreter.arithmetic.functions[name], 2, 1)
-        sums = function.accumulate(rows, axis=axis)
+        function = INTEGERS if array.dtype != object else interpreter.arithmetic.functions
+        sums = np.frompyfunc(function[name], 2, 1).accumulate(rows.astype(object), axis=axis)
         return np.flip(sums, axis) if reverse else sums
 
     return accumulate
 
 
 def _dot(interpreter: Interpreter, equation: Any, a: np.ndarray, b: np.ndarray) -> Any:
-    if not is_float(equation.invars[0]):
-        return evaluate_exactly(equation, [a, b])
     (a_sum, b_sum), (a_batch, b_batch) = equation.params["dimension_numbers"]
     a_free = [axis for axis in range(a.ndim) if axis not in (*a_sum, *a_batch)]
     b_free = [axis for axis in range(b.ndim) if axis not in (*b_sum, *b_batch)]
@@ -79,87 +76,85 @@ def _dot(interpreter: Interpreter, equation: Any, a: np.ndarray, b: np.ndarray) 
     b = b.transpose(*b_batch, *b_free, *b_sum)
     a = np.expand_dims(a, tuple(range(lead + len(a_free), lead + len(a_free) + len(b_free))))
     b = np.expand_dims(b, tuple(range(lead, lead + len(a_free))))
-    products = interpreter.elementwise("mul", a, b)
+    products = interpreter.function("mul", equation)(a, b)
     summed = tuple(range(products.ndim - len(a_sum), products.ndim))
-    add = functools.partial(interpreter.elementwise, "add")
-    return _folded(add, interpreter.floats(0), products, summed)
+    add, none = interpreter.function("add", equation), _neutral(interpreter, equation, 0)
+    return _folded(add, none, products, summed)
+
+
+def first_extreme(interpreter: Interpreter, relation: str, row: np.ndarray) -> int:
+    """The first place of the largest ("gt") or smallest ("lt") entry, as JAX has it.
+
+    Raises:
+        Undecided: where the enclosures overlap, or one is undefined.
+    """
+
+    def better(best: int, place: int) -> int:
+        return place if interpreter.decide(relation, row[place], row[best]) else best
+
+    return functools.reduce(better, range(len(row)))
 
 
 def _place_of_extreme(relation: str) -> Rule:
     def place(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
-        """The first place, as JAX has it; NaN is undecided."""
-
-        def better(row: np.ndarray, best: int, place: int) -> int:
-            return place if interpreter.decide(relation, row[place], row[best]) else best
-
         (axis,) = equation.params["axes"]
         rows = np.moveaxis(array, axis, -1)
         lead = rows.shape[:-1]
-        found = [
-            functools.reduce(functools.partial(better, rows[at]), range(array.shape[axis]))
-            for at in np.ndindex(*lead)
-        ]
+        found = [first_extreme(interpreter, relation, rows[at]) for at in np.ndindex(*lead)]
         return np.asarray(found, equation.params["index_dtype"]).reshape(lead)
 
     return place
 
 
-def _sort(interpreter: Interpreter, equation: Any, *arrays: np.ndarray) -> list[np.ndarray]:
-    keys, axis = equation.params["num_keys"], equation.params["dimension"]
-    rows = [np.moveaxis(array, axis, -1) for array in arrays]
+def _order(interpreter: Interpreter, rows: list[np.ndarray], before: str) -> np.ndarray:
+    """Places along the last axis in the order of the first row, then of the next; stable."""
     order = np.empty(rows[0].shape, int)
+    length = rows[0].shape[-1]
 
     def precedes(at: tuple[int, ...], i: int, j: int) -> int:
-        for key in rows[:keys]:
+        for key in rows:
             a, b = key[at][i], key[at][j]
             if interpreter.decide("ne", a, b):
-                return -1 if interpreter.decide("lt", a, b) else 1
+                return -1 if interpreter.decide(before, a, b) else 1
         return 0
 
     for at in np.ndindex(*order.shape[:-1]):
-        before = functools.cmp_to_key(functools.partial(precedes, at))
-        order[at] = sorted(range(arrays[0].shape[axis]), key=before)
+        compared = functools.cmp_to_key(functools.partial(precedes, at))
+        order[at] = sorted(range(length), key=compared)
+    return order
+
+
+def _sort(interpreter: Interpreter, equation: Any, *arrays: np.ndarray) -> list[np.ndarray]:
+    keys, axis = equation.params["num_keys"], equation.params["dimension"]
+    rows = [np.moveaxis(array, axis, -1) for array in arrays]
+    order = _order(interpreter, rows[:keys], "lt")
     return [np.moveaxis(np.take_along_axis(row, order, -1), -1, axis) for row in rows]
 
 
-def _singular_values(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
-    """Square roots of the eigenvalues of A^T A, which python-flint encloses with multiplicity."""
-    if equation.params["compute_uv"] or interpreter.arithmetic is not BALLS:
-        raise UnknownPrimitive("svd", interpreter.subject)
-    if array.shape[-2] < array.shape[-1]:
-        array = np.swapaxes(array, -2, -1)
-    values = [_root_spectrum(array[at]) for at in np.ndindex(*array.shape[:-2])]
-    return object_array([value for row in values for value in row], equation.outvars[0].aval.shape)
+def _top(interpreter: Interpreter, equation: Any, array: np.ndarray) -> list[np.ndarray]:
+    """The largest ones in falling order, and their places."""
+    axis = equation.params["axis"]
+    rows = np.moveaxis(array, axis, -1)
+    order = _order(interpreter, [rows], "gt")[..., : equation.params["k"]]
+    found = np.take_along_axis(rows, order, -1), order
+    return [np.moveaxis(each, -1, axis) for each in found]
 
 
-def _root_spectrum(matrix: np.ndarray) -> list[arb]:
-    """The k-th largest value lies between the k-th largest lower and upper ends."""
-    balls = arb_mat(matrix.tolist())
-    if not all(ball.is_finite() for ball in matrix.flat):
-        return [UNDEFINED] * matrix.shape[1]
-    try:
-        spectrum = acb_mat(balls.transpose() * balls).eig(multiple=True)
-    except ValueError:
-        raise Undecided from None
-    lows = sorted((arb(0).max(value.real.lower()) for value in spectrum), reverse=True)
-    highs = sorted((arb(0).max(value.real.upper()) for value in spectrum), reverse=True)
-    return [low.sqrt().union(high.sqrt()) for low, high in zip(lows, highs)]
-
-
-REDUCTIONS: Mapping[str, Rule] = {
-    "reduce_sum": _fold("add", 0.0),
-    "reduce_prod": _fold("mul", 1.0),
-    "reduce_max": _fold("max", -np.inf),
-    "reduce_min": _fold("min", np.inf),
-    "reduce_and": _fold_logic(both, True),
-    "reduce_or": _fold_logic(either, False),
-    "cumsum": _accumulate("add"),
-    "cumprod": _accumulate("mul"),
-    "cummax": _accumulate("max"),
-    "cummin": _accumulate("min"),
-    "dot_general": _dot,
-    "argmax": _place_of_extreme("gt"),
-    "argmin": _place_of_extreme("lt"),
-    "sort": _sort,
-    "svd": _singular_values,
+REDUCTIONS: Table = {
+    "reduce_sum": {r"([fi])>\1": _fold("add", 0)},
+    "reduce_prod": {r"([fi])>\1": _fold("mul", 1)},
+    "reduce_max": {r"([fi])>\1": _fold("max", -np.inf)},
+    "reduce_min": {r"([fi])>\1": _fold("min", np.inf)},
+    "reduce_and": {"b>b": _fold_logic(both, True), "i>i": by_jax},
+    "reduce_or": {"b>b": _fold_logic(either, False), "i>i": by_jax},
+    "reduce_xor": {"i>i": by_jax},
+    "cumsum": {r"([fi])>\1": _accumulate("add")},
+    "cumprod": {r"([fi])>\1": _accumulate("mul")},
+    "cummax": {r"([fi])>\1": _accumulate("max")},
+    "cummin": {r"([fi])>\1": _accumulate("min")},
+    "dot_general": {r"([fi])\1>\1": _dot},
+    "argmax": {"[fib]>i": _place_of_extreme("gt")},
+    "argmin": {"[fib]>i": _place_of_extreme("lt")},
+    "sort": {r"([fib]+)>\1": _sort},
+    "top_k": {r"([fi])>\1i": _top},
 }

@@ -1,13 +1,12 @@
-"""The rules of all operations of JAX that an interpreter does not leave to its arithmetic."""
+"""The closed table of the operations of JAX that an interpreter runs: all others are refused."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from theorysim.enclosures.interpreter.control import CONTROL
 from theorysim.enclosures.interpreter.elementwise import ELEMENTWISE
-from theorysim.enclosures.interpreter.interpreter import Rule
+from theorysim.enclosures.interpreter.interpreter import Table
+from theorysim.enclosures.interpreter.linear_algebra import LINEAR_ALGEBRA
 from theorysim.enclosures.interpreter.moves import MOVES
 from theorysim.enclosures.interpreter.reductions import REDUCTIONS
 
-RULES: Mapping[str, Rule] = {**MOVES, **REDUCTIONS, **ELEMENTWISE, **CONTROL}
+RULES: Table = {**MOVES, **REDUCTIONS, **LINEAR_ALGEBRA, **ELEMENTWISE, **CONTROL}

@@ -7,7 +7,7 @@ What is certified is the claim read over the real numbers: no rounding of floati
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from theorysim.claims.hypotheses import Strict
-from theorysim.claims.instance import Instance, field_values, size_items
+from theorysim.claims.instance import Instance, size_items
 from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
@@ -32,25 +31,22 @@ from theorysim.enclosures import (
     Problem,
     certify_problems,
     decide,
-    trace,
 )
-from theorysim.enclosures.arithmetic import UNDEFINED
-from theorysim.enclosures.interpreter import Interpreter, object_array
 from theorysim.engine import registry
-from theorysim.engine.certify.report import Certificate, CertifyReport
-from theorysim.engine.certify.spaces import (
-    Piece,
-    check_order,
-    describe_box,
-    enclose,
-    order_margins,
-    pieces,
-    spell,
+from theorysim.engine.certify.formulas import (
+    NO_KEY,
+    claim_formula,
+    enters_key,
+    hypotheses_formula,
+    instance_inputs,
+    piece_inputs,
 )
-from theorysim.engine.measure.errors import runs, simulation_keys
+from theorysim.engine.certify.report import Certificate, CertifyReport, Tree
+from theorysim.engine.certify.spaces import Piece, check_order, describe_box, pieces, spell
 from theorysim.engine.measure.instance_files import read_instance
 from theorysim.engine.measure.setup import select_readings
 from theorysim.errors import UsageError
+from theorysim.jaxprs.fingerprint import fingerprint
 
 # With fewer bits even literals lose digits.
 LEAST_PRECISION = 32
@@ -115,7 +111,11 @@ def certify(
     mode = "box" if instance is None else "instance"
     primary = theorem.primary().name
     ranges = describe_box(parts)
-    return CertifyReport(theorem.id, theorem.title, mode, primary, certificates, ranges)
+    settings = {"precision": precision, "max_precision": max_precision, "max_boxes": max_boxes}
+    given = {name: np.asarray(value).tolist() for name, value in (box or {}).items()}
+    return CertifyReport(
+        theorem.id, theorem.title, mode, primary, certificates, ranges, given, settings
+    )
 
 
 def _certificate(job: Any, reading: ResolvedReading, claim: Claim, named: bool) -> Certificate:
@@ -130,76 +130,11 @@ def _certificate(job: Any, reading: ResolvedReading, claim: Claim, named: bool) 
         return dataclasses.replace(empty, note=str(error))
 
 
-def _formula(
-    theorem: Theorem, reading: ResolvedReading, claim: Claim, sizes: Mapping[str, int]
-) -> Formula:
-    """The claim as a program of the fields' values, the tolerance scale and the key.
-
-    Raises:
-        UsageError: for a claim that no enclosure decides.
-    """
-    subject = f"claim {claim.name!r} of {theorem.id}, reading {reading.name!r}"
-    if claim.relation is None:
-        raise UsageError(f"{subject} is decided by many runs together ({claim.kind}): verify it")
-    sources: set[str] = set()
-
-    def sides(x: Instance, keys: Any) -> tuple:
-        run = runs((reading,), x, keys)[reading.name]
-        given = None if claim.where is None else claim.where(run)
-        both = claim.lhs(run), claim.rhs(run)
-        sources.update(run.sources)
-        return *both, given
-
-    relation = claim.relation, claim.strict, subject
-    formula = _trace(theorem, reading, sides, sizes, *relation)
-    if sources:
-        raise UsageError(f"{subject} has an error of {' and '.join(sorted(sources))}: verify it")
-    if formula.needs[-2]:
-        raise UsageError(f"{subject} integrates an ODE, whose error no enclosure bounds: verify it")
-    return formula
-
-
-def _hypotheses(theorem: Theorem, reading: ResolvedReading, sizes: Mapping[str, int]) -> Formula:
-    """A relation that holds wherever the hypotheses are met."""
-    subject = f"the hypotheses of {theorem.id}, reading {reading.name!r}"
-    return _trace(theorem, reading, lambda x, keys: (0, 0, None), sizes, "equal", False, subject)
-
-
-def _trace(
-    theorem: Theorem,
-    reading: ResolvedReading,
-    sides: Callable[[Instance, Any], tuple],
-    sizes: Mapping[str, int],
-    relation: str,
-    strict: bool,
-    subject: str,
-) -> Formula:
-    """`sides(x, keys) -> (lhs, rhs, given or None)` under the hypotheses of a reading."""
-    names, items = list(theorem.space.fields), tuple(sizes.items())
-
-    def points(*inputs: Any) -> tuple:
-        *values, tolerance_scale, key = inputs
-        x = Instance(dict(zip(names, values)), items, tolerance_scale)
-        hypotheses = reading.hypotheses.values()
-        closed = [margin(x) for margin in hypotheses if not isinstance(margin, Strict)]
-        opened = [margin(x) for margin in hypotheses if isinstance(margin, Strict)]
-        found = sides(x, simulation_keys(jax.random.wrap_key_data(key), theorem.keys))
-        return *found, closed + order_margins(theorem.space, x), opened
-
-    like = jax.eval_shape(lambda key: theorem.space.sample(key, sizes), jax.random.key(0))
-    examples = [
-        *(field_values(like)[name] for name in names),
-        np.float64(1),
-        np.zeros(2, np.uint32),
-    ]
-    return trace(points, examples, relation, strict, subject)
-
-
 def _read(theorem: Theorem, instance: Mapping[str, Any] | str | Path) -> tuple[Instance, Any]:
     """The instance and the data of its key."""
     x, key = read_instance(theorem, instance)
     check_order(theorem.space, x)
-    return x, np.zeros(2, np.uint32) if key is None else key
+    return x, NO_KEY if key is None else key
 
 
 @dataclass(frozen=True)
@@ -215,22 +150,18 @@ class _AtInstance:
         sizes = dict(size_items(x))
         data = {"theorem": self.theorem.id, **self.theorem.space.to_json(x), "key": key.tolist()}
         if reading.name not in self.excluded:
-            margins = self._decision(_hypotheses(self.theorem, reading, sizes))
+            margins = self._decision(hypotheses_formula(self.theorem, reading, sizes))
             self.excluded[reading.name] = margins.outcome is Outcome.OUTSIDE
         if self.excluded[reading.name]:
             return _with_decision(empty, Decision(Outcome.OUTSIDE), data)
-        return _with_decision(
-            empty, self._decision(_formula(self.theorem, reading, claim, sizes)), data
+        formula = claim_formula(self.theorem, reading, claim, sizes)
+        made = _with_decision(empty, self._decision(formula), data)
+        return dataclasses.replace(
+            made, program=fingerprint(formula.program), random=enters_key(formula)
         )
 
     def _decision(self, formula: Formula) -> Decision:
-        x, key = self.instance
-        fields = self.theorem.space.fields
-
-        def inputs(interpreter: Interpreter) -> list[Any]:
-            values = [enclose(interpreter, fields[name], field_values(x)[name]) for name in fields]
-            return [*values, object_array([UNDEFINED], ()), key]
-
+        inputs = instance_inputs(self.theorem, *self.instance)
         return decide(formula, inputs, self.precision, self.max_precision)
 
 
@@ -264,22 +195,37 @@ class _OnBox:
         for piece in self.pieces:
             sizes = tuple(piece.sizes.items())
             if sizes not in formulas:
-                formulas[sizes] = _formula(self.theorem, reading, claim, piece.sizes)
-            kept.setdefault(_what_matters(formulas[sizes], piece), piece)
+                formulas[sizes] = claim_formula(self.theorem, reading, claim, piece.sizes)
+                _refuse_key(formulas[sizes])
+            kept.setdefault(piece.what_matters(formulas[sizes].needs), piece)
         pieces = list(kept.values())
-        problems = [_problem(formulas[tuple(piece.sizes.items())], piece) for piece in pieces]
+        problems = [
+            Problem(
+                formulas[tuple(piece.sizes.items())],
+                piece.coordinates,
+                piece_inputs(piece),
+                piece.names(),
+            )
+            for piece in pieces
+        ]
         found = certify_problems(
             problems, self.precision, self.max_precision, self.max_boxes, self.progress
         )
-        return self._with_outcome(empty, found, pieces)
+        return self._with_outcome(empty, found, list(zip(kept, pieces, problems)))
 
     def _with_outcome(
-        self, empty: Certificate, found: BoxOutcome, pieces: list[Piece]
+        self, empty: Certificate, found: BoxOutcome, parts: list[tuple[str, Piece, Problem]]
     ) -> Certificate:
         if found.place is not None and found.decision is not None:
             number, point = found.place
-            data = {"theorem": self.theorem.id, **pieces[number].instance(point)}
+            _, piece, problem = parts[number]
+            data = {"theorem": self.theorem.id, **piece.instance(point), "key": NO_KEY.tolist()}
             empty = _with_decision(empty, found.decision, data)
+            empty = dataclasses.replace(empty, program=fingerprint(problem.formula.program))
+        trees = tuple(
+            Tree(what, fingerprint(problem.formula.program), cuts)
+            for (what, _, problem), cuts in zip(parts, found.cuts)
+        )
         return dataclasses.replace(
             empty,
             outcome=found.outcome,
@@ -288,21 +234,14 @@ class _OnBox:
             depth=found.depth,
             left=found.left,
             resisting=found.resisting,
+            trees=trees if found.outcome is Outcome.CERTIFIED else (),
         )
 
 
-def _what_matters(formula: Formula, piece: Piece) -> str:
-    """Pieces that differ only in what does not enter the formula are examined once."""
-    names = zip(piece.space.fields, formula.needs)
-    entering = [
-        (name, piece.fixed[name]) for name, needed in names if needed and name in piece.fixed
-    ]
-    return repr((piece.sizes, [(name, np.asarray(value).tolist()) for name, value in entering]))
-
-
-def _problem(formula: Formula, piece: Piece) -> Problem:
-    def arrange(interpreter: Interpreter, numbers: list[Any]) -> list[Any]:
-        undefined = object_array([interpreter.arithmetic.lift(UNDEFINED)], ())
-        return [*piece.arrays(interpreter, numbers), undefined, np.zeros(2, np.uint32)]
-
-    return Problem(formula, piece.coordinates, arrange, piece.names())
+def _refuse_key(formula: Formula) -> None:
+    """A box has no key: what was certified with one of them would say nothing of the others."""
+    if enters_key(formula):
+        raise UsageError(
+            f"{formula.subject} depends on the random key, over which no box ranges: "
+            "certify it at an instance, which has a key"
+        )

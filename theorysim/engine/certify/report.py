@@ -11,6 +11,22 @@ from theorysim.tabular import Tabular
 
 
 @dataclass(frozen=True)
+class Tree:
+    """How a part of a box was bisected until every leaf was certain.
+
+    Attributes:
+        piece: the sizes, integers and choices of the part, those that enter.
+        program: the SHA-256 of the formula as a program of JAX.
+        cuts: the coordinate and the number at which a box was halved, by its path from the whole
+            part (""): "01" is the upper half of the lower half. What is not cut is a leaf.
+    """
+
+    piece: str
+    program: str
+    cuts: Mapping[str, tuple[int, float]]
+
+
+@dataclass(frozen=True)
 class Certificate:
     """What is certain of one claim.
 
@@ -19,6 +35,9 @@ class Certificate:
         precision: the bits that it took; `undecided` of the `entries` remain open.
         instance: the instance certified, or the violating one; it can be replayed.
         numbers: the same with every number spelled exactly, a decimal or the bits of a float.
+        program: the SHA-256 of the formula as a program of JAX.
+        random: whether the key of the instance enters: then it is a part of what was proved.
+        trees: the bisections of a box that is certified.
         boxes, dropped, depth, left, resisting: of a box, as in `BoxOutcome`.
     """
 
@@ -36,12 +55,21 @@ class Certificate:
     entries: int = 0
     instance: Mapping[str, Any] | None = None
     numbers: Mapping[str, Any] = field(default_factory=dict)
+    program: str = ""
+    random: bool = False
+    trees: tuple[Tree, ...] = ()
     boxes: int = 0
     dropped: int = 0
     depth: int = 0
     left: float = 0.0
     resisting: Mapping[str, tuple[float, float]] | None = None
     note: str = ""
+
+    @property
+    def where(self) -> str:
+        """The sizes and the numbers that it is about."""
+        sizes = {} if self.instance is None else self.instance["sizes"]
+        return _assignments({**sizes, **self.numbers})
 
     def __str__(self) -> str:
         head = f"{self.reading}, {self.claim}: {self.outcome}"
@@ -55,7 +83,9 @@ class Certificate:
         if not self.slack:
             return head
         if self.boxes:
-            head += f"\n    at {_assignments(self.numbers)}"
+            head += f"\n    at {self.where}"
+        if self.random and self.instance is not None:
+            head += f"\n    for this key only: {self.instance['key']}"
         where = f" at entry {list(self.place)}" if self.place else ""
         sides = f"{self.lhs} against {self.rhs}{where}, slack {self.slack}"
         note = f"\n    {self.note}" if self.note else ""
@@ -68,7 +98,10 @@ def _assignments(numbers: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class CertifyReport(Tabular):
-    """The outcome of `certify`; `mode` is "instance" or "box", `box` the ranges of the latter."""
+    """The outcome of `certify`; `mode` is "instance" or "box", `box` the ranges of the latter.
+
+    `given` is the box as it was asked for, `settings` are the bits and the budget.
+    """
 
     theorem: str
     title: str
@@ -76,6 +109,8 @@ class CertifyReport(Tabular):
     primary: str
     certificates: tuple[Certificate, ...]
     box: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def decisive_readings(self) -> tuple[str, ...]:
@@ -112,7 +147,10 @@ class CertifyReport(Tabular):
             yield {name: str(getattr(certificate, name)) for name in shown}
 
     def as_json(self) -> dict[str, Any]:
-        """The report as JSON data; enclosures are texts such as "[0.1 +/- 2.3e-20]"."""
+        """The report as JSON data; enclosures are texts such as "[0.1 +/- 2.3e-20]".
+
+        `replay` checks it again.
+        """
         return {
             "theorem": self.theorem,
             "title": self.title,
@@ -120,8 +158,15 @@ class CertifyReport(Tabular):
             "primary": self.primary,
             "outcome": str(self.outcome),
             "box": dict(self.box),
+            "given": dict(self.given),
+            "settings": dict(self.settings),
             "certificates": [
-                {**vars(c), "outcome": str(c.outcome), "place": list(c.place)}
+                {
+                    **vars(c),
+                    "outcome": str(c.outcome),
+                    "place": list(c.place),
+                    "trees": [vars(tree) for tree in c.trees],
+                }
                 for c in self.certificates
             ],
         }
@@ -129,7 +174,7 @@ class CertifyReport(Tabular):
     def __str__(self) -> str:
         lines = [self.caption]
         if self.mode == "instance":
-            lines.append(f"  at {_assignments(self.certificates[0].numbers)}")
+            lines.append(f"  at {self.certificates[0].where}")
         else:
             lines.append(f"  {_assignments(self.box)}")
         return "\n".join(lines + [f"  {certificate}" for certificate in self.certificates])

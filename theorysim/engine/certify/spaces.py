@@ -138,6 +138,15 @@ class Piece:
             values[name] = field.to_json(np.asarray(value, field.dtype()))
         return {"sizes": dict(self.sizes), "values": values}
 
+    def what_matters(self, needs: tuple[bool, ...]) -> str:
+        """Pieces that differ only in what does not enter a formula are the same to it."""
+        entering = [
+            (name, np.asarray(self.fixed[name]).tolist())
+            for name, needed in zip(self.space.fields, needs)
+            if needed and name in self.fixed
+        ]
+        return repr((dict(self.sizes), entering))
+
     def names(self) -> dict[str, float]:
         """What does not range, by name."""
         scalars = {name: v for name, v in self.fixed.items() if np.ndim(v) == 0}

@@ -23,7 +23,7 @@ def read_instance(
         InstanceError: where the file is missing, truncated or not a JSON object, where an entry is
             unknown or a value does not belong to the space, and for an instance of another theorem.
     """
-    data = instance if isinstance(instance, Mapping) else _file_data(instance)
+    data = instance if isinstance(instance, Mapping) else json_object(instance)
     unknown = set(data) - {"theorem", "sizes", "values", "key"}
     if unknown:
         raise InstanceError(f"unknown entry {min(unknown)!r} in the instance")
@@ -33,7 +33,12 @@ def read_instance(
     return x, None if data.get("key") is None else _key(data["key"])
 
 
-def _file_data(path: str | Path) -> dict[str, Any]:
+def json_object(path: str | Path) -> dict[str, Any]:
+    """What a JSON file holds.
+
+    Raises:
+        InstanceError: where it is missing, truncated or not a JSON object.
+    """
     try:
         data = json.loads(Path(path).read_text())
     except OSError as error:
@@ -41,7 +46,7 @@ def _file_data(path: str | Path) -> dict[str, Any]:
     except ValueError as error:
         raise InstanceError(f"{path} is not a complete JSON file: {error}") from None
     if not isinstance(data, dict):
-        raise InstanceError(f"{path} holds no JSON object with sizes and values")
+        raise InstanceError(f"{path} holds no JSON object")
     return data
 
 

@@ -1,0 +1,121 @@
+"""Claims and hypotheses as formulas, and instances and boxes as their inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from theorysim.claims.hypotheses import Strict
+from theorysim.claims.instance import Instance, field_values
+from theorysim.claims.kinds import Claim
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.theorem import Theorem
+from theorysim.enclosures import Formula, trace
+from theorysim.enclosures.arithmetic import UNDEFINED
+from theorysim.enclosures.interpreter import Interpreter, object_array
+from theorysim.engine.certify.spaces import Piece, enclose, order_margins
+from theorysim.engine.measure.errors import runs, simulation_keys
+from theorysim.errors import UsageError
+
+NO_KEY = np.zeros(2, np.uint32)
+
+
+def claim_formula(
+    theorem: Theorem, reading: ResolvedReading, claim: Claim, sizes: Mapping[str, int]
+) -> Formula:
+    """The claim as a program of the fields' values, the tolerance scale and the key.
+
+    Raises:
+        UsageError: for a claim that no enclosure decides.
+    """
+    subject = f"claim {claim.name!r} of {theorem.id}, reading {reading.name!r}"
+    if claim.relation is None:
+        raise UsageError(f"{subject} is decided by many runs together ({claim.kind}): verify it")
+    sources: set[str] = set()
+
+    def sides(x: Instance, keys: Any) -> tuple:
+        run = runs((reading,), x, keys)[reading.name]
+        given = None if claim.where is None else claim.where(run)
+        both = claim.lhs(run), claim.rhs(run)
+        sources.update(run.sources)
+        return *both, given
+
+    relation = claim.relation, claim.strict, subject
+    formula = _trace(theorem, reading, sides, sizes, *relation)
+    if sources:
+        raise UsageError(f"{subject} has an error of {' and '.join(sorted(sources))}: verify it")
+    if formula.needs[-2]:
+        raise UsageError(f"{subject} integrates an ODE, whose error no enclosure bounds: verify it")
+    return formula
+
+
+def hypotheses_formula(
+    theorem: Theorem, reading: ResolvedReading, sizes: Mapping[str, int]
+) -> Formula:
+    """A relation that holds wherever the hypotheses are met."""
+    subject = f"the hypotheses of {theorem.id}, reading {reading.name!r}"
+    return _trace(theorem, reading, lambda x, keys: (0, 0, None), sizes, "equal", False, subject)
+
+
+def _trace(
+    theorem: Theorem,
+    reading: ResolvedReading,
+    sides: Callable[[Instance, Any], tuple],
+    sizes: Mapping[str, int],
+    relation: str,
+    strict: bool,
+    subject: str,
+) -> Formula:
+    """`sides(x, keys) -> (lhs, rhs, given or None)` under the hypotheses of a reading."""
+    names, items = list(theorem.space.fields), tuple(sizes.items())
+
+    def points(*inputs: Any) -> tuple:
+        *values, tolerance_scale, key = inputs
+        x = Instance(dict(zip(names, values)), items, tolerance_scale)
+        hypotheses = reading.hypotheses.values()
+        closed = [margin(x) for margin in hypotheses if not isinstance(margin, Strict)]
+        opened = [margin(x) for margin in hypotheses if isinstance(margin, Strict)]
+        found = sides(x, simulation_keys(jax.random.wrap_key_data(key), theorem.keys))
+        return *found, closed + order_margins(theorem.space, x), opened
+
+    like = jax.eval_shape(lambda key: theorem.space.sample(key, sizes), jax.random.key(0))
+    examples = [
+        *(field_values(like)[name] for name in names),
+        np.float64(1),
+        np.zeros(2, np.uint32),
+    ]
+    return trace(points, examples, relation, strict, subject)
+
+
+def enters_key(formula: Formula) -> bool:
+    """Whether the formula depends on the random key."""
+    return formula.needs[-1]
+
+
+def instance_inputs(
+    theorem: Theorem, x: Instance, key: np.ndarray
+) -> Callable[[Interpreter], list[Any]]:
+    """The inputs of a formula at an instance, for any interpreter."""
+    fields, values = theorem.space.fields, field_values(x)
+
+    def inputs(interpreter: Interpreter) -> list[Any]:
+        enclosed = [enclose(interpreter, fields[name], values[name]) for name in fields]
+        return [*enclosed, _undefined(interpreter), key]
+
+    return inputs
+
+
+def piece_inputs(piece: Piece) -> Callable[[Interpreter, list[Any]], list[Any]]:
+    """The inputs of a formula from a number per coordinate; the key does not enter."""
+
+    def inputs(interpreter: Interpreter, numbers: list[Any]) -> list[Any]:
+        return [*piece.arrays(interpreter, numbers), _undefined(interpreter), NO_KEY]
+
+    return inputs
+
+
+def _undefined(interpreter: Interpreter) -> np.ndarray:
+    return object_array([interpreter.arithmetic.lift(UNDEFINED)], ())
