@@ -52,6 +52,7 @@ def measurement(lhs, rhs, error, applies=True):
         limit=np.broadcast_to(np.asarray(error, float), shape),
         sampling=none,
         skewness=none,
+        extremes=np.zeros((len(lhs), 0)),
     )
 
 

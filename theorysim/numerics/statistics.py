@@ -37,6 +37,29 @@ def required_trials(probability: float, confidence: float) -> float:
     return float(np.ceil(np.log((1 - confidence) / 2) / np.log(probability)))
 
 
+def pareto_shape(excesses: Float[np.ndarray, " n"]) -> float:
+    """Shape of the generalised Pareto law behind excesses over a threshold (n >= 5, positive).
+
+    The tail falls as x^(-1 / shape): moments of order 1 / shape and above are infinite; it is 0 for
+    exponential tails and negative for bounded ones. The estimate is the posterior mean of Zhang and
+    Stephens (2009, Technometrics 51, 316), which diagnoses importance weights in Vehtari et al.
+    (2024, "Pareto smoothed importance sampling"), without the shrinkage added there.
+
+    Raises:
+        ValueError: for fewer than five excesses, or some that are not positive and finite.
+    """
+    y = np.sort(np.asarray(excesses, float))
+    if len(y) < 5 or not (y[0] > 0 and np.isfinite(y[-1])):
+        raise ValueError(f"a tail needs five excesses or more, positive and finite, got {y}")
+    count = 30 + int(np.sqrt(len(y)))
+    quartile = y[int(len(y) / 4 + 0.5) - 1]
+    # Trial values of -shape / scale, each with its likelihood at the best shape.
+    trial = (1 - np.sqrt(count / (np.arange(count) + 0.5))) / (3 * quartile) + 1 / y[-1]
+    shape = np.log1p(-trial[:, None] * y).mean(1)
+    weight = special.softmax(len(y) * (np.log(-trial / shape) - shape - 1))
+    return float(np.log1p(-np.sum(weight * trial) * y).mean())
+
+
 class Slope(NamedTuple):
     """A fitted slope with its confidence interval."""
 

@@ -15,6 +15,7 @@ from theorysim.claims.evidence import (
     Measurement,
     Points,
     tabulate,
+    why_undefined,
 )
 from theorysim.claims.kinds.base import Attack, Claim
 from theorysim.claims.verdict import Verdict
@@ -68,7 +69,9 @@ class Pointwise(Claim):
         bad, blank = np.any(violated, axis=1), np.any(undefined, axis=1)
         resolved = self.resolved_rows(points, holds, evidence.contrasts)
         good = applies & ~bad & ~blank & resolved
-        verdict, note = self._verdict(points, applies, bad, blank, good)
+        verdict, note = self._verdict(
+            points, applies, bad, blank, good, why_undefined(points, undefined)
+        )
         row, column = self._decisive(points, violated, undefined)
         lhs, rhs = points.lhs[row, column], points.rhs[row, column]
         return Judgement(
@@ -95,13 +98,14 @@ class Pointwise(Claim):
         bad: np.ndarray,
         blank: np.ndarray,
         good: np.ndarray,
+        why: str,
     ) -> tuple[Verdict, str]:
         total = applies.sum()
         if bad.any():
             return Verdict.VIOLATED, f"{bad.sum()} of {total} instances violate it"
         if blank.any():
             note = f"{blank.sum()} of {total} instances gave no finite number or error"
-            return Verdict.INCONCLUSIVE, note
+            return Verdict.INCONCLUSIVE, ": ".join(filter(None, [note, why]))
         if good.sum() >= RESOLVED_SHARE * total:
             return Verdict.HOLDS, self.precision(points, good)
         return Verdict.INCONCLUSIVE, f"only {good.sum()} of {total} instances are resolved"
