@@ -18,9 +18,9 @@ from theorysim.numerics.statistics import pareto_shape, student_quantile
 # Chance that a true claim is refuted by Monte-Carlo noise, shared among all its comparisons.
 FALSE_ALARM = 1e-3
 
-# Averages have no error where the tails of their samples, beyond so many median deviations (2 standard
-# deviations of a normal law), fall so slowly that the variance is infinite: shape 1/2. Fewer excesses
-# tell no shape.
+# Averages have no error where the tails of their samples, beyond so many median deviations (two
+# standard deviations of a normal law), fall so slowly that the variance is infinite: shape 1/2.
+# Fewer excesses tell no shape.
 TAIL = 3.0
 HEAVY_SHAPE = 0.5
 LEAST_EXCESSES = 20
@@ -31,6 +31,10 @@ RESOLVED_SHARE = 0.5
 # An agreement of two sides is resolved if the error is below this share of them: it would have
 # seen a lost factor of 1.001. Mutants that change the sides by more must be refuted, too.
 EQUALITY_RESOLUTION = 1e-3
+
+# An agreement within an error above this share of the sides is none, even if every mutant is coarser
+# still: it would not have seen a factor of 1.1, and factors that get lost are 1.1 at least.
+COARSEST_EQUALITY = 0.1
 
 
 @dataclass(frozen=True)

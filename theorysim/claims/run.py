@@ -113,4 +113,3 @@ class Run:
         self.paths.append(Path(path, distance_to_limit(path)))
         moves = self.disturbance.moves
         return path[..., -1] + (0 if moves is None else moves[len(self.paths) - 1])
-

@@ -99,3 +99,23 @@ def loglog_slope(
     residual = (w * (up - value[..., None] * across) ** 2).sum(-1) / degrees
     half = student_quantile((1 + confidence) / 2, degrees) * np.sqrt(residual / spread)
     return Slope(value, value - half, value + half)
+
+
+def loglog_drift(x: Float[np.ndarray, " rungs"], y: Float[np.ndarray, "*n rungs"]) -> float:
+    """How far the slope of log y over log x at the last x is from the mean slope; its sign, too.
+
+    Both are of the parabola through the averages of log y over leading indices: zero for a power,
+    whatever its scatter is on average; log x + c / x and the like leave what is still to change.
+
+    Raises:
+        ValueError: for fewer than three rungs or values that are not positive.
+    """
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    if len(x) < 3 or y.shape[-1] != len(x):
+        raise ValueError(f"expected three rungs or more, got x of shape {x.shape} and y {y.shape}")
+    if np.any(x <= 0) or np.any(y <= 0):
+        raise ValueError("a log-log slope needs positive values")
+    along = np.log(x) - np.mean(np.log(x))
+    up = np.mean(np.log(y).reshape(-1, len(x)), axis=0)
+    curvature, slope, _ = np.polyfit(along, up, 2)
+    return float(slope + 2 * curvature * along[-1] - np.polyfit(along, up, 1)[0])
