@@ -1,4 +1,4 @@
-"""Distances to limits that are known: covered where convergence is geometric, no number elsewhere."""
+"""Distances to known limits: covered where convergence is geometric, no number elsewhere."""
 
 import jax
 import jax.numpy as jnp

@@ -32,8 +32,8 @@ RESOLVED_SHARE = 0.5
 # seen a lost factor of 1.001. Mutants that change the sides by more must be refuted, too.
 EQUALITY_RESOLUTION = 1e-3
 
-# An agreement within an error above this share of the sides is none, even if every mutant is coarser
-# still: it would not have seen a factor of 1.1, and factors that get lost are 1.1 at least.
+# An agreement within an error above this share of the sides is none, even if every mutant is
+# coarser still: it would not have seen a factor of 1.1, and lost factors are 1.1 at least.
 COARSEST_EQUALITY = 0.1
 
 
