@@ -6,6 +6,7 @@ from scipy import stats
 
 from theorysim.numerics.statistics import (
     clopper_pearson,
+    loglog_drift,
     loglog_slope,
     pareto_shape,
     required_trials,
@@ -97,3 +98,19 @@ def test_few_excesses_or_none_at_all_have_no_shape():
     for excesses in (np.ones(4), np.array([0.0, 1, 2, 3, 4]), np.array([1, 2, 3, 4, np.inf])):
         with pytest.raises(ValueError, match="five excesses"):
             pareto_shape(excesses)
+
+
+@pytest.mark.parametrize("bend", [0.0, 0.3, -0.1])
+def test_the_drift_of_a_parabola_is_its_last_slope_less_its_mean_one(bend):
+    x = np.array([1.0, 2, 8, 16])
+    y = np.exp(0.7 + 2 * np.log(x) + bend * np.log(x) ** 2)
+    last = 2 + 2 * bend * np.log(16)
+    assert loglog_drift(x, y) == pytest.approx(last - loglog_slope(x, y).value, abs=1e-9)
+    assert loglog_drift(x, np.stack([y, 5 * y])) == pytest.approx(loglog_drift(x, y), abs=1e-9)
+
+
+def test_two_rungs_show_no_drift():
+    with pytest.raises(ValueError, match="three rungs"):
+        loglog_drift(np.array([1.0, 2]), np.array([1.0, 2]))
+    with pytest.raises(ValueError, match="positive"):
+        loglog_drift(np.array([1.0, 2, 4]), np.array([0.0, 2, 4]))
