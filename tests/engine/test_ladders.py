@@ -170,7 +170,8 @@ def scattered(exponent, spread=0.2, count=32):
 def test_a_bound_on_a_power_that_is_off_by_a_quarter_never_holds(relation, off, spread):
     """A quantity that falls as m^-1/2, printed as O(m^-3/4)."""
     found = power_of(-0.5 + off, relation, scattered(-0.5, spread)).verdict
-    assert found is (Verdict.INCONCLUSIVE if spread == 0.5 else Verdict.VIOLATED)
+    assert found is not Verdict.HOLDS
+    assert spread == 0.5 or found is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize("relation", ["at_most", "at_least", "equal"])
@@ -185,7 +186,7 @@ def test_an_attained_power_holds_to_within_a_resolution_that_is_named(relation):
 
 def test_a_power_is_not_that_of_rungs_whose_slopes_still_change():
     """From b^-1 to b^-1/4: the mean slope lies below -1/2, the last one above it."""
-    bending = np.tile(RUNG**-1 + 0.4 * RUNG**-0.25, (ROWS, 1))
+    bending = np.tile(RUNG**-1 + 0.8 * RUNG**-0.25, (ROWS, 1))
     steps = np.diff(np.log(bending[0])) / np.log(2)
     assert np.mean(steps) < -0.5 < steps[-1]
     assert power_of(-0.5, "at_most", bending).verdict is Verdict.INCONCLUSIVE
@@ -247,7 +248,7 @@ def test_the_note_says_which_growth_a_ladder_excludes():
     shown = constant_of(lambda n: np.log(np.log(n)), far)
     assert shown.verdict is Verdict.INCONCLUSIVE
     assert "excludes growth like b^0.1, log b and does not exclude log log b" in shown.note
-    assert "1/b^0.1" in constant_of(np.ones_like, 1 / LONG).note
+    assert "(1/b)^0.1, log (1/b)" in constant_of(np.ones_like, 1 / LONG).note
 
 
 def bounded_over_b(hypothesis, rungs=(3, 6, 12)):

@@ -16,6 +16,10 @@ from theorysim.claims.verdict import Verdict
 # Smallest growth of a constant, as a power of its rung, that counts as growth.
 GROWTH_RESOLUTION = 0.1
 
+# A slow growth is excluded where a constant shows less than this share of it (in logarithms): a
+# constant that follows it is not told from it.
+EXCLUDED_SHARE = 0.9
+
 # The last exponent of a power is as large as the mean one; that of log n over n = 8..512 is 0.65 of
 # it, and could go on fading until the constant rests.
 SUSTAINED = 0.75
@@ -120,7 +124,7 @@ def _bounded(rungs: np.ndarray, constants: np.ndarray) -> tuple[Verdict, float]:
         return Verdict.HOLDS, -np.inf
     positive = np.maximum(constants, np.finfo(float).tiny)
     fit = fit_power(_distance(rungs), positive[None])
-    if _late(positive) < min(_late(slow) for slow in _slow_growths(rungs).values()):
+    if all(_excludes(positive, slow) for slow in _slow_growths(rungs).values()):
         return Verdict.HOLDS, fit.exponent
     power = fit.exponent - fit.half_width > GROWTH_RESOLUTION
     sustained = power and fit.last >= SUSTAINED * fit.exponent
@@ -134,7 +138,7 @@ def _distance(rungs: np.ndarray) -> np.ndarray:
 
 
 def _slow_growths(rungs: np.ndarray) -> dict[str, np.ndarray]:
-    """The slowest growths that a bounded constant must be told from, per rung, by their names.
+    """The slowest growths that a bounded constant must be told from, by their names in {n}.
 
     The logarithm of the variable (of its inverse, where the ladder goes down) is taken to be 1 at
     least on the first rung, and the iterated one likewise.
@@ -143,22 +147,25 @@ def _slow_growths(rungs: np.ndarray) -> dict[str, np.ndarray]:
     first = abs(np.log(rungs[0])) if (rungs[0] > 1) == (rungs[-1] > rungs[0]) else 0.0
     logarithm = np.log(distance) + max(first, 1.0)
     power = distance**GROWTH_RESOLUTION
-    return {f"^{GROWTH_RESOLUTION:g}": power, "log": logarithm, "log log": 1 + np.log(logarithm)}
+    iterated = 1 + np.log(logarithm)
+    return {f"{{n}}^{GROWTH_RESOLUTION:g}": power, "log {n}": logarithm, "log log {n}": iterated}
 
 
-def _late(series: np.ndarray) -> float:
-    """Growth over the later half of a ladder, as a factor."""
-    return float(series[-1] / series[(len(series) - 1) // 2])
+def _excludes(constants: np.ndarray, slow: np.ndarray) -> bool:
+    """Whether constants grow clearly less than a slow growth over the later half of the ladder."""
+    late = [-1, (len(constants) - 1) // 2]
+    grown, expected = (float(np.subtract(*np.log(series[late]))) for series in (constants, slow))
+    return grown < EXCLUDED_SHARE * expected
 
 
 def _exclusion(variable: str, rungs: np.ndarray, constants: np.ndarray) -> str:
     """Which slow growths the ladder excludes, and which not."""
-    n = variable if rungs[-1] > rungs[0] else f"1/{variable}"
+    n = variable if rungs[-1] > rungs[0] else f"(1/{variable})"
     known = np.all(np.isfinite(constants))
-    factor = _late(np.maximum(constants, np.finfo(float).tiny)) if known else np.inf
+    positive = np.maximum(np.where(known, constants, 1), np.finfo(float).tiny)
     shares: dict[bool, list[str]] = {True: [], False: []}
     for name, slow in _slow_growths(rungs).items():
-        shares[factor < _late(slow)].append(f"{n}{name}" if name[0] == "^" else f"{name} {n}")
+        shares[bool(known) and _excludes(positive, slow)].append(name.format(n=n))
     words = {True: "excludes growth like", False: "does not exclude"}
     return " and ".join(
         f"{words[sort]} {', '.join(names)}" for sort, names in shares.items() if names

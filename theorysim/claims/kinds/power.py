@@ -99,9 +99,9 @@ class PowerLaw(Claim):
         if fit.rows < RESOLVED_SHARE * found.applies_throughout.sum():
             return Verdict.INCONCLUSIVE, unresolved_note(found, fit.rows)
         if beyond > resolution:
-            note = f"the exponent may be {beyond:.2g} beyond the printed one: needs {resolution:g}"
+            note = f"it may be {beyond:.2g} beyond the printed power; {resolution:g} are allowed"
             return Verdict.INCONCLUSIVE, note
-        return Verdict.HOLDS, f"to within {beyond:.2g} of the printed one" if beyond > 0 else ""
+        return Verdict.HOLDS, f"to within {beyond:.2g} of the printed power" if beyond > 0 else ""
 
 
 def _value(points: Points) -> tuple[np.ndarray, np.ndarray]:
