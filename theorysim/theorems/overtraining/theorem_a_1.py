@@ -177,9 +177,4 @@ theorem = claims.Theorem(
             "twice the rate", predict=_predict(lambda x: pretraining.hidden_basis(x)[0], speed=2.0)
         ),
     ),
-    survivors={
-        f"{what}, at this rate": "twice the rate lets its constant grow as tau^18 on the rungs, "
-        "exponentially: no power that the fit would confirm"
-        for what in ("W_1", "W_2", "product")
-    },
 )
