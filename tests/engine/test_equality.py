@@ -40,7 +40,7 @@ def test_a_coarse_mutant_does_not_make_a_coarse_agreement_hold():
     """Known to 30 times the sides; the mutant is off by 1000 times."""
     found = judge(measured(1, 1, 60.0), measured(1, 1001, 0.0))
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert judge(measured(1, 1, 0.3), measured(1, 1001, 0.0)).verdict is Verdict.INCONCLUSIVE
+    assert judge(measured(1, 1, 0.6), measured(1, 1001, 0.0)).verdict is Verdict.INCONCLUSIVE
     fine = judge(measured(1, 1, 0.1), measured(1, 1001, 0.0))
     assert fine.verdict is Verdict.HOLDS and fine.note == "equal to within 5e-02 of the sides"
 
@@ -49,7 +49,7 @@ def test_zero_has_the_scale_of_its_mutants():
     against_one = judge(measured(1e-17, 0, 1e-12), measured(1e-17, 1, 1e-12))
     assert against_one.verdict is Verdict.HOLDS
     assert against_one.note == "zero to within 1e-12 of what the mutants make of it"
-    coarse = judge(measured(1e-17, 0, 0.2), measured(1e-17, 1, 0.0))
+    coarse = judge(measured(1e-17, 0, 0.3), measured(1e-17, 1, 0.0))
     assert coarse.verdict is Verdict.INCONCLUSIVE
     assert judge(measured(1e-17, 0, 1e-12)).verdict is Verdict.INCONCLUSIVE
 

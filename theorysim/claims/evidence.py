@@ -33,8 +33,8 @@ RESOLVED_SHARE = 0.5
 EQUALITY_RESOLUTION = 1e-3
 
 # An agreement within an error above this share of the sides is none, even if every mutant is
-# coarser still: it would not have seen a factor of 1.1, and lost factors are 1.1 at least.
-COARSEST_EQUALITY = 0.1
+# coarser still. Half of one side is a quarter of both: a lost factor of 2 or 1/2 would have shown.
+COARSEST_EQUALITY = 0.25
 
 
 @dataclass(frozen=True)
