@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import mpmath
 import numpy as np
 import pytest
 
@@ -211,6 +212,42 @@ def test_a_path_that_does_not_converge_passes_nothing():
         simulate=lambda x, key: {"path": x.a + jnp.arange(9, dtype=x.a.dtype)},
     )
     assert verdict_of(statement) is not Verdict.HOLDS
+
+
+def sums(power, steps=1000):
+    """Partial sums of a k^-power, k >= 1."""
+    return lambda x, key: {"path": x.a * jnp.cumsum(jnp.arange(1.0, steps + 1) ** -power)}
+
+
+@pytest.mark.parametrize("power", [1.2, 1.5, 2.0])
+def test_a_true_limit_of_slow_convergence_is_inconclusive_and_says_why(power):
+    total = float(mpmath.zeta(power))
+    statement = theorem(
+        equal("limit", lambda r: r.limit(r.sim["path"]), lambda r: total * r.theory["a"]),
+        simulate=sums(power),
+    )
+    (claim,) = verify(statement).readings[0].claims
+    assert claim.verdict is Verdict.INCONCLUSIVE
+    assert "geometrically" in claim.note
+
+
+def test_a_divergent_sum_is_not_bounded():
+    statement = theorem(
+        at_most("limit", lambda r: r.limit(r.sim["path"]), lambda r: 50 * r.theory["a"]),
+        simulate=sums(1.0),
+    )
+    assert verdict_of(statement) is Verdict.INCONCLUSIVE
+
+
+def test_descent_on_a_quartic_is_not_refuted():
+    def simulate(x, key):
+        step = lambda w, _: (w - 0.1 * w**3, w)  # noqa: E731
+        return {"path": jax.lax.scan(step, x.a, length=2000)[1]}
+
+    statement = theorem(
+        equal("limit", lambda r: r.limit(r.sim["path"]), lambda r: 0.0), simulate=simulate
+    )
+    assert verdict_of(statement) is Verdict.INCONCLUSIVE
 
 
 def test_a_noisy_mean_is_not_refuted_and_a_planted_offset_is():

@@ -52,19 +52,25 @@ def measurement(lhs, rhs, error, applies=True):
         limit=np.broadcast_to(np.asarray(error, float), shape),
         sampling=none,
         skewness=none,
+        extremes=np.zeros((len(lhs), 0)),
     )
 
 
-def verdict(claim, paths, error=1e-9, rhs=0.0, applies=True):
+def judge(claim, paths, error=1e-9, rhs=0.0, applies=True, rungs=RUNGS):
     """Of quantities (instances x rungs), with errors of that shape or one for all."""
     paths = np.asarray(paths, float)
     errors = np.broadcast_to(np.asarray(error, float), paths.shape)
     applies = np.broadcast_to(applies, paths.shape)
     ladder = [
         (rung, measurement(paths[:, i], rhs, errors[:, i], applies[:, i]))
-        for i, rung in enumerate(RUNGS)
+        for i, rung in enumerate(rungs)
     ]
-    return claim.judge(Evidence(ladder[0][1], {"b": ladder})).verdict
+    return claim.judge(Evidence(ladder[0][1], {"b": ladder}))
+
+
+def verdict(*args, **more):
+    """The verdict alone."""
+    return judge(*args, **more).verdict
 
 
 def rows(*shapes):
@@ -145,6 +151,104 @@ def test_no_constant_serves_a_scale_that_vanishes_or_is_negative():
     assert verdict(CONSTANT, paths, rhs=0.0) is Verdict.VIOLATED
     assert verdict(CONSTANT, 0 * paths, rhs=0.0) is Verdict.HOLDS
     assert verdict(CONSTANT, paths, rhs=-1.0) is Verdict.INCONCLUSIVE
+
+
+def power_of(exponent, relation, paths, **more):
+    """The judgement on b^exponent."""
+    claim = scales_as("power", one, over={"b": RUNGS}, exponent=exponent, relation=relation)
+    return judge(claim, paths, rhs=1.0, **more)
+
+
+def scattered(exponent, spread=0.2, count=32):
+    """Instances that follow b^exponent up to scatter."""
+    noise = np.random.default_rng(0).normal(size=(count, len(RUNGS)))
+    return np.exp(spread * noise) * RUNG**exponent
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.01, 0.2, 0.5])
+@pytest.mark.parametrize(("relation", "off"), [("at_most", -0.25), ("at_least", 0.25)])
+def test_a_bound_on_a_power_that_is_off_by_a_quarter_never_holds(relation, off, spread):
+    """A quantity that falls as m^-1/2, printed as O(m^-3/4)."""
+    found = power_of(-0.5 + off, relation, scattered(-0.5, spread)).verdict
+    assert found is not Verdict.HOLDS
+    assert spread == 0.5 or found is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("relation", ["at_most", "at_least", "equal"])
+def test_an_attained_power_holds_to_within_a_resolution_that_is_named(relation):
+    found = power_of(-0.5, relation, scattered(-0.5, 0.01))
+    assert found.verdict is Verdict.HOLDS and "to within 0.0" in found.note
+    wide = power_of(-0.5, relation, scattered(-0.5, 0.2))
+    assert wide.verdict is Verdict.INCONCLUSIVE and "beyond" in wide.note
+    beyond = wide.error + (abs(wide.lhs + 0.5) if relation == "equal" else 0)
+    assert beyond > (0.1 if relation == "equal" else 0.05)
+
+
+def test_a_power_is_not_that_of_rungs_whose_slopes_still_change():
+    """From b^-1 to b^-1/4: the mean slope lies below -1/2, the last one above it."""
+    bending = np.tile(RUNG**-1 + 0.8 * RUNG**-0.25, (ROWS, 1))
+    steps = np.diff(np.log(bending[0])) / np.log(2)
+    assert np.mean(steps) < -0.5 < steps[-1]
+    assert power_of(-0.5, "at_most", bending).verdict is Verdict.INCONCLUSIVE
+    assert power_of(-0.25, "at_least", bending).verdict is not Verdict.HOLDS
+
+
+@pytest.mark.parametrize("relation", ["at_most", "at_least"])
+def test_a_ladder_that_moves_nothing_shows_no_power(relation):
+    still = np.tile(np.linspace(1, 2, ROWS)[:, None], (1, 4))
+    for exponent in (10.0, -10.0):
+        found = power_of(exponent, relation, still)
+        assert found.verdict is Verdict.INCONCLUSIVE and "does not move" in found.note
+    drowned = power_of(0.1, relation, still * RUNG**0.1, error=0.5)
+    assert drowned.verdict is Verdict.INCONCLUSIVE
+    assert power_of(0.0, relation, still).verdict is Verdict.HOLDS
+
+
+LONG = np.array([8.0, 16, 32, 64, 128, 256, 512])
+
+
+def constant_of(growth, rungs=LONG):
+    """The judgement on a constant that is growth(n)."""
+    claim = exists_constant("constant", one, one, over={"b": tuple(rungs)})
+    return judge(claim, np.tile(growth(rungs), (ROWS, 1)), rhs=1.0, rungs=rungs)
+
+
+@pytest.mark.parametrize(
+    ("growth", "expected"),
+    [
+        (np.ones_like, Verdict.HOLDS),
+        (lambda n: 1 - 1 / n, Verdict.HOLDS),
+        (lambda n: 1 / np.log(n), Verdict.HOLDS),
+        (np.log, Verdict.INCONCLUSIVE),
+        (lambda n: np.log(np.log(n)), Verdict.INCONCLUSIVE),
+        (lambda n: n**0.1, Verdict.INCONCLUSIVE),
+        (lambda n: np.where(n < 500, 1, 1.4), Verdict.INCONCLUSIVE),  # it begins to grow
+        (lambda n: n**0.2, Verdict.VIOLATED),
+        (np.sqrt, Verdict.VIOLATED),
+        (lambda n: n * np.log(n), Verdict.VIOLATED),
+        (lambda n: np.exp(n / 10), Verdict.VIOLATED),
+    ],
+)
+def test_a_constant_holds_where_all_slow_growth_is_excluded(growth, expected):
+    assert constant_of(growth).verdict is expected
+
+
+def test_a_constant_that_outgrows_every_power_is_refuted_on_three_rungs():
+    taus = np.array([12.0, 18, 27])
+    assert constant_of(lambda tau: np.exp(tau), taus).verdict is Verdict.VIOLATED
+    assert constant_of(lambda tau: np.exp(-tau), taus).verdict is Verdict.HOLDS
+    slight = constant_of(lambda tau: 1 + np.exp(tau - 30), taus)
+    assert slight.verdict is not Verdict.VIOLATED
+
+
+def test_the_note_says_which_growth_a_ladder_excludes():
+    assert "excludes growth like b^0.1, log b, log log b" in constant_of(np.ones_like).note
+    assert "does not exclude b^0.1, log b, log log b" in constant_of(np.log).note
+    far = np.array([1e1, 1e2, 1e3, 1e4, 1e5, 1e6])
+    shown = constant_of(lambda n: np.log(np.log(n)), far)
+    assert shown.verdict is Verdict.INCONCLUSIVE
+    assert "excludes growth like b^0.1, log b and does not exclude log log b" in shown.note
+    assert "(1/b)^0.1, log (1/b)" in constant_of(np.ones_like, 1 / LONG).note
 
 
 def bounded_over_b(hypothesis, rungs=(3, 6, 12)):

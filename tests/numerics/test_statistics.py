@@ -6,7 +6,9 @@ from scipy import stats
 
 from theorysim.numerics.statistics import (
     clopper_pearson,
+    loglog_drift,
     loglog_slope,
+    pareto_shape,
     required_trials,
     student_quantile,
 )
@@ -80,3 +82,35 @@ def test_two_rungs_know_no_scatter():
 def test_values_must_be_positive():
     with pytest.raises(ValueError, match="positive"):
         loglog_slope(np.array([1.0, 2]), np.array([0.0, 4]))
+
+
+@pytest.mark.parametrize("shape", [-0.5, 0.0, 0.3, 0.5, 1.0, 2.0])
+def test_the_shape_of_a_tail_is_recovered_and_near_that_of_maximum_likelihood(shape):
+    y = stats.genpareto(shape, scale=3).rvs(4000, random_state=0)
+    standard_error = (1 + shape) / np.sqrt(len(y))
+    likely = stats.genpareto.fit(y, floc=0)[0]
+    assert pareto_shape(y) == pytest.approx(shape, abs=4 * standard_error)
+    assert pareto_shape(y) == pytest.approx(likely, abs=standard_error)
+    assert pareto_shape(1e6 * y) == pytest.approx(pareto_shape(y), abs=1e-9)
+
+
+def test_few_excesses_or_none_at_all_have_no_shape():
+    for excesses in (np.ones(4), np.array([0.0, 1, 2, 3, 4]), np.array([1, 2, 3, 4, np.inf])):
+        with pytest.raises(ValueError, match="five excesses"):
+            pareto_shape(excesses)
+
+
+@pytest.mark.parametrize("bend", [0.0, 0.3, -0.1])
+def test_the_drift_of_a_parabola_is_its_last_slope_less_its_mean_one(bend):
+    x = np.array([1.0, 2, 8, 16])
+    y = np.exp(0.7 + 2 * np.log(x) + bend * np.log(x) ** 2)
+    last = 2 + 2 * bend * np.log(16)
+    assert loglog_drift(x, y) == pytest.approx(last - loglog_slope(x, y).value, abs=1e-9)
+    assert loglog_drift(x, np.stack([y, 5 * y])) == pytest.approx(loglog_drift(x, y), abs=1e-9)
+
+
+def test_two_rungs_show_no_drift():
+    with pytest.raises(ValueError, match="three rungs"):
+        loglog_drift(np.array([1.0, 2]), np.array([1.0, 2]))
+    with pytest.raises(ValueError, match="positive"):
+        loglog_drift(np.array([1.0, 2, 4]), np.array([0.0, 2, 4]))

@@ -9,14 +9,21 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Shaped
+from jaxtyping import Float, Shaped
 
 from theorysim.claims.run import BATCHES
 from theorysim.claims.verdict import Verdict
-from theorysim.numerics.statistics import student_quantile
+from theorysim.numerics.statistics import pareto_shape, student_quantile
 
 # Chance that a true claim is refuted by Monte-Carlo noise, shared among all its comparisons.
 FALSE_ALARM = 1e-3
+
+# Averages have no error where the tails of their samples, beyond so many median deviations (two
+# standard deviations of a normal law), fall so slowly that the variance is infinite: shape 1/2.
+# Fewer excesses tell no shape.
+TAIL = 3.0
+HEAVY_SHAPE = 0.5
+LEAST_EXCESSES = 20
 
 # A claim holds once this share of its instances (and of the points of each) is resolved.
 RESOLVED_SHARE = 0.5
@@ -25,6 +32,10 @@ RESOLVED_SHARE = 0.5
 # seen a lost factor of 1.001. Mutants that change the sides by more must be refuted, too.
 EQUALITY_RESOLUTION = 1e-3
 
+# An agreement within an error above this share of the sides is none, even if every mutant is
+# coarser still. Half of one side is a quarter of both: a lost factor of 2 or 1/2 would have shown.
+COARSEST_EQUALITY = 0.25
+
 
 @dataclass(frozen=True)
 class Measurement:
@@ -32,8 +43,9 @@ class Measurement:
 
     `lhs`, `rhs`, `applies` (whether the claim speaks of the point), `limit`, `sampling` (a standard
     error) and `skewness` (of the batches behind it) have the shape of the points; `rounding` and
-    `integrator` are one number per instance, the largest along the path. `probability` is the
-    printed one, 0 for claims that print none.
+    `integrator` are one number per instance, the largest along the path. `extremes` are the largest
+    deviations of the samples behind averages from their medians, in units of the median deviation.
+    `probability` is the printed one, 0 for claims that print none.
     """
 
     lhs: Shaped[Any, "*points"]
@@ -45,6 +57,7 @@ class Measurement:
     limit: Shaped[Any, "*points"]
     sampling: Shaped[Any, "*points"]
     skewness: Shaped[Any, "*points"]
+    extremes: Shaped[Any, "*instances largest"]
 
     def rows(self, rows: np.ndarray) -> Measurement:
         """The measurement of some instances."""
@@ -118,6 +131,36 @@ class Points:
         return np.abs(self.lhs) + np.abs(self.rhs)
 
 
+# What it means that a source of errors gave no number.
+NO_NUMBER = {
+    "sampling": "heavy tails: the variance of what is averaged is infinite, or so many keys do not "
+    "show it",
+    "limit": "a path does not converge geometrically: its end tells no distance to the limit",
+}
+
+
+def why_undefined(points: Points, undefined: np.ndarray) -> str:
+    """The sources of errors that gave no number at some undefined points, in words, or ""."""
+    reasons = (
+        text for part, text in NO_NUMBER.items() if np.isnan(points.parts[part][undefined]).any()
+    )
+    return "; ".join(reasons)
+
+
+def heavy_tails(extremes: Float[np.ndarray, "rows largest"]) -> bool:
+    """Whether samples, all instances together, have tails of infinite variance.
+
+    Measured over 200 seeds of 16 to 64 instances and 64 to 512 keys: true of Pareto 1.2 always, of
+    Pareto 1.8 in two to nine of ten, of a lognormal of sigma 1 in three of a hundred at 16 x 64.
+    """
+    if not extremes.shape[-1]:
+        return False
+    # Smaller deviations are missing where an instance has more of them than are kept.
+    threshold = max(TAIL, float(np.max(np.min(extremes, axis=-1), initial=0.0)))
+    beyond = extremes[np.isfinite(extremes) & (extremes > threshold)] - threshold
+    return len(beyond) >= LEAST_EXCESSES and pareto_shape(beyond) > HEAVY_SHAPE
+
+
 def tabulate(measurement: Measurement) -> Points:
     """The measurement as a table with its total error per point."""
     rows = np.shape(measurement.lhs)[0]
@@ -136,6 +179,8 @@ def tabulate(measurement: Measurement) -> Points:
             "limit": table["limit"],
             "sampling": _widen(quantile, table["skewness"]) * table["sampling"],
         }
+        if heavy_tails(np.asarray(measurement.extremes)):
+            parts["sampling"] = np.where(table["sampling"] > 0, np.nan, parts["sampling"])
         other = parts["integrator"] + parts["limit"] + parts["sampling"]
         error = parts["rounding"] + other
     return Points(table["lhs"], table["rhs"], table["applies"].astype(bool), error, other, parts)

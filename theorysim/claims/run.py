@@ -18,17 +18,10 @@ from jaxtyping import Array, Shaped
 
 from theorysim.claims.instance import Instance
 from theorysim.errors import UsageError
+from theorysim.numerics.convergence import distance_to_limit
 
 # Fewer batches made confidence intervals miss their level (8 batches: 35 % errors at nominal 10 %).
 BATCHES = 64
-
-# Contraction is read off steps that are larger than this multiple of eps * size: smaller ones are
-# rounding.
-NOISE_ULPS = 256.0
-
-# For a path of one mode the estimated distance to the limit is the distance: without headroom
-# rounding decided whether it covered it.
-LIMIT_SAFETY = 2.0
 
 
 class Path(NamedTuple):
@@ -64,11 +57,12 @@ class Run:
     disturbance: Disturbance = Disturbance()
     sources: set[str] = field(default_factory=set, compare=False)
     paths: list[Path] = field(default_factory=list, compare=False)
+    samples: list[Array] = field(default_factory=list, compare=False)
 
     def disturb(self, **disturbance: Any) -> Run:
         """The same run with an error source disturbed; it takes notes of its own."""
         return dataclasses.replace(
-            self, disturbance=Disturbance(**disturbance), sources=set(), paths=[]
+            self, disturbance=Disturbance(**disturbance), sources=set(), paths=[], samples=[]
         )
 
     def mean(self, samples: Shaped[Array, "keys *rest"]) -> Shaped[Array, "*rest"]:
@@ -83,6 +77,7 @@ class Run:
                 f"{samples.shape} arrived: set Theorem(keys={BATCHES}) or another multiple of it"
             )
         self.sources.add("sampling")
+        self.samples.append(samples)
         left_out = self.disturbance.left_out
         if left_out is None:
             return jnp.mean(samples, axis=0)
@@ -95,12 +90,14 @@ class Run:
     def limit(self, path: Shaped[Array, "*lead times"]) -> Shaped[Array, "*lead"]:
         """End of a path (time is the last axis) that converges; declares the distance to the limit.
 
+        The convergence must be geometric: a path that closes in like a power of time shows no
+        distance, its error is NaN, and no claim is decided by it (`distance_to_limit`).
         The engine moves every entry by its distance, up and down, with the signs that change the
         claim most. Entries of paths that are equal move alike, however often a formula takes their
         limit.
 
         Raises:
-            UsageError: for a path that is not of real numbers.
+            UsageError: for a path that is not of real numbers, or of fewer than two points.
         """
         path = jnp.asarray(path)
         if not jnp.issubdtype(path.dtype, jnp.floating):
@@ -108,27 +105,11 @@ class Run:
                 f"r.limit takes a path of real numbers, but one of {path.dtype} arrived: convert "
                 "integers, take real and imaginary parts apart"
             )
+        if path.ndim == 0 or path.shape[-1] < 2:
+            raise UsageError(
+                f"r.limit takes a path, time last, but an array of shape {path.shape} arrived"
+            )
         self.sources.add("limit")
-        self.paths.append(Path(path, _distance(path)))
+        self.paths.append(Path(path, distance_to_limit(path)))
         moves = self.disturbance.moves
         return path[..., -1] + (0 if moves is None else moves[len(self.paths) - 1])
-
-
-def _distance(path: Shaped[Array, "*lead times"]) -> Shaped[Array, "*lead"]:
-    """How far the end of a path may be from its limit.
-
-    LIMIT_SAFETY * last step * contraction / (1 - contraction), where the contraction is the largest
-    ratio of consecutive steps above the level of rounding, of the later half where it has some,
-    plus one ulp of the largest value. A path whose steps do not shrink has no such estimate: NaN,
-    which never passes.
-    """
-    step = jnp.abs(jnp.diff(path, axis=-1))
-    noise = NOISE_ULPS * jnp.finfo(path.dtype).eps * jnp.max(jnp.abs(path), -1, keepdims=True)
-    resolved = step[..., :-1] > noise
-    ratio = jnp.where(resolved, step[..., 1:] / jnp.where(resolved, step[..., :-1], 1), 0)
-    half = ratio.shape[-1] // 2
-    late = jnp.max(ratio[..., half:], axis=-1)
-    contraction = jnp.where(jnp.any(resolved[..., half:], -1), late, jnp.max(ratio, axis=-1))
-    distance = LIMIT_SAFETY * step[..., -1] * contraction / (1 - contraction)
-    distance = distance + jnp.squeeze(noise, -1) / NOISE_ULPS
-    return jnp.where(contraction < 1, distance, jnp.nan)

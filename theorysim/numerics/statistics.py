@@ -37,6 +37,29 @@ def required_trials(probability: float, confidence: float) -> float:
     return float(np.ceil(np.log((1 - confidence) / 2) / np.log(probability)))
 
 
+def pareto_shape(excesses: Float[np.ndarray, " n"]) -> float:
+    """Shape of the generalised Pareto law behind excesses over a threshold (n >= 5, positive).
+
+    The tail falls as x^(-1 / shape): moments of order 1 / shape and above are infinite; it is 0 for
+    exponential tails and negative for bounded ones. The estimate is the posterior mean of Zhang and
+    Stephens (2009, Technometrics 51, 316), which diagnoses importance weights in Vehtari et al.
+    (2024, "Pareto smoothed importance sampling"), without the shrinkage added there.
+
+    Raises:
+        ValueError: for fewer than five excesses, or some that are not positive and finite.
+    """
+    y = np.sort(np.asarray(excesses, float))
+    if len(y) < 5 or not (y[0] > 0 and np.isfinite(y[-1])):
+        raise ValueError(f"a tail needs five excesses or more, positive and finite, got {y}")
+    count = 30 + int(np.sqrt(len(y)))
+    quartile = y[int(len(y) / 4 + 0.5) - 1]
+    # Trial values of -shape / scale, each with its likelihood at the best shape.
+    trial = (1 - np.sqrt(count / (np.arange(count) + 0.5))) / (3 * quartile) + 1 / y[-1]
+    shape = np.log1p(-trial[:, None] * y).mean(1)
+    weight = special.softmax(len(y) * (np.log(-trial / shape) - shape - 1))
+    return float(np.log1p(-np.sum(weight * trial) * y).mean())
+
+
 class Slope(NamedTuple):
     """A fitted slope with its confidence interval."""
 
@@ -76,3 +99,23 @@ def loglog_slope(
     residual = (w * (up - value[..., None] * across) ** 2).sum(-1) / degrees
     half = student_quantile((1 + confidence) / 2, degrees) * np.sqrt(residual / spread)
     return Slope(value, value - half, value + half)
+
+
+def loglog_drift(x: Float[np.ndarray, " rungs"], y: Float[np.ndarray, "*n rungs"]) -> float:
+    """How far the slope of log y over log x at the last x is from the mean slope; its sign, too.
+
+    Both are of the parabola through the averages of log y over leading indices: zero for a power,
+    whatever its scatter is on average; log x + c / x and the like leave what is still to change.
+
+    Raises:
+        ValueError: for fewer than three rungs or values that are not positive.
+    """
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    if len(x) < 3 or y.shape[-1] != len(x):
+        raise ValueError(f"expected three rungs or more, got x of shape {x.shape} and y {y.shape}")
+    if np.any(x <= 0) or np.any(y <= 0):
+        raise ValueError("a log-log slope needs positive values")
+    along = np.log(x) - np.mean(np.log(x))
+    up = np.mean(np.log(y).reshape(-1, len(x)), axis=0)
+    curvature, slope, _ = np.polyfit(along, up, 2)
+    return float(slope + 2 * curvature * along[-1] - np.polyfit(along, up, 1)[0])

@@ -16,6 +16,18 @@ from theorysim.claims.verdict import Verdict
 # Smallest growth of a constant, as a power of its rung, that counts as growth.
 GROWTH_RESOLUTION = 0.1
 
+# A slow growth is excluded where a constant shows less than this share of it (in logarithms): a
+# constant that follows it is not told from it.
+EXCLUDED_SHARE = 0.9
+
+# The last exponent of a power is as large as the mean one; that of log n over n = 8..512 is 0.65 of
+# it, and could go on fading until the constant rests.
+SUSTAINED = 0.75
+
+# A constant whose exponents grow from rung to rung outgrows every power. Its first step must show
+# more than what largest values of draws differ by.
+CLEAR_FACTOR = 2.0
+
 
 @dataclass(frozen=True, eq=False)
 class BoundedConstant(Claim):
@@ -44,12 +56,14 @@ class BoundedConstant(Claim):
         paths, room = {}, np.inf
         for variable, ladder in evidence.ladders.items():
             found = climb(ladder, _constant)
-            verdict, constants, growth = _boundedness(found)
+            verdict, constants, growth, high = _boundedness(found)
             verdicts.append(verdict)
             room = min(room, -growth)
             listed = ", ".join(f"{constant:.3g}" for constant in constants)
             rungs = ", ".join(f"{rung:g}" for rung in found.rungs)
             notes.append(f"over {variable} {rungs}: {listed}")
+            notes.append(_exclusion(variable, found.rungs, high))
+            notes += [found.why] if found.why else []
             paths |= {f"{variable}_rungs": found.rungs, f"{variable}_constants": constants}
         order = (Verdict.VIOLATED, Verdict.INCONCLUSIVE, Verdict.HOLDS)
         return Judgement(
@@ -75,10 +89,10 @@ def _constant(points: Points) -> tuple[np.ndarray, np.ndarray]:
     return value, unit
 
 
-def _boundedness(found: Climb) -> tuple[Verdict, np.ndarray, float]:
+def _boundedness(found: Climb) -> tuple[Verdict, np.ndarray, float, np.ndarray]:
     """Whether the smallest constant of all instances stays bounded; it per rung, and its growth.
 
-    It must do so with its errors added, and grow even with its errors subtracted.
+    It must do so with its errors added (returned last), and grow even with its errors subtracted.
     """
     known = np.where(np.isnan(found.quantity), -np.inf, found.quantity)
     with np.errstate(invalid="ignore"):  # an infinite constant with an infinite error
@@ -86,32 +100,76 @@ def _boundedness(found: Climb) -> tuple[Verdict, np.ndarray, float]:
             np.max(known + shift, axis=0) for shift in (-found.error, 0.0, found.error)
         )
     verdict, growth = _bounded(found.rungs, constants)
-    if verdict is Verdict.VIOLATED and (
+    grows = verdict is Verdict.VIOLATED and (
         np.isposinf(constants).any() or _bounded(found.rungs, low)[0] is Verdict.VIOLATED
-    ):
-        return verdict, constants, growth
+    )
     blank = found.undefined.any() or not found.applies.any(0).all()
-    if verdict is Verdict.HOLDS and not blank and _bounded(found.rungs, high)[0] is Verdict.HOLDS:
-        return verdict, constants, growth
-    return Verdict.INCONCLUSIVE, constants, growth
+    rests = verdict is Verdict.HOLDS and _bounded(found.rungs, high)[0] is Verdict.HOLDS
+    if not grows and (blank or not rests):
+        verdict = Verdict.INCONCLUSIVE
+    return verdict, constants, growth, high
 
 
 def _bounded(rungs: np.ndarray, constants: np.ndarray) -> tuple[Verdict, float]:
-    """Whether the smallest constant stays bounded as the ladder is climbed, and its growth."""
+    """Whether the smallest constant stays bounded as the ladder is climbed, and its growth.
+
+    It is bounded where its later half grows less than every slow growth would, and it grows where
+    its power is sustained to the end, or its exponents increase from rung to rung.
+    """
     if np.any(np.isposinf(constants)):
         return Verdict.VIOLATED, np.inf
     if not np.all(np.isfinite(constants)):
         return Verdict.INCONCLUSIVE, np.nan
     if np.all(constants <= 0):
         return Verdict.HOLDS, -np.inf
-    distance = np.exp(np.abs(np.log(rungs / rungs[0])))
-    fit = fit_power(distance, np.maximum(constants, np.finfo(float).tiny)[None])
-    growth, last = fit.exponent, fit.last
-    if growth <= GROWTH_RESOLUTION or last <= GROWTH_RESOLUTION:
-        return Verdict.HOLDS, growth
-    if last >= growth / 2 and growth - fit.half_width > GROWTH_RESOLUTION:
-        return Verdict.VIOLATED, growth
-    return Verdict.INCONCLUSIVE, growth
+    positive = np.maximum(constants, np.finfo(float).tiny)
+    fit = fit_power(_distance(rungs), positive[None])
+    if all(_excludes(positive, slow) for slow in _slow_growths(rungs).values()):
+        return Verdict.HOLDS, fit.exponent
+    power = fit.exponent - fit.half_width > GROWTH_RESOLUTION
+    sustained = power and fit.last >= SUSTAINED * fit.exponent
+    faster = np.all(np.diff(fit.steps) > 0) and positive[1] >= CLEAR_FACTOR * positive[0]
+    return (Verdict.VIOLATED if sustained or faster else Verdict.INCONCLUSIVE), fit.exponent
+
+
+def _distance(rungs: np.ndarray) -> np.ndarray:
+    """How far a rung is from the first, as a factor of at least 1."""
+    return np.exp(np.abs(np.log(rungs / rungs[0])))
+
+
+def _slow_growths(rungs: np.ndarray) -> dict[str, np.ndarray]:
+    """The slowest growths that a bounded constant must be told from, by their names in {n}.
+
+    The logarithm of the variable (of its inverse, where the ladder goes down) is taken to be 1 at
+    least on the first rung, and the iterated one likewise.
+    """
+    distance = _distance(rungs)
+    first = abs(np.log(rungs[0])) if (rungs[0] > 1) == (rungs[-1] > rungs[0]) else 0.0
+    logarithm = np.log(distance) + max(first, 1.0)
+    power = distance**GROWTH_RESOLUTION
+    iterated = 1 + np.log(logarithm)
+    return {f"{{n}}^{GROWTH_RESOLUTION:g}": power, "log {n}": logarithm, "log log {n}": iterated}
+
+
+def _excludes(constants: np.ndarray, slow: np.ndarray) -> bool:
+    """Whether constants grow clearly less than a slow growth over the later half of the ladder."""
+    late = [-1, (len(constants) - 1) // 2]
+    grown, expected = (float(np.subtract(*np.log(series[late]))) for series in (constants, slow))
+    return grown < EXCLUDED_SHARE * expected
+
+
+def _exclusion(variable: str, rungs: np.ndarray, constants: np.ndarray) -> str:
+    """Which slow growths the ladder excludes, and which not."""
+    n = variable if rungs[-1] > rungs[0] else f"(1/{variable})"
+    known = np.all(np.isfinite(constants))
+    positive = np.maximum(np.where(known, constants, 1), np.finfo(float).tiny)
+    shares: dict[bool, list[str]] = {True: [], False: []}
+    for name, slow in _slow_growths(rungs).items():
+        shares[bool(known) and _excludes(positive, slow)].append(name.format(n=n))
+    words = {True: "excludes growth like", False: "does not exclude"}
+    return " and ".join(
+        f"{words[sort]} {', '.join(names)}" for sort, names in shares.items() if names
+    )
 
 
 def exists_constant(

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from theorysim.claims.evidence import (
+    COARSEST_EQUALITY,
     EQUALITY_RESOLUTION,
     RESOLVED_SHARE,
     Measurement,
@@ -42,31 +43,62 @@ class Equality(Pointwise):
     def resolved_rows(
         self, points: Points, holds: np.ndarray, contrasts: tuple[Measurement, ...]
     ) -> np.ndarray:
-        """Where every mutant that changes the sides is refuted; where none does, small errors.
+        """Where both sides are known well, and mutants are refuted where they change the sides.
 
-        A change below the resolution of equalities need not show.
+        Well is to within COARSEST_EQUALITY of them at enough points; where no mutant changes them,
+        to within EQUALITY_RESOLUTION. A change below that need not show. A mutant must be refuted
+        at enough of the points that it changes: one of many says nothing of the others.
         """
-        fine = (points.error <= EQUALITY_RESOLUTION * points.scale) & points.applies
-        small = fine.sum(1) >= RESOLVED_SHARE * np.maximum(points.applies.sum(1), 1)
-        apart, changed = np.ones(len(small), bool), np.zeros(len(small), bool)
+        apart, changed = np.ones(len(points.lhs), bool), np.zeros(len(points.lhs), bool)
         for contrast in contrasts:
             other = tabulate(contrast)
             changes = _changes(points, other)
-            refuted = np.any(self.states(_with_error_of(other, points))[1], axis=1)
-            apart &= refuted | ~changes
-            changed |= changes
-        return np.where(changed, apart, small)
+            refuted = self.states(_with_error_of(other, points))[1]
+            apart &= _enough(refuted & changes, changes)
+            changed |= changes.any(axis=1)
+        share = np.where(changed[:, None], COARSEST_EQUALITY * _size(points, contrasts), 0)
+        known = points.error <= np.maximum(share, EQUALITY_RESOLUTION * points.scale)
+        return apart & _enough(known & points.applies, points.applies)
 
     def tightness(self, points: Points, resolved: np.ndarray) -> float:
         """An equality bounds nothing."""
         return math.nan
 
-    def precision(self, points: Points, good: np.ndarray) -> str:
+    def precision(
+        self, points: Points, good: np.ndarray, contrasts: tuple[Measurement, ...]
+    ) -> str:
         """The largest error relative to the sides."""
-        relative = np.where(points.applies & (points.scale > 0), points.error, 0)[good]
-        scale = np.max(np.where(points.applies, points.scale, 0)[good], axis=1, keepdims=True)
-        largest = np.max(relative / np.where(scale > 0, scale, 1))
+        size = _size(points, contrasts)[good]
+        error = np.where(points.applies, points.error, 0)[good]
+        largest = np.max(error / np.where(size > 0, size, 1))
+        if _against_zero(points)[good].all():
+            return f"zero to within {largest:.0e} of what the mutants make of it"
         return f"equal to within {largest:.0e} of the sides"
+
+
+def _enough(some: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """Per instance, whether enough of the points are among some; also where there are none."""
+    return some.sum(1) >= RESOLVED_SHARE * of.sum(1)
+
+
+def _against_zero(points: Points) -> np.ndarray:
+    """Per instance, whether a side is zero at every point, so that the sides have no scale."""
+    return np.all((points.lhs == 0) | (points.rhs == 0) | ~points.applies, axis=1)
+
+
+def _size(points: Points, contrasts: tuple[Measurement, ...]) -> np.ndarray:
+    """How large the sides are, at their largest point: of mutants, where a side is zero throughout.
+
+    One column.
+    """
+
+    def largest(table: Points) -> np.ndarray:
+        known = table.applies & np.isfinite(table.scale)
+        return np.max(np.where(known, table.scale, 0), axis=1)
+
+    own = largest(points)
+    of_mutants = np.max([0 * own, *(largest(tabulate(other)) for other in contrasts)], axis=0)
+    return np.where(_against_zero(points), of_mutants, own)[:, None]
 
 
 def _with_error_of(mutant: Points, points: Points) -> Points:
@@ -78,14 +110,14 @@ def _with_error_of(mutant: Points, points: Points) -> Points:
 
 
 def _changes(points: Points, mutant: Points) -> np.ndarray:
-    """Per instance, whether the mutant changes a side by more than the resolution of equalities."""
+    """At which points the mutant changes a side by more than the resolution of equalities."""
     if mutant.lhs.shape != points.lhs.shape:
-        return np.ones(len(points.lhs), bool)
+        return mutant.applies
     scale = EQUALITY_RESOLUTION * np.maximum(points.scale, mutant.scale)
     with np.errstate(invalid="ignore"):
         moved = np.abs(mutant.lhs - points.lhs) + np.abs(mutant.rhs - points.rhs)
         undefined = np.isnan(moved) & ~np.isnan(points.lhs + points.rhs)
-        return np.any(((moved > scale) | undefined) & points.applies, axis=1)
+        return ((moved > scale) | undefined) & points.applies
 
 
 def equal(

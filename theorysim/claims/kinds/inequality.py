@@ -53,7 +53,9 @@ class Inequality(Pointwise):
         where = resolved & (bound > 0) & (bounded >= 0)
         return float(np.max(bounded[where] / bound[where])) if where.any() else float("nan")
 
-    def precision(self, points: Points, good: np.ndarray) -> str:
+    def precision(
+        self, points: Points, good: np.ndarray, contrasts: tuple[Measurement, ...]
+    ) -> str:
         """Nothing: the slack and its error are in the report."""
         return ""
 

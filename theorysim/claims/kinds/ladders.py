@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from theorysim.claims.evidence import FALSE_ALARM, Ladder, Points, tabulate
-from theorysim.numerics.statistics import loglog_slope, student_quantile
+from theorysim.claims.evidence import FALSE_ALARM, Ladder, Points, tabulate, why_undefined
+from theorysim.numerics.statistics import loglog_drift, loglog_slope, student_quantile
 
 # Largest exponent of the last step of a quantity that has come to rest at a constant.
 SETTLED = 0.01
@@ -43,7 +43,8 @@ class Climb(NamedTuple):
     """A quantity over a ladder (instances x rungs) with its errors, at its largest point each.
 
     `systematic` is the part of `error` that instances may share: all but sampling. `scale` is
-    |lhs| + |rhs|. The quantity is NaN where the claim does not apply or is undefined.
+    |lhs| + |rhs|. The quantity is NaN where the claim does not apply or is undefined; `why` says
+    which errors have no number.
     """
 
     rungs: np.ndarray
@@ -52,6 +53,7 @@ class Climb(NamedTuple):
     systematic: np.ndarray
     scale: np.ndarray
     applies: np.ndarray
+    why: str
 
     @property
     def applies_throughout(self) -> np.ndarray:
@@ -71,6 +73,12 @@ class Climb(NamedTuple):
             above = np.all(self.quantity > self.error, axis=1)
         return self.applies_throughout & ~self.undefined & above
 
+    @property
+    def moves(self) -> np.ndarray:
+        """Per instance, whether the quantity leaves its first value beyond the errors of both."""
+        away = np.abs(self.quantity - self.quantity[:, :1])
+        return np.any(away > self.error + self.error[:, :1], axis=1)
+
 
 # The quantity of a claim at each point, and the unit of its errors.
 Quantity: TypeAlias = Callable[[Points], tuple[np.ndarray, np.ndarray]]
@@ -78,10 +86,13 @@ Quantity: TypeAlias = Callable[[Points], tuple[np.ndarray, np.ndarray]]
 
 def climb(ladder: Ladder, quantity: Quantity) -> Climb:
     """The quantity of every instance on every rung, at the point where it is largest."""
-    columns = [worst_point(tabulate(measurement), quantity) for _, measurement in ladder]
+    tables = [tabulate(measurement) for _, measurement in ladder]
+    columns = [worst_point(table, quantity) for table in tables]
     rows = min(len(column[0]) for column in columns)
     series = (np.stack([part[:rows] for part in parts], 1) for parts in zip(*columns, strict=True))
-    return Climb(np.array([rung for rung, _ in ladder], float), *series)
+    reasons = dict.fromkeys(why_undefined(table, table.applies) for table in tables)
+    rungs = np.array([rung for rung, _ in ladder], float)
+    return Climb(rungs, *series, why="; ".join(filter(None, reasons)))
 
 
 def worst_point(points: Points, quantity: Quantity) -> tuple[np.ndarray, ...]:
@@ -100,9 +111,11 @@ def worst_point(points: Points, quantity: Quantity) -> tuple[np.ndarray, ...]:
 
 
 def fit_power(rungs: np.ndarray, series: np.ndarray, systematic: np.ndarray | None = None) -> Fit:
-    """Log-log slope per instance (all positive); spread between them, change without the lowest.
+    """Log-log slope per instance (all positive); the spread between them, and the drift.
 
-    The half width also holds what systematic errors of the quantity can make of the mean slope.
+    The drift is what the slope at the last rung is away from the mean slope: rungs whose slopes
+    still change are not asymptotic. The half width also holds what systematic errors of the
+    quantity can make of the mean slope.
     """
     confidence = 1 - FALSE_ALARM
     if not len(series):
@@ -110,14 +123,13 @@ def fit_power(rungs: np.ndarray, series: np.ndarray, systematic: np.ndarray | No
     whole = loglog_slope(rungs, series, confidence=confidence)
     slopes = np.atleast_1d(whole.value)
     mean = float(np.mean(slopes))
-    curvature = abs(float(np.mean(loglog_slope(rungs[1:], series[:, 1:]).value)) - mean)
     if len(slopes) > 1:
         quantile = student_quantile((1 + confidence) / 2, len(slopes) - 1)
         spread = float(quantile * np.std(slopes, ddof=1) / np.sqrt(len(slopes)))
     else:
         spread = float(np.max(np.atleast_1d(whole.high) - slopes))
     steps = np.mean(np.diff(np.log(series), axis=1), axis=0) / np.diff(np.log(rungs))
-    half_width = spread + curvature
+    half_width = spread + abs(loglog_drift(rungs, series))
     if systematic is not None:
         across = np.log(rungs) - np.mean(np.log(rungs))
         relative = systematic / series
@@ -126,10 +138,9 @@ def fit_power(rungs: np.ndarray, series: np.ndarray, systematic: np.ndarray | No
 
 
 def undefined_note(found: Climb) -> str:
-    """How many instances gave no number."""
-    return (
-        f"{found.undefined.sum()} of {len(found.quantity)} instances gave no finite number or error"
-    )
+    """How many instances gave no number, and why."""
+    share = f"{found.undefined.sum()} of {len(found.quantity)} instances"
+    return ": ".join(filter(None, [f"{share} gave no finite number or error", found.why]))
 
 
 def unresolved_note(found: Climb, resolved: int) -> str:

@@ -15,6 +15,7 @@ from theorysim.claims.evidence import (
     Measurement,
     Points,
     tabulate,
+    why_undefined,
 )
 from theorysim.claims.kinds.base import Attack, Claim
 from theorysim.claims.verdict import Verdict
@@ -49,7 +50,9 @@ class Pointwise(Claim):
         """Largest ratio of the bounded side to its bound over the resolved points."""
 
     @abc.abstractmethod
-    def precision(self, points: Points, good: np.ndarray) -> str:
+    def precision(
+        self, points: Points, good: np.ndarray, contrasts: tuple[Measurement, ...]
+    ) -> str:
         """What a claim that holds adds on how closely it was checked."""
 
     def violated_rows(self, measurement: Measurement) -> np.ndarray:
@@ -68,7 +71,11 @@ class Pointwise(Claim):
         bad, blank = np.any(violated, axis=1), np.any(undefined, axis=1)
         resolved = self.resolved_rows(points, holds, evidence.contrasts)
         good = applies & ~bad & ~blank & resolved
-        verdict, note = self._verdict(points, applies, bad, blank, good)
+        verdict, note = self._verdict(applies, bad, blank, good)
+        if verdict is Verdict.HOLDS:
+            note = self.precision(points, good, evidence.contrasts)
+        elif verdict is Verdict.INCONCLUSIVE and blank.any():
+            note = ": ".join(filter(None, [note, why_undefined(points, undefined)]))
         row, column = self._decisive(points, violated, undefined)
         lhs, rhs = points.lhs[row, column], points.rhs[row, column]
         return Judgement(
@@ -89,12 +96,7 @@ class Pointwise(Claim):
         )
 
     def _verdict(
-        self,
-        points: Points,
-        applies: np.ndarray,
-        bad: np.ndarray,
-        blank: np.ndarray,
-        good: np.ndarray,
+        self, applies: np.ndarray, bad: np.ndarray, blank: np.ndarray, good: np.ndarray
     ) -> tuple[Verdict, str]:
         total = applies.sum()
         if bad.any():
@@ -103,7 +105,7 @@ class Pointwise(Claim):
             note = f"{blank.sum()} of {total} instances gave no finite number or error"
             return Verdict.INCONCLUSIVE, note
         if good.sum() >= RESOLVED_SHARE * total:
-            return Verdict.HOLDS, self.precision(points, good)
+            return Verdict.HOLDS, ""
         return Verdict.INCONCLUSIVE, f"only {good.sum()} of {total} instances are resolved"
 
     def _score(self, points: Points) -> np.ndarray:

@@ -11,15 +11,21 @@ from jaxtyping import Array
 
 from theorysim.claims.evidence import RESOLVED_SHARE, Evidence, Judgement, Points
 from theorysim.claims.kinds.base import Attack, Claim, Rungs, Side, only_ladder
-from theorysim.claims.kinds.ladders import climb, fit_power, undefined_note, unresolved_note
+from theorysim.claims.kinds.ladders import (
+    Climb,
+    Fit,
+    climb,
+    fit_power,
+    undefined_note,
+    unresolved_note,
+)
 from theorysim.claims.run import Run
 from theorysim.claims.verdict import Verdict
 
-# A fitted exponent known to within this decides nothing finer: the printed exponents of the field
-# are multiples of 1/2.
-EXPONENT_RESOLUTION = 0.25
-
-RELATIONS = ("equal", "at_most", "at_least")
+# A claim holds where the interval of the exponent ends this near to the printed one, beyond it. A
+# bound that is attained has an interval that straddles it, however long the ladder: what is
+# excluded is an exponent beyond this distance. Printed exponents are multiples of 1/16 or coarser.
+RESOLUTION = {"equal": 0.1, "at_most": 0.05, "at_least": 0.05}
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +46,9 @@ class PowerLaw(Claim):
 
     def __post_init__(self):
         only_ladder(self.name, self.over)
-        if self.power_relation not in RELATIONS:
-            raise ValueError(f"relation {self.power_relation!r}: expected one of {RELATIONS}")
+        if self.power_relation not in RESOLUTION:
+            expected = tuple(RESOLUTION)
+            raise ValueError(f"relation {self.power_relation!r}: expected one of {expected}")
 
     def slack(self, lhs: Any, rhs: Any) -> Any:
         """Room of a measured exponent (lhs) against the printed one (rhs)."""
@@ -54,24 +61,13 @@ class PowerLaw(Claim):
         return replace(self, exponent=exponent)
 
     def judge(self, evidence: Evidence) -> Judgement:
-        """The printed power against the fitted one, which decides down to its half width."""
+        """The printed power against the interval of the fitted one."""
         ((variable, ladder),) = evidence.ladders.items()
         found = climb(ladder, _value)
         resolved = found.resolved
         fit = fit_power(found.rungs, found.quantity[resolved], found.systematic[resolved])
         room = self.slack(fit.exponent, self.exponent)
-        if not fit.rows or np.isnan(fit.half_width):
-            verdict, note = Verdict.INCONCLUSIVE, "no instance has a positive quantity on all rungs"
-        elif room < -fit.half_width:
-            verdict, note = Verdict.VIOLATED, ""
-        elif found.undefined.any():
-            verdict, note = Verdict.INCONCLUSIVE, undefined_note(found)
-        elif fit.rows < RESOLVED_SHARE * found.applies_throughout.sum():
-            verdict, note = Verdict.INCONCLUSIVE, unresolved_note(found, fit.rows)
-        elif room > fit.half_width or fit.half_width <= EXPONENT_RESOLUTION:
-            verdict, note = Verdict.HOLDS, ""
-        else:
-            verdict, note = Verdict.INCONCLUSIVE, "the exponent is not known well enough"
+        verdict, note = self._verdict(found, fit, room)
         measured = f"measured {variable}^({fit.exponent:.3f} +- {fit.half_width:.3f})"
         return Judgement(
             verdict,
@@ -86,6 +82,26 @@ class PowerLaw(Claim):
             path={"rungs": found.rungs, "quantity": found.quantity},
             row=0,
         )
+
+    def _verdict(self, found: Climb, fit: Fit, room: float) -> tuple[Verdict, str]:
+        beyond, resolution = fit.half_width - room, RESOLUTION[self.power_relation]
+        if not fit.rows and found.undefined.any():
+            return Verdict.INCONCLUSIVE, undefined_note(found)
+        if not fit.rows or np.isnan(fit.half_width):
+            return Verdict.INCONCLUSIVE, "no instance has a positive quantity on all rungs"
+        if self.exponent and not found.moves[found.resolved].any():
+            note = "the ladder does not move the quantity beyond its error: it shows no exponent"
+            return Verdict.INCONCLUSIVE, note
+        if room < -fit.half_width:
+            return Verdict.VIOLATED, ""
+        if found.undefined.any():
+            return Verdict.INCONCLUSIVE, undefined_note(found)
+        if fit.rows < RESOLVED_SHARE * found.applies_throughout.sum():
+            return Verdict.INCONCLUSIVE, unresolved_note(found, fit.rows)
+        if beyond > resolution:
+            note = f"it may be {beyond:.2g} beyond the printed power; {resolution:g} are allowed"
+            return Verdict.INCONCLUSIVE, note
+        return Verdict.HOLDS, f"to within {beyond:.2g} of the printed power" if beyond > 0 else ""
 
 
 def _value(points: Points) -> tuple[np.ndarray, np.ndarray]:
@@ -109,6 +125,7 @@ def scales_as(
     """A positive quantity (one number per instance) grows as `variable ** exponent`.
 
     `over={"d": (8, 16, 32)}` names the variable and its rungs. `relation="at_most"` reads
-    `O(d ** exponent)`: the fitted exponent is at most the printed.
+    `O(d ** exponent)`: the fitted exponent is at most the printed, to within 0.05 where its
+    interval straddles it; powers are equal to within 0.1.
     """
     return PowerLaw(name, quantity, _unit, where, statement, False, over, exponent, relation)

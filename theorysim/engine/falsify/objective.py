@@ -107,7 +107,7 @@ def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
     without a number are passed over, as long as there are others, and so are those where the sides
     are equal: the start of a path often is, at every instance, and hides how near the others come.
     """
-    lhs, rhs, (limit, standard_error, _) = sides_with_errors(claim, run)
+    lhs, rhs, (limit, standard_error, *_) = sides_with_errors(claim, run)
     applies = claim.applies(run, lhs.shape)
     relative = _relative(claim, lhs, rhs, limit + NOISE * standard_error)
     log_ratio = _log_ratio(claim, lhs, rhs)

@@ -1,0 +1,99 @@
+"""Averages over keys: of light tails they are judged, of heavy ones they have no error."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tests.engine.statements import theorem
+from theorysim.claims import Verdict, equal, scales_as
+from theorysim.claims.evidence import heavy_tails
+from theorysim.engine.verify.verify import verify
+
+
+def pareto(index):
+    """Mean index / (index - 1); of infinite variance for an index of at most 2."""
+    return lambda key: jax.random.pareto(key, index)
+
+
+def ratio(key):
+    return jnp.divide(*jax.random.normal(key, (2,)))
+
+
+def lognormal(key):
+    return jnp.exp(jax.random.normal(key) / 2)
+
+
+HEAVY = [
+    (pareto(1.2), 6.0),
+    (ratio, 0.0),
+]
+LIGHT = [
+    (jax.random.normal, 0.0),
+    (jax.random.exponential, 1.0),
+    (lambda key: jax.random.normal(key) ** 2, 1.0),
+    (lognormal, np.exp(1 / 8)),
+    (lambda key: jnp.where(jax.random.uniform(key) < 0.3, 1.0, 0.0), 0.3),
+]
+
+
+def average(draw, truth, keys):
+    """The mean of a law, which is shifted by the instance."""
+    return theorem(
+        equal("mean", lambda r: r.mean(r.sim), lambda r: r.theory["a"] + 0.1 * truth),
+        simulate=lambda x, key: x.a + 0.1 * draw(key),
+        keys=keys,
+        instances=16,
+    )
+
+
+@pytest.mark.parametrize(("draw", "truth"), HEAVY)
+def test_the_mean_of_heavy_tails_is_inconclusive_and_says_why(draw, truth, keys=64):
+    for seed in range(3):
+        (claim,) = verify(average(draw, truth, keys), seed=seed).readings[0].claims
+        assert claim.verdict is Verdict.INCONCLUSIVE
+        assert "heavy tails" in claim.note
+
+
+@pytest.mark.parametrize(("draw", "truth"), LIGHT)
+def test_the_mean_of_light_tails_is_judged(draw, truth, keys=64):
+    true, false = average(draw, truth, keys), average(draw, truth + 2, keys)
+    assert verify(true).verdict is Verdict.HOLDS
+    assert verify(false).verdict is Verdict.VIOLATED
+
+
+def test_a_ladder_of_means_of_heavy_tails_is_inconclusive_and_says_why():
+    power = scales_as(
+        "power", lambda r: r.mean(r.sim), over={"b": (1.0, 1.25, 1.5, 2.0)}, exponent=1
+    )
+    statement = theorem(power, simulate=lambda x, key: x.b * pareto(1.2)(key), keys=64)
+    (claim,) = verify(statement).readings[0].claims
+    assert claim.verdict is Verdict.INCONCLUSIVE
+    assert "heavy tails" in claim.note
+
+
+def test_no_samples_have_no_tails():
+    assert not heavy_tails(np.zeros((8, 0)))
+    assert not heavy_tails(np.zeros((8, 64)))
+
+
+@pytest.mark.parametrize(("keys", "rows"), [(64, 16), (64, 64), (256, 16)])
+def test_how_often_tails_are_taken_for_heavy_ones(keys, rows):
+    """Over 200 draws of instances; a lognormal of sigma 1 has the heaviest of the light tails."""
+
+    def rate(draw):
+        rng = np.random.default_rng(0)
+
+        def extremes():
+            samples = draw(rng, (rows, keys))
+            deviation = np.abs(samples - np.median(samples, axis=1, keepdims=True))
+            unit = np.median(deviation, axis=1, keepdims=True)
+            return -np.sort(-deviation / unit, axis=1)[:, :64]
+
+        return np.mean([heavy_tails(extremes()) for _ in range(200)])
+
+    assert rate(lambda rng, size: rng.pareto(1.2, size)) >= 0.99
+    assert rate(lambda rng, size: rng.normal(size=size)) == 0
+    assert rate(lambda rng, size: rng.exponential(size=size)) == 0
+    assert rate(lambda rng, size: rng.normal(size=size) ** 2) == 0
+    assert rate(lambda rng, size: np.exp(rng.normal(size=size))) <= 0.06
