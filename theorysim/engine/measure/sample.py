@@ -44,10 +44,13 @@ class Sample:
         return self._keep({name: rows[: self.wanted] for name, rows in self.rows.items()})
 
     def _keep(self, kept: Mapping[str, np.ndarray]) -> Sample:
-        union = np.unique(np.concatenate(list(kept.values())))
-        instances = jax.tree.map(lambda leaf: leaf[union], self.instances)
-        rows = {name: np.searchsorted(union, rows) for name, rows in kept.items()}
-        return replace(self, instances=instances, keys=self.keys[union], rows=rows)
+        chosen = np.zeros(len(self.keys), bool)
+        for rows in kept.values():
+            chosen[rows] = True
+        place = np.cumsum(chosen) - 1
+        instances = jax.tree.map(lambda leaf: leaf[chosen], self.instances)
+        rows = {name: place[rows] for name, rows in kept.items()}
+        return replace(self, instances=instances, keys=self.keys[chosen], rows=rows)
 
 
 def draw_sample(setup: Setup, wanted: int, draws: int = 0) -> Sample:
