@@ -23,14 +23,11 @@ TRANSCENDENTAL = 20
 RANDOM = 100
 _WEIGHTS = {
     **dict.fromkeys(
-        "exp exp2 expm1 log log1p logistic sin cos tan tanh asin acos atan atan2 sinh cosh asinh "
-        "acosh atanh pow sqrt rsqrt cbrt div rem erf erfc erf_inv".split(),
+        ["exp", "exp2", "expm1", "log", "log1p", "logistic", "sin", "cos", "tan", "tanh", "asin", "acos", "atan", "atan2", "sinh", "cosh", "asinh", "acosh", "atanh", "pow", "sqrt", "rsqrt", "cbrt", "div", "rem", "erf", "erfc", "erf_inv"],
         TRANSCENDENTAL,
     ),
     **dict.fromkeys(
-        "lgamma digamma polygamma igamma igammac igamma_grad_a random_gamma_grad "
-        "regularized_incomplete_beta bessel_i0e bessel_i1e zeta random_bits random_fold_in "
-        "random_split random_seed threefry2x32".split(),
+        ["lgamma", "digamma", "polygamma", "igamma", "igammac", "igamma_grad_a", "random_gamma_grad", "regularized_incomplete_beta", "bessel_i0e", "bessel_i1e", "zeta", "random_bits", "random_fold_in", "random_split", "random_seed", "threefry2x32"],
         RANDOM,
     ),
 }
