@@ -26,11 +26,12 @@ _TRANSCENDENTAL = """
     atanh pow sqrt rsqrt cbrt div rem erf erfc erf_inv
 """
 _RANDOM = """
-    random_bits random_fold_in random_split random_seed threefry2x32 random_gamma_grad lgamma digamma
-    polygamma igamma igammac igamma_grad_a regularized_incomplete_beta bessel_i0e bessel_i1e zeta
+    random_bits random_fold_in random_split random_seed threefry2x32 random_gamma_grad lgamma
+    digamma polygamma igamma igammac igamma_grad_a regularized_incomplete_beta bessel_i0e
+    bessel_i1e zeta
 """
-_WEIGHTS = dict.fromkeys(_TRANSCENDENTAL.split(), TRANSCENDENTAL)  # noqa: SIM905 (read in columns)
-_WEIGHTS |= dict.fromkeys(_RANDOM.split(), RANDOM)  # noqa: SIM905
+_WEIGHTS = dict.fromkeys(_TRANSCENDENTAL.split(), TRANSCENDENTAL)
+_WEIGHTS |= dict.fromkeys(_RANDOM.split(), RANDOM)
 
 # Per entry and length of the longest axis, and the call of a library.
 DECOMPOSITION = 30

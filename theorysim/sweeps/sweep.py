@@ -6,6 +6,7 @@ index in the grid: how many devices or processes take part changes no number.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import jax
 
 from theorysim.errors import UsageError
+from theorysim.memory import check_host
 from theorysim.sweeps.dataset import Frame, MemoryResult, frame
 from theorysim.sweeps.grid import Seeds, grid
 from theorysim.sweeps.processes import wait_for_all
@@ -90,7 +92,7 @@ def sweep(
         attributes: further attributes of the dataset.
         out: a zarr store instead of memory. If it holds this very sweep, only what is missing
             there is computed. With several processes of `jax.distributed`, each writes its share.
-        memory: bytes that a tile may take on a device; a sixteenth of the machine by default.
+        memory: bytes that a tile may take on a device; a sixteenth of its memory by default.
         tile: cells of a tile, instead of a choice by size and memory.
         progress: show a bar, or call `progress(cells done, cells in all, what happens)`.
 
@@ -122,6 +124,8 @@ def sweep(
             return _to_store(executor, shell, Path(out), lambda: executor.tiles(tile, memory))
         if jax.process_count() > 1:
             raise UsageError("several processes share a store: name one as out")
+        needed = executor.plan.cell_bytes * math.prod((*shell.grid.size_shape, *shell.grid.shape))
+        check_host(needed, "the sweep in memory", "take fewer points, or write a store (out)")
         result = MemoryResult(shell, executor.tiles(tile, memory))
         fill(executor, result)
         return result.dataset()

@@ -13,6 +13,7 @@ from theorysim.engine.measure.batch import Progress, measure_all
 from theorysim.engine.measure.ladders import Ladders
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import Setup
+from theorysim.engine.verify.second_look import look_again
 
 # By name of reading and name of claim.
 Judgements = dict[str, dict[str, Judgement]]
@@ -58,6 +59,7 @@ def _judge_together(
     contrasts = {r.name: _contrasts(setup, r) for r in readings}
     measured = setup.of(*readings, *(c for several in contrasts.values() for c in several))
     found = measure_all(measured, sample.instances, sample.keys, progress=progress)
+    found = look_again(setup, sample, found)
     climbed = Ladders(setup, sample.first(), wanted).climb()
 
     def ladder(reading: ResolvedReading, claim: Claim, variable: str) -> Ladder:

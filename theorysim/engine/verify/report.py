@@ -13,7 +13,7 @@ import numpy as np
 from theorysim.claims.kinds import Attack, Claim
 from theorysim.claims.source import Source
 from theorysim.claims.verdict import Verdict, conjunction
-from theorysim.tabular import Tabular
+from theorysim.tabular import Tabular, json_number
 
 EXIT_CODES = {
     Verdict.HOLDS: 0,
@@ -162,7 +162,7 @@ class Report(Tabular):
         return next(reading for reading in self.readings if reading.name == name)
 
     def as_json(self) -> dict[str, Any]:
-        """The report as JSON data; numbers that are not finite become null or "inf"."""
+        """The report as JSON data; NaN becomes null, infinities "inf" and "-inf"."""
         return {
             "theorem": self.theorem,
             "title": self.title,
@@ -194,11 +194,11 @@ def _reading_json(reading: ReadingReport) -> dict[str, Any]:
         "satisfying": reading.satisfying,
         "drawn": reading.drawn,
         "requirements": {
-            name: {"least": _number(least), "median": _number(median)}
+            name: {"least": json_number(least), "median": json_number(median)}
             for name, (least, median) in reading.requirements.items()
         },
         "hypotheses": [
-            {**dataclasses.asdict(h), "worst_margin": _number(h.worst_margin)}
+            {**dataclasses.asdict(h), "worst_margin": json_number(h.worst_margin)}
             for h in reading.hypotheses
         ],
         "claims": [_claim_json(claim) for claim in reading.claims],
@@ -212,20 +212,12 @@ def _claim_json(claim: ClaimReport) -> dict[str, Any]:
         "kind": claim.kind,
         "statement": claim.statement,
         "verdict": str(claim.verdict),
-        **{name: _number(getattr(claim, name)) for name in numbers},
-        "error_parts": {name: _number(part) for name, part in claim.error_parts.items()},
+        **{name: json_number(getattr(claim, name)) for name in numbers},
+        "error_parts": {name: json_number(part) for name, part in claim.error_parts.items()},
         "checked": claim.checked,
         "resolved": claim.resolved,
         "draws": claim.draws,
-        "excluded": _number(claim.excluded),
+        "excluded": json_number(claim.excluded),
         "note": claim.note,
         "worst_instance": claim.worst_instance,
     }
-
-
-def _number(value: float) -> float | str | None:
-    """JSON has no NaN and no infinity."""
-    value = float(value)
-    if math.isnan(value):
-        return None
-    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
