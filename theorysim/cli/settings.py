@@ -50,7 +50,7 @@ def parse_grid(texts: Iterable[str]) -> dict[str, list[float]]:
     found = {}
     for name, value in _split("--grid", texts, GRID).items():
         try:
-            found[name] = _axis(value)
+            found[name] = _axis(name, value)
         except UsageError:
             raise
         except ValueError:
@@ -94,7 +94,7 @@ def _text_or_list(name: str, value: str) -> Any:
     return found
 
 
-def _axis(text: str) -> list[float]:
+def _axis(name: str, text: str) -> list[float]:
     import numpy as np
 
     if ":" not in text:
@@ -104,7 +104,7 @@ def _axis(text: str) -> list[float]:
     if int(count) < 1:
         raise ValueError(text)
     if int(count) > MOST_VALUES:
-        raise UsageError(f"--grid {text}: at most {MOST_VALUES} values along one axis")
+        raise UsageError(f"--grid {name}={text}: at most {MOST_VALUES} values along one axis")
     space = np.geomspace if logarithmic else np.linspace
     return space(_finite(low), _finite(high), int(count)).tolist()
 

@@ -54,8 +54,8 @@ class Seeds:
     statistics: Statistics = NO_STATISTICS
 
     def __post_init__(self):
-        if self.count < 1:
-            raise UsageError(f"{self.count} seeds: expected at least 1")
+        if not 1 <= self.count <= LONGEST:
+            raise UsageError(f"{self.count} seeds: expected 1 to {LONGEST}")
         if self.count < 2 and "standard_error" in self.statistics.names:
             raise UsageError("a standard error needs at least 2 seeds")
 

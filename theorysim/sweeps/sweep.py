@@ -21,13 +21,16 @@ from theorysim.sweeps.grid import Seeds, grid
 from theorysim.sweeps.processes import wait_for_all
 from theorysim.sweeps.progress import SweepProgress, progress_reporter
 from theorysim.sweeps.provenance import provenance
-from theorysim.sweeps.run import Executor, fill, plan
+from theorysim.sweeps.run import Executor, Plan, fill, plan
 from theorysim.sweeps.statistics import Statistics
 from theorysim.sweeps.store import StoreResult, create, is_store, sole_writer
 from theorysim.sweeps.tiles import Tiling
 
 if TYPE_CHECKING:
     import xarray
+
+# Of a coordinate along an axis.
+LABEL_BYTES = 8
 
 
 class SweepOptions(TypedDict, total=False):
@@ -112,6 +115,7 @@ def sweep(
     keys = None if seeds is None else Seeds(seeds, seed, independent_keys, kept)
     with progress_reporter(progress) as report:
         executor = Executor(plan(f, grid(axes, sizes or {}, keys), dims or {}), report)
+        _check_held(executor.plan, out is None)
         origin = provenance(f, executor.plan.grid, executor.plan.jaxprs)
         shell = frame(
             executor.plan.grid,
@@ -124,11 +128,18 @@ def sweep(
             return _to_store(executor, shell, Path(out), lambda: executor.tiles(tile, memory))
         if jax.process_count() > 1:
             raise UsageError("several processes share a store: name one as out")
-        needed = executor.plan.cell_bytes * math.prod((*shell.grid.size_shape, *shell.grid.shape))
-        check_host(needed, "the sweep in memory", "take fewer points, or write a store (out)")
         result = MemoryResult(shell, executor.tiles(tile, memory))
         fill(executor, result)
         return result.dataset()
+
+
+def _check_held(plan: Plan, in_memory: bool) -> None:
+    """Refuse a grid whose results, or whose labels alone, cannot be held; a store holds results."""
+    lengths = (*plan.grid.size_shape, *plan.grid.shape)
+    if in_memory:
+        needed = plan.cell_bytes * math.prod(lengths)
+        check_host(needed, "the sweep in memory", "take fewer points, or write a store (out)")
+    check_host(LABEL_BYTES * sum(lengths), "labelling the grid", "take fewer points")
 
 
 def _to_store(
