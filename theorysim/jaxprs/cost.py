@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from jax.extend.core import Jaxpr, JaxprEqn, Var
 
@@ -30,7 +31,7 @@ _RANDOM = """
     digamma polygamma igamma igammac igamma_grad_a regularized_incomplete_beta bessel_i0e
     bessel_i1e zeta
 """
-_WEIGHTS = dict.fromkeys(_TRANSCENDENTAL.split(), TRANSCENDENTAL)
+_WEIGHTS: dict[str, int] = dict.fromkeys(_TRANSCENDENTAL.split(), TRANSCENDENTAL)
 _WEIGHTS |= dict.fromkeys(_RANDOM.split(), RANDOM)
 
 # Per entry and length of the longest axis, and the call of a library.
@@ -75,12 +76,12 @@ def _of_equation(equation: JaxprEqn, varies: list[bool]) -> float:
     written = sum(map(_size, equation.outvars))
     if name == "dot_general":
         (contracted, _), _ = equation.params["dimension_numbers"]
-        shape = equation.invars[0].aval.shape
+        shape = _shape(equation.invars[0])
         return 2 * written * math.prod(shape[axis] for axis in contracted)
     if name == "conv_general_dilated":
         return 2 * written * _size(equation.invars[1])
     if name in _DECOMPOSITIONS:
-        longest = max(equation.invars[0].aval.shape, default=1)
+        longest = max(_shape(equation.invars[0]), default=1)
         return LIBRARY_CALL + DECOMPOSITION * read * longest
     if name.startswith(_READERS):
         return read * (math.log2(max(read, 2)) if name in ("sort", "top_k") else 1)
@@ -89,5 +90,9 @@ def _of_equation(equation: JaxprEqn, varies: list[bool]) -> float:
     return _WEIGHTS.get(name, 1) * written
 
 
-def _size(variable) -> int:
-    return math.prod(getattr(variable.aval, "shape", ()))
+def _size(variable: Any) -> int:
+    return math.prod(_shape(variable))
+
+
+def _shape(variable: Any) -> tuple[int, ...]:
+    return getattr(variable.aval, "shape", ())
