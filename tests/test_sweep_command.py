@@ -1,5 +1,6 @@
 """The command `theorysim sweep`: grids, stores that resume, pictures, bad usage."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from theorysim import cli
 from theorysim.sweeps import open_store
 
 ROOT = Path(__file__).parents[1]
@@ -56,8 +58,40 @@ def command(tmp_path):
     return lambda *arguments: run("local/lemma-1", "--theorems", str(statement), *arguments), run
 
 
+def test_a_store_runs_no_file_that_the_user_does_not_name(command, tmp_path):
+    sweep, plain = command
+    out, statement = tmp_path / "a.zarr", tmp_path / "lemma_1.py"
+    status, output = sweep("--grid", "factor=1,2", "--out", str(out))
+    assert status == 0, output
+    trap = tmp_path / "sprung"
+    honest = statement.read_text()
+    statement.write_text(f"{honest}\nopen({str(trap)!r}, 'w')\n")
+    status, output = plain("--resume", str(out))
+    assert status == 2 and "--theorems FILE" in output and "Traceback" not in output
+    assert not trap.exists()
+    statement.write_text(honest.replace("jnp.mean(r.sim**2)", "jnp.max(r.sim**2)"))
+    status, output = plain("--resume", str(out), "--theorems", str(statement))
+    assert status == 2 and "another function" in output
+    statement.write_text(honest)
+    status, output = plain("--resume", str(out), "--theorems", str(statement))
+    assert status == 0, output
+
+
+@pytest.mark.parametrize("request_", ["{", "[1]", '{"id": 1}', "[" * 100_000])
+def test_what_is_no_request_is_refused(request_, tmp_path, monkeypatch, capsys):
+    store = tmp_path / "a.zarr"
+    store.mkdir()
+    (store / "zarr.json").write_text(json.dumps({"attributes": {"request": request_}}))
+    monkeypatch.setattr(sys, "argv", ["theorysim", "sweep", "--resume", str(store)])
+    with pytest.raises(SystemExit) as done:
+        cli.main()
+    assert done.value.code == 2
+    assert "is not a store that" in capsys.readouterr().err
+
+
 def test_a_grid_of_fields_and_sizes_goes_to_a_store_and_a_picture(command, tmp_path):
     sweep, plain = command
+    sweep_again = lambda *rest: plain(*rest, "--theorems", str(tmp_path / "lemma_1.py"))  # noqa: E731
     out, picture = tmp_path / "phase.zarr", tmp_path / "phase.png"
     grids = ["--grid", "factor=log:0.5:4:4", "--grid", "shift=-1:1:5", "--grid", "n=2,3"]
     status, output = sweep(*grids, "--seeds", "3", "--out", str(out), "--plot", str(picture))
@@ -79,7 +113,7 @@ def test_a_grid_of_fields_and_sizes_goes_to_a_store_and_a_picture(command, tmp_p
     assert picture.read_bytes().startswith(b"\x89PNG")
     before = (out / "zarr.json").read_bytes()
     (out / "progress" / "done" / "c" / "0" / "0").unlink()
-    status, output = plain("--resume", str(out))
+    status, output = sweep_again("--resume", str(out))
     assert status == 0 and "120 cells" in output
     assert (out / "zarr.json").read_bytes() == before
     assert open_store(out).load().identical(found)
@@ -91,6 +125,9 @@ def test_bad_usage_is_reported_in_one_message(command, tmp_path):
         (("--grid", "gamma=0:1:3"), "factor, shift"),
         (("--grid", "n=2.5"), "n = 2.5 is out of range"),
         (("--grid", "shift=0:2:3", "--claim", "x"), "shift: expected real in"),
+        (("--grid", "shift=0:1:1000000000"), "at most 100000 values along one axis"),
+        (("--grid", "shift=0:1:100000", "--seeds", "100000"), "GiB of memory, but this machine"),
+        (("--grid", "shift=0,0.5,0"), "{'shift': 0.0} is given twice"),
     ):
         status, output = sweep(*arguments)
         assert status == 2 and message in output and "Traceback" not in output

@@ -59,8 +59,6 @@ def _cache_folder(environment: MutableMapping[str, str]) -> Path:
     home = Path.home()
     if sys.platform == "darwin":
         base = home / "Library" / "Caches"
-    elif sys.platform == "win32":
-        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
     else:
         base = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
     return base / "theorysim" / "jax"

@@ -12,13 +12,22 @@ from theorysim.errors import SizeError
 
 # A compiled program holds its results and, while it runs, intermediate copies of them.
 INTERMEDIATE_COPIES = 4
-# One chunk of instances may take this share of the machine's memory.
+# One chunk of instances may take this share of the device's memory.
 CHUNK_SHARE = 1 / 16
 
 
 def machine_bytes() -> int:
     """Physical memory of this machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def device_bytes() -> int:
+    """Memory of the device that runs programs: what it says itself, else the machine's.
+
+    With several devices the smallest counts.
+    """
+    said = [(device.memory_stats() or {}).get("bytes_limit") for device in jax.local_devices()]
+    return min((int(limit) for limit in said if limit), default=machine_bytes())
 
 
 def tree_bytes(shapes: Any) -> int:
@@ -33,10 +42,28 @@ def chunk_length(bytes_per_instance: int, wanted: int, what: str) -> int:
         SizeError: where a single instance does not fit.
     """
     need = INTERMEDIATE_COPIES * max(bytes_per_instance, 1)
-    limit = machine_bytes()
+    limit = device_bytes()
     if need > limit:
         raise SizeError(
-            f"{what}: one instance needs about {need / 2**30:.3g} GiB, but this machine has "
-            f"{limit / 2**30:.3g} GiB; choose smaller sizes"
+            f"{what}: one instance needs about {_gibibytes(need)}, but the device has "
+            f"{_gibibytes(limit)}; choose smaller sizes"
         )
     return max(1, min(wanted, int(limit * CHUNK_SHARE) // need))
+
+
+def check_host(needed: int, what: str, remedy: str) -> None:
+    """Refuse to begin what cannot be held in this machine's memory.
+
+    Raises:
+        SizeError: with the bytes needed, the bytes there are and the remedy.
+    """
+    limit = machine_bytes()
+    if needed > limit:
+        raise SizeError(
+            f"{what} would take about {_gibibytes(needed)} of memory, but this machine has "
+            f"{_gibibytes(limit)}; {remedy}"
+        )
+
+
+def _gibibytes(count: int) -> str:
+    return f"{count / 2**30:.3g} GiB"

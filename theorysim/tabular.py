@@ -1,8 +1,9 @@
-"""Results that are tables: rows of plain values, as a data frame or in a notebook."""
+"""Results that are tables: rows of plain values, as a data frame, in a notebook, as JSON."""
 
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -40,3 +41,11 @@ class Tabular(abc.ABC):
 def _cell(value: Any) -> str:
     text = f"{value:.3g}" if isinstance(value, float) else str(value)
     return f"<td>{escape(text)}</td>"
+
+
+def json_number(value: float) -> float | str | None:
+    """A number of a report in JSON, which has no NaN (null) and no infinity ("inf", "-inf")."""
+    value = float(value)
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")

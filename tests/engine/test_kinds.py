@@ -158,7 +158,7 @@ def test_instances_outside_the_hypotheses_are_not_judged():
         at_most("a", lambda r: r.sim["a"], lambda r: 1.5),
         hypotheses={"a below 1.5": lambda x: 1.5 - x.a},
     )
-    report = verify(statement)
+    report = verify(statement, instances=64)
     assert report.verdict is Verdict.HOLDS
     assert report.readings[0].claims[0].checked == 64
 
@@ -313,8 +313,8 @@ def test_claims_asked_for_are_checked_alone_on_the_same_instances():
         at_most("sum", lambda r: r.sim["a"] + r.x.b, lambda r: 5.0),
         at_most("product", lambda r: r.sim["a"] * r.x.b, lambda r: 3.0),
     )
-    whole = {claim.name: claim for claim in verify(statement).readings[0].claims}
-    (alone,) = verify(statement, claims=["product"]).readings[0].claims
+    whole = {claim.name: claim for claim in verify(statement, instances=64).readings[0].claims}
+    (alone,) = verify(statement, claims=["product"], instances=64).readings[0].claims
     assert str(alone) == str(whole["product"])
     with pytest.raises(UsageError, match=r"no claim 'quotient'; it has .*'product', 'sum'"):
         verify(statement, claims=["quotient"])

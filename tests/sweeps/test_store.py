@@ -1,6 +1,8 @@
 """Stores of sweeps: killed runs resume, other sweeps and damage are refused, devices agree."""
 
+import errno
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,6 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import xarray
+import zarr
+from zarr.storage import _local as local
 
 from tests.sweeps import sweep_child
 from theorysim.errors import UsageError
@@ -77,6 +81,64 @@ def test_a_killed_run_computes_only_what_is_missing(moment, undisturbed, tmp_pat
     assert status == -signal.SIGKILL, output
     assert computed(path) == TILES - sweep_child.KILL_AFTER
     assert content(path) == content(undisturbed)
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Lets so many chunks be written, and none after."""
+
+    def allow(chunks: int) -> None:
+        written = []
+        put = local._put
+
+        def limited(*arguments, **options):
+            written.append(1)
+            if len(written) > chunks:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return put(*arguments, **options)
+
+        monkeypatch.setattr(local, "_put", limited)
+
+    return allow
+
+
+def test_a_full_disk_loses_nothing_that_was_written(undisturbed, tmp_path, full_disk, monkeypatch):
+    path = tmp_path / "a.zarr"
+    shutil.copytree(undisturbed, path)
+    for index in range(2):
+        shutil.rmtree(path / "progress" / "done" / "c" / str(index))
+    with monkeypatch.context():
+        full_disk(10)  # two tiles of three outputs and a mark, and a half
+        with pytest.raises(StoreError, match=r"No space left.*make room and run it again"):
+            sweep_child.run(path)
+        monkeypatch.undo()
+    assert computed(path) == TILES - 2
+    assert content(path) == content(undisturbed)
+
+
+def test_a_full_disk_leaves_no_store_that_was_not_begun(tmp_path, full_disk):
+    full_disk(3)
+    with pytest.raises(StoreError, match="No space left"):
+        sweep_child.run(tmp_path / "a.zarr")
+    assert not (tmp_path / "a.zarr").exists()
+
+
+def test_what_takes_no_files_is_refused():
+    with pytest.raises(StoreError, match="cannot write /proc/nowhere"):
+        sweep_child.run(Path("/proc/nowhere/a.zarr"))
+
+
+def test_pickles_in_a_store_of_the_older_format_are_not_read(undisturbed, tmp_path):
+    """The attributes of a true store stand before arrays of the format whose chunks can be code."""
+    path = tmp_path / "a.zarr"
+    shutil.copytree(undisturbed, path)
+    shutil.rmtree(path / "norm")
+    old = zarr.create_array(
+        path / "norm", shape=(1,), dtype="float64", zarr_format=2, chunks=(1,), overwrite=True
+    )
+    assert old.metadata.zarr_format == 2
+    with pytest.raises(StoreError, match="is damaged"):
+        sweep_child.run(path)
 
 
 def test_devices_do_not_change_a_bit(undisturbed, tmp_path):

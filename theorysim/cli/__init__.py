@@ -43,11 +43,11 @@ def main() -> None:
         app(prog_name="theorysim")
     except UsageError as error:
         message = str(error)
-    except Exception as error:  # a user's own file may raise anything; internal errors pass on
+    except (Exception, SystemExit) as error:  # a user's own file may raise anything, or exit
         from theorysim.engine.registry.index import fault_in_a_file
 
         fault = fault_in_a_file(error)
-        if fault is None:
+        if fault is None:  # an internal error, or the end of the command
             raise
         message = fault
     else:
@@ -239,7 +239,11 @@ def _write_counterexample(report: Any, out: Path) -> None:
     if hit is None:
         typer.echo(f"no counterexample was found, so {out} was not written", err=True)
         return
-    out.write_text(json.dumps(hit.instance) + "\n")
+    try:
+        out.write_text(json.dumps(hit.instance) + "\n")
+    except OSError as error:
+        typer.echo(json.dumps(hit.instance))
+        raise UsageError(f"cannot write {out}: {error.strerror}; it is printed instead") from None
     typer.echo(f"{out}: counterexample to {hit.reading}, {hit.claim}", err=True)
 
 

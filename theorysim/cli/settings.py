@@ -16,6 +16,8 @@ from theorysim.errors import UsageError
 
 SETTING = "expected NAME=VALUE, where VALUE is a number or a list of numbers, such as 0.5 or [1, 2]"
 BOX = "expected NAME=LOW:HIGH or NAME=VALUE"
+# Every value is checked by its field, and labels the axis.
+MOST_VALUES = 100_000
 GRID = "expected NAME=LOW:HIGH:N, NAME=log:LOW:HIGH:N or NAME=VALUE,VALUE,..."
 
 
@@ -48,7 +50,9 @@ def parse_grid(texts: Iterable[str]) -> dict[str, list[float]]:
     found = {}
     for name, value in _split("--grid", texts, GRID).items():
         try:
-            found[name] = _axis(value)
+            found[name] = _axis(name, value)
+        except UsageError:
+            raise
         except ValueError:
             raise UsageError(f"--grid {name}={value}: {GRID}") from None
     return found
@@ -67,10 +71,10 @@ def _split(option: str, texts: Iterable[str], expected: str) -> dict[str, str]:
 
 
 def _json(text: str) -> Any:
-    """The JSON value of a text; None where it has none."""
+    """The JSON value of a text; None where it has none, or is nested without end."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -90,7 +94,7 @@ def _text_or_list(name: str, value: str) -> Any:
     return found
 
 
-def _axis(text: str) -> list[float]:
+def _axis(name: str, text: str) -> list[float]:
     import numpy as np
 
     if ":" not in text:
@@ -99,6 +103,8 @@ def _axis(text: str) -> list[float]:
     low, high, count = text.removeprefix("log:").split(":")
     if int(count) < 1:
         raise ValueError(text)
+    if int(count) > MOST_VALUES:
+        raise UsageError(f"--grid {name}={text}: at most {MOST_VALUES} values along one axis")
     space = np.geomspace if logarithmic else np.linspace
     return space(_finite(low), _finite(high), int(count)).tolist()
 

@@ -78,6 +78,7 @@ def sweep(
     }
     if resume is not None:
         request, out = _stored_request(resume, request), resume
+        _check_named(request, resume)
     elif not id:
         raise UsageError("name a theorem, or a store with --resume")
     _join(coordinator, processes, process)
@@ -90,15 +91,47 @@ def sweep(
 
 
 def _stored_request(path: Path, asked: dict[str, Any]) -> dict[str, Any]:
-    """The request of the store, which takes no theorem and no grid besides."""
+    """The request of the store, which takes no theorem and no grid besides.
+
+    The files of theorems are those that the user names now: a file that a store names is code that
+    its author chose.
+    """
     if asked["id"] or asked["grid"]:
         raise UsageError("--resume takes theorem and grid from the store: leave both out")
     from theorysim.sweeps.store import attributes
 
-    request = attributes(path).get("request")
-    if request is None:
-        raise UsageError(f"{path} is not a store that `theorysim sweep` began")
-    return json.loads(request)
+    try:
+        stored = json.loads(attributes(path)["request"])
+        request = {name: stored[name] for name in asked}
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise UsageError(f"{path} is not a store that `theorysim sweep` began") from None
+    if not _is_request(request):
+        raise UsageError(f"{path} holds a request that is not one of `theorysim sweep`")
+    return {**request, "theorems": asked["theorems"]}
+
+
+def _is_request(data: dict[str, Any]) -> bool:
+    """Whether what a store says has the types of options; their values are checked as usual."""
+    texts = [data["id"], *(data[name] for name in ("reading", "claim") if data[name] is not None)]
+    for name in ("grid", "settings"):
+        if not isinstance(data[name], list):
+            return False
+        texts += data[name]
+    numbers = [data["seeds"], data["seed"]]
+    return all(isinstance(t, str) for t in texts) and all(type(n) is int for n in numbers)
+
+
+def _check_named(request: dict[str, Any], path: Path) -> None:
+    """Refuse to resume a theorem of a file that the user does not name."""
+    from theorysim.engine import registry
+
+    try:
+        registry.find(request["id"], request["theorems"])
+    except registry.UnknownTheorem:
+        raise UsageError(
+            f"{path} sweeps {request['id']!r}, which is not installed: name its file with "
+            "--theorems FILE (a store's own word for it is not taken, because the file is run)"
+        ) from None
 
 
 def _join(coordinator: str | None, processes: int | None, process: int | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
 # The parameter that holds the program of an operation that only calls it.
 CALLS = {
@@ -19,18 +19,22 @@ CALLS = {
 }
 
 
+def bodies(equation: JaxprEqn) -> list[Jaxpr]:
+    """The programs inside an operation: of a call, of the branches of a choice, of a loop."""
+    inner = jax.tree.leaves(
+        list(equation.params.values()), is_leaf=lambda p: isinstance(p, Jaxpr | ClosedJaxpr)
+    )
+    inner = [p.jaxpr if isinstance(p, ClosedJaxpr) else p for p in inner]
+    return [body for body in inner if isinstance(body, Jaxpr)]
+
+
 def contains(jaxpr: Jaxpr, primitives: Container[str]) -> bool:
     """Whether a program has a primitive of these names at any depth.
 
     A "while" is a loop whose length depends on its values, a "scan" one of fixed length.
     """
-    for equation in jaxpr.eqns:
-        inner = jax.tree.leaves(
-            list(equation.params.values()), is_leaf=lambda p: isinstance(p, Jaxpr | ClosedJaxpr)
-        )
-        bodies = [p.jaxpr if isinstance(p, ClosedJaxpr) else p for p in inner]
-        if equation.primitive.name in primitives or any(
-            contains(body, primitives) for body in bodies if isinstance(body, Jaxpr)
-        ):
-            return True
-    return False
+    return any(
+        equation.primitive.name in primitives
+        or any(contains(body, primitives) for body in bodies(equation))
+        for equation in jaxpr.eqns
+    )

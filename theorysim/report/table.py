@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from theorysim.engine.verify.report import ClaimReport, ReadingReport, Report
+from theorysim.engine.verify.report import CONFIDENCE, ClaimReport, ReadingReport, Report
 
 if TYPE_CHECKING:
     from theorysim.engine.falsify.report import FalsifyReport
@@ -134,6 +134,22 @@ def _render_reading(reading: ReadingReport, console: Console) -> None:
     for claim in reading.claims:
         if claim.note:
             console.print(Padding(f"{claim.name}: {claim.note}", (0, 0, 0, 2)), highlight=False)
+    excluded = _excluded(reading)
+    if excluded:
+        console.print(Padding(excluded, (0, 0, 0, 2)), highlight=False)
+
+
+def _excluded(reading: ReadingReport) -> str:
+    """What the draws say of violations that they did not meet, for the claim that says least."""
+    shown = [claim for claim in reading.claims if not math.isnan(claim.excluded)]
+    if not shown:
+        return ""
+    least = max(shown, key=lambda claim: claim.excluded)
+    whose = f"{least.name}: " if len(shown) > 1 else ""
+    return (
+        f"{whose}{_count(least.resolved, 'resolved draw')} exclude a violating share above "
+        f"{100 * least.excluded:.2g} % ({CONFIDENCE:.0%}); theorysim falsify searches for less"
+    )
 
 
 def _claims_table(reading: ReadingReport) -> Table:

@@ -54,8 +54,8 @@ class Seeds:
     statistics: Statistics = NO_STATISTICS
 
     def __post_init__(self):
-        if self.count < 1:
-            raise UsageError(f"{self.count} seeds: expected at least 1")
+        if not 1 <= self.count <= LONGEST:
+            raise UsageError(f"{self.count} seeds: expected 1 to {LONGEST}")
         if self.count < 2 and "standard_error" in self.statistics.names:
             raise UsageError("a standard error needs at least 2 seeds")
 
@@ -133,8 +133,8 @@ def grid(
         sizes: lists of integers by argument name; a mapping as value zips them.
 
     Raises:
-        UsageError: for an empty axis, zipped columns of different lengths, a name given twice,
-            values that are not numbers, sizes that are not integers.
+        UsageError: for an empty axis, a position given twice, zipped columns of different lengths,
+            a name given twice, values that are not numbers, sizes that are not integers.
     """
     outer = tuple(_axis(name, values) for name, values in sizes.items())
     inner = tuple(_axis(name, values) for name, values in axes.items())
@@ -160,7 +160,23 @@ def _axis(name: str, values: Any) -> Axis:
     lengths = {column: len(array) for column, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise UsageError(f"the zipped axis {name!r} has columns of different lengths: {lengths}")
-    return Axis(name, arrays)
+    axis = Axis(name, arrays)
+    _refuse_repeated(axis)
+    return axis
+
+
+def _refuse_repeated(axis: Axis) -> None:
+    """Refuse an axis on which a position comes twice: a label would name two points."""
+    entries = [np.ascontiguousarray(c + 0).reshape(axis.length, -1) for c in axis.columns.values()]
+    if not all(part.shape[1] for part in entries):
+        return
+    raw = np.concatenate([part.view(np.uint8).reshape(axis.length, -1) for part in entries], axis=1)
+    whole = np.ascontiguousarray(raw).view(np.dtype((np.void, raw.shape[1])))[:, 0]
+    _, first = np.unique(whole, return_index=True)
+    if len(first) < axis.length:
+        place = min(set(range(axis.length)) - set(first.tolist()))
+        values = {name: column[place].tolist() for name, column in axis.columns.items()}
+        raise UsageError(f"axis {axis.name!r}: {values} is given twice; leave one out")
 
 
 def _column(name: str, values: Any) -> np.ndarray:

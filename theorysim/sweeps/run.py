@@ -14,7 +14,7 @@ import numpy as np
 from jax.extend import core
 
 from theorysim.errors import UsageError
-from theorysim.memory import CHUNK_SHARE, chunk_length, machine_bytes, tree_bytes
+from theorysim.memory import CHUNK_SHARE, chunk_length, device_bytes, tree_bytes
 from theorysim.sweeps.compile import Program, compile_tiles, fit_tiles, local_mesh
 from theorysim.sweeps.dataset import Blocks, Result
 from theorysim.sweeps.grid import Grid
@@ -76,7 +76,7 @@ class Executor:
             if cells < 1:
                 raise UsageError(f"a tile of {cells} cells: expected at least 1")
             return tiling(shape, cells)
-        budget = int(machine_bytes() * CHUNK_SHARE) if budget is None else budget
+        budget = int(device_bytes() * CHUNK_SHARE) if budget is None else budget
         most = chunk_length(self.plan.cell_bytes, default_cells(shape), "the sweep")
         combinations = range(len(self.plan.cells))
         return fit_tiles(

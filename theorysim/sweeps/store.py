@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import xarray
 
 METADATA = "zarr.json"
+# Never what the files announce: chunks of the older format can be pickles, which run code.
+ZARR_FORMAT = 3
 PROGRESS = "progress"
 DONE = "done"
 MISSING = -1
@@ -63,14 +65,17 @@ def attributes(path: Path) -> dict[str, Any]:
 
 def create(path: Path, frame: Frame, tiles: Tiling) -> None:
     """An empty store; it appears under its name at once or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f"{path.name}.") as folder:
-        draft = Path(folder) / path.name
-        _write_frame(draft, frame, tiles)
-        try:
-            draft.rename(path)
-        except OSError:
-            raise StoreError(f"another run has just created {path}: start again") from None
+    with _writing(path, "choose another place, or make room there"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            dir=path.parent, prefix=f"{path.name}.", ignore_cleanup_errors=True
+        ) as folder:
+            draft = Path(folder) / path.name
+            _write_frame(draft, frame, tiles)
+            try:
+                draft.rename(path)
+            except OSError:
+                raise StoreError(f"another run has just created {path}: start again") from None
 
 
 def _write_frame(draft: Path, frame: Frame, tiles: Tiling) -> None:
@@ -79,8 +84,8 @@ def _write_frame(draft: Path, frame: Frame, tiles: Tiling) -> None:
     from zarr.errors import ZarrUserWarning
 
     labels = frame.labels().assign_attrs(frame.with_tiles(tiles))
-    labels.to_zarr(draft, mode="w", zarr_format=3, consolidated=False)
-    group = zarr.open_group(draft, mode="r+")
+    labels.to_zarr(draft, mode="w", zarr_format=ZARR_FORMAT, consolidated=False)
+    group = zarr.open_group(draft, mode="r+", zarr_format=ZARR_FORMAT)
     for variable in frame.variables:
         group.create_array(
             variable.name,
@@ -127,7 +132,9 @@ class StoreResult:
                 f"{path} holds the sweep of {unlike}: choose another store, or remove this one"
             )
         self.tiles = Tiling(frame.grid.shape, tuple(json.loads(stored["tile"])))
-        self._group = zarr.open_group(path, mode="r+", use_consolidated=False)
+        self._group = zarr.open_group(
+            path, mode="r+", zarr_format=ZARR_FORMAT, use_consolidated=False
+        )
         with self._reading(f"the record of progress of {path}"):
             self._done = self._progress[:]
         for index in range(len(self._done)):
@@ -154,9 +161,10 @@ class StoreResult:
         """Write the blocks of a tile, then their checksum."""
         place = self._frame.place(index, self.tiles.region(tile))
         blocks = self._frame.padded(blocks)
-        for name, array in self._arrays.items():
-            array[place] = blocks[name]
-        self._progress[index, tile] = _checksum(blocks)
+        with _writing(self._path, "what is complete is kept: make room and run it again to resume"):
+            for name, array in self._arrays.items():
+                array[place] = blocks[name]
+            self._progress[index, tile] = _checksum(blocks)
 
     def _check(self, index: int, tile: int) -> None:
         place = self._frame.place(index, self.tiles.region(tile))
@@ -170,7 +178,7 @@ class StoreResult:
     def _reading(self, what: str) -> Iterator[None]:
         try:
             yield
-        except (ValueError, RuntimeError, OSError) as error:
+        except (KeyError, ValueError, RuntimeError, OSError) as error:
             raise _damaged(what) from error
 
     def dataset(self) -> xarray.Dataset:
@@ -182,7 +190,7 @@ def open_store(path: Path) -> xarray.Dataset:
     """The dataset of a store; arrays are read when they are used."""
     import xarray
 
-    return xarray.open_zarr(path, chunks=None, consolidated=True)
+    return xarray.open_zarr(path, chunks=None, consolidated=True, zarr_format=ZARR_FORMAT)
 
 
 @contextlib.contextmanager
@@ -198,6 +206,15 @@ def sole_writer(path: Path) -> Iterator[None]:
         except OSError:
             raise StoreError(f"another run is writing {path}: wait for it to finish") from None
         yield
+
+
+@contextlib.contextmanager
+def _writing(path: Path, remedy: str) -> Iterator[None]:
+    """A full disk, a quota or a file system that takes no files, as one message."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}; {remedy}") from error
 
 
 def _damaged(what: str) -> StoreError:

@@ -6,6 +6,7 @@ index in the grid: how many devices or processes take part changes no number.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,18 +15,22 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import jax
 
 from theorysim.errors import UsageError
+from theorysim.memory import check_host
 from theorysim.sweeps.dataset import Frame, MemoryResult, frame
 from theorysim.sweeps.grid import Seeds, grid
 from theorysim.sweeps.processes import wait_for_all
 from theorysim.sweeps.progress import SweepProgress, progress_reporter
 from theorysim.sweeps.provenance import provenance
-from theorysim.sweeps.run import Executor, fill, plan
+from theorysim.sweeps.run import Executor, Plan, fill, plan
 from theorysim.sweeps.statistics import Statistics
 from theorysim.sweeps.store import StoreResult, create, is_store, sole_writer
 from theorysim.sweeps.tiles import Tiling
 
 if TYPE_CHECKING:
     import xarray
+
+# Of a coordinate along an axis.
+LABEL_BYTES = 8
 
 
 class SweepOptions(TypedDict, total=False):
@@ -90,7 +95,7 @@ def sweep(
         attributes: further attributes of the dataset.
         out: a zarr store instead of memory. If it holds this very sweep, only what is missing
             there is computed. With several processes of `jax.distributed`, each writes its share.
-        memory: bytes that a tile may take on a device; a sixteenth of the machine by default.
+        memory: bytes that a tile may take on a device; a sixteenth of its memory by default.
         tile: cells of a tile, instead of a choice by size and memory.
         progress: show a bar, or call `progress(cells done, cells in all, what happens)`.
 
@@ -110,6 +115,7 @@ def sweep(
     keys = None if seeds is None else Seeds(seeds, seed, independent_keys, kept)
     with progress_reporter(progress) as report:
         executor = Executor(plan(f, grid(axes, sizes or {}, keys), dims or {}), report)
+        _check_held(executor.plan, out is None)
         origin = provenance(f, executor.plan.grid, executor.plan.jaxprs)
         shell = frame(
             executor.plan.grid,
@@ -125,6 +131,15 @@ def sweep(
         result = MemoryResult(shell, executor.tiles(tile, memory))
         fill(executor, result)
         return result.dataset()
+
+
+def _check_held(plan: Plan, in_memory: bool) -> None:
+    """Refuse a grid whose results, or whose labels alone, cannot be held; a store holds results."""
+    lengths = (*plan.grid.size_shape, *plan.grid.shape)
+    if in_memory:
+        needed = plan.cell_bytes * math.prod(lengths)
+        check_host(needed, "the sweep in memory", "take fewer points, or write a store (out)")
+    check_host(LABEL_BYTES * sum(lengths), "labelling the grid", "take fewer points")
 
 
 def _to_store(

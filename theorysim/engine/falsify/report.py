@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from theorysim.engine.verify.report import ClaimReport
-from theorysim.tabular import Tabular
+from theorysim.tabular import Tabular, json_number
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class FalsifyReport(Tabular):
             yield {name: getattr(attack, name) for name in (*shown, "evaluations", "runs", "note")}
 
     def as_json(self) -> dict[str, Any]:
-        """The report as JSON data; numbers that are not finite become null."""
+        """The report as JSON data; NaN becomes null, infinities "inf" and "-inf"."""
         return {
             "theorem": self.theorem,
             "title": self.title,
@@ -93,7 +93,7 @@ class FalsifyReport(Tabular):
             "primary": self.primary,
             "attacks": [
                 {
-                    name: None if isinstance(v, float) and not math.isfinite(v) else v
+                    name: json_number(v) if isinstance(v, float) else v
                     for name, v in vars(attack).items()
                 }
                 for attack in self.attacks

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import jax
 import numpy as np
+from jax.stages import Traced
 from jaxtyping import Array
 
 from theorysim.claims.instance import Instance, SizeItems
@@ -29,10 +30,10 @@ Progress = Callable[[int, int], None]
 
 
 @lru_cache(maxsize=256)
-def _measuring_program(
+def _instance_program(
     theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: SizeItems, monte_carlo: bool
 ):
-    """Compiled once per theorem, readings with their claims, and sizes (static in the instance)."""
+    """Traced once per theorem, readings with their claims, and sizes (static in the instance)."""
     del sizes
     if monte_carlo:
         readings = tuple(
@@ -44,7 +45,27 @@ def _measuring_program(
         key = jax.random.wrap_key_data(key_data)
         return measure(readings, theorem.keys, theorem.integrates, x, key)
 
-    return jax.jit(jax.vmap(program))
+    return jax.jit(program)
+
+
+@lru_cache(maxsize=256)
+def _measuring_program(
+    theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: SizeItems, monte_carlo: bool
+):
+    return jax.jit(jax.vmap(_instance_program(theorem, readings, sizes, monte_carlo)))
+
+
+def traced_measurement(setup: Setup) -> Traced:
+    """The program that measures one instance; the trace is the one that `measure_all` compiles."""
+    sizes = setup.settings.sizes
+
+    def one(key: Array) -> tuple[Instance, Array]:
+        return setup.theorem.space.sample(key, dict(sizes)), jax.random.key_data(key)
+
+    arguments = jax.eval_shape(one, jax.random.key(0))
+    arrays = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), arguments)
+    program = _instance_program(setup.theorem, setup.readings, setup.settings.size_items, False)
+    return program.trace(*arrays)
 
 
 def instance_bytes(theorem: Theorem, readings: tuple, sizes: Mapping[str, int]) -> int:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import jax
 import numpy as np
+from jax.stages import Traced
 from jaxtyping import Array
 
 from theorysim.claims.hypotheses import Margin, is_met, least
@@ -19,6 +20,8 @@ from theorysim.engine.measure.setup import Setup
 # How many candidates are drawn for each instance wanted before a reading counts as vacuous.
 DRAWS_PER_INSTANCE = 256
 DRAW_CHUNK = 512
+# Where many more are drawn than are wanted.
+LONG_CHUNK = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def feasible(reading: ResolvedReading, instances: Instance) -> np.ndarray:
 
 
 @lru_cache(maxsize=256)
-def _drawing_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Margin, ...]):
+def _candidate_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Margin, ...]):
     space, size_map = theorem.space, dict(sizes)
 
     def draw(seed: Array, index: Array, fixed: dict[str, Array]) -> tuple:
@@ -60,23 +63,42 @@ def _drawing_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Margin
         values = [least(function, x) for function in functions]
         return x, jax.random.key_data(key), values
 
-    return jax.jit(jax.vmap(draw, in_axes=(None, 0, None)))
+    return jax.jit(draw)
 
 
-def draw(setup: Setup, wanted: int) -> Drawn:
+@lru_cache(maxsize=256)
+def _drawing_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Margin, ...]):
+    return jax.jit(jax.vmap(_candidate_program(theorem, sizes, functions), in_axes=(None, 0, None)))
+
+
+def _functions(setup: Setup) -> tuple[Margin, ...]:
+    """The margins and requirements of all readings."""
+    wanted = [(*r.hypotheses.values(), *r.requirements.values()) for r in setup.readings]
+    return tuple(dict.fromkeys(f for several in wanted for f in several))
+
+
+def traced_drawing(setup: Setup) -> Traced:
+    """The program that draws one candidate; the trace is the one that `draw` compiles."""
+    settings = setup.settings
+    program = _candidate_program(setup.theorem, settings.size_items, _functions(setup))
+    return program.trace(setup.seed, np.arange(1)[0], dict(settings.values))
+
+
+def draw(setup: Setup, wanted: int, least: int = 0) -> Drawn:
     """Candidates from the space until `wanted` satisfy each reading, or the budget is spent.
 
     Candidate i of a seed is the same whatever is wanted: its key is folded from the seed by i.
+    At least `least` are drawn, however many are found.
     """
     readings, settings = setup.readings, setup.settings
-    wanted_values = [(*r.hypotheses.values(), *r.requirements.values()) for r in readings]
-    functions = tuple(dict.fromkeys(f for several in wanted_values for f in several))
+    functions = _functions(setup)
     program = _drawing_program(setup.theorem, settings.size_items, functions)
-    chunk = DRAW_CHUNK if any(r.hypotheses for r in readings) else wanted
+    rejects = any(r.hypotheses for r in readings)
+    chunk = max(DRAW_CHUNK if rejects else wanted, min(least, LONG_CHUNK))
     parts: list[Drawn] = []
     found = np.zeros(len(readings), int)
     drawn = 0
-    while drawn < wanted * DRAWS_PER_INSTANCE and np.any(found < wanted):
+    while drawn < least or (drawn < wanted * DRAWS_PER_INSTANCE and np.any(found < wanted)):
         candidates = np.arange(drawn, drawn + chunk)
         outcome = program(setup.seed, candidates, dict(settings.values))
         instances, keys, values = jax.tree.map(np.asarray, outcome)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache, partial, wraps
 from typing import Any
 
 import jax
@@ -48,6 +48,8 @@ EXTREMES = 64
 # A few keys show how large roundings are; what the others may have beyond, `_unseen` says.
 PERTURBED_KEYS = 4
 
+# What a simulation and a prediction may return, in trees.
+ARRAYS = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
 
 Measurements = dict[str, dict[str, Measurement]]
 
@@ -95,8 +97,23 @@ def replace_tolerance_scale(x: Instance, tolerance_scale: Any) -> Instance:
 
 @cache
 def compiled(function: Callable) -> Callable:
-    """The function under jit: traced once, however many perturbations, keys and programs use it."""
-    return jax.jit(function)
+    """The function under jit: traced once, however many perturbations, keys and programs use it.
+
+    It raises UsageError where the function returns what is no array.
+    """
+
+    @wraps(function)
+    def checked(*arguments: Any) -> Any:
+        found = function(*arguments)
+        for leaf in jax.tree.leaves(found):
+            if not isinstance(leaf, ARRAYS):
+                raise UsageError(
+                    f"{getattr(function, '__name__', function)} returned {leaf!r}; expected an "
+                    "array, or a tree of arrays"
+                )
+        return found
+
+    return jax.jit(checked)
 
 
 def runs(readings: tuple[ResolvedReading, ...], x: Instance, keys: Array) -> dict[str, Run]:

@@ -45,6 +45,8 @@ def json_object(path: str | Path) -> dict[str, Any]:
         raise InstanceError(f"cannot read {path}: {error.strerror}") from None
     except ValueError as error:
         raise InstanceError(f"{path} is not a complete JSON file: {error}") from None
+    except RecursionError:
+        raise InstanceError(f"{path} is nested too deeply for an instance") from None
     if not isinstance(data, dict):
         raise InstanceError(f"{path} holds no JSON object")
     return data

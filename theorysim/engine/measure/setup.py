@@ -133,5 +133,5 @@ def _parse(name: str, value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         raise UsageError(f"{name} = {value}: expected a number or a JSON list") from None

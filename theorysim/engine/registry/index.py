@@ -229,7 +229,9 @@ def _load(entry: Entry, modified: int) -> Theorem:
 
     try:
         module = importlib.import_module(entry.module) if entry.module else _run_file(entry.path)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # `exit()` in a file must not end the command with its code
         if entry.path.is_relative_to(OWN):
             raise
         raise RegistryError(_blame(error, entry.path)) from error
@@ -262,7 +264,7 @@ def fault_in_a_file(error: BaseException) -> str | None:
     return f"{frames[-1].filename}:{frames[-1].lineno}: {type(error).__name__}: {message}"
 
 
-def _blame(error: Exception, path: Path) -> str:
+def _blame(error: BaseException, path: Path) -> str:
     """The error with the innermost line of the statement's own folder."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
     own = [f for f in frames if Path(f.filename).is_relative_to(path.parent)]

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from theorysim.claims.evidence import Evidence, Judgement, Ladder
-from theorysim.claims.kinds import Claim
+from theorysim.claims.kinds import Attack, Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.measure.batch import Progress, measure_all
 from theorysim.engine.measure.ladders import Ladders
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import Setup
+from theorysim.engine.verify.second_look import look_again
 
 # By name of reading and name of claim.
 Judgements = dict[str, dict[str, Judgement]]
@@ -26,8 +27,19 @@ def judge_readings(
     """The judgement on every claim of every reading; readings that share a simulation share it."""
     judged: Judgements = {}
     for group in _by_simulation(setup.readings):
-        judged |= _judge_together(setup.of(*group), sample.of(group), wanted, progress)
+        own = sample.of(group) if _one_draw_decides(group) else sample.of(group).first()
+        judged |= _judge_together(setup.of(*group), own, wanted, progress)
     return {reading.name: judged[reading.name] for reading in setup.readings}
+
+
+def measured_draws(setup: Setup) -> list[Setup]:
+    """What every draw is measured for, together: readings that one draw can violate, mutants."""
+    groups = [group for group in _by_simulation(setup.readings) if _one_draw_decides(group)]
+    return [setup.of(*group, *(c for r in group for c in _contrasts(setup, r))) for group in groups]
+
+
+def _one_draw_decides(readings: Iterable[ResolvedReading]) -> bool:
+    return any(claim.attack is Attack.SEARCH for r in readings for claim in r.claims)
 
 
 def _by_simulation(readings: Iterable[ResolvedReading]) -> list[tuple[ResolvedReading, ...]]:
@@ -47,14 +59,15 @@ def _judge_together(
     contrasts = {r.name: _contrasts(setup, r) for r in readings}
     measured = setup.of(*readings, *(c for several in contrasts.values() for c in several))
     found = measure_all(measured, sample.instances, sample.keys, progress=progress)
-    climbed = Ladders(setup, sample, wanted).climb()
+    found = look_again(setup, sample, found)
+    climbed = Ladders(setup, sample.first(), wanted).climb()
 
     def ladder(reading: ResolvedReading, claim: Claim, variable: str) -> Ladder:
         at = {rung: climbed[variable, rung][reading.name] for rung in claim.over[variable]}
         return [(rung, found_there[claim.name]) for rung, found_there in at.items()]
 
     def judge(reading: ResolvedReading, claim: Claim) -> Judgement:
-        rows = sample.rows[reading.name]
+        rows = sample.rows_of(reading, claim)
         if not len(rows):
             return NO_INSTANCE
         variants = [found[c.name] for c in contrasts[reading.name]]

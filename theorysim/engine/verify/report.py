@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from theorysim.claims.kinds import Claim
+from theorysim.claims.kinds import Attack, Claim
 from theorysim.claims.source import Source
 from theorysim.claims.verdict import Verdict, conjunction
-from theorysim.tabular import Tabular
+from theorysim.tabular import Tabular, json_number
 
 EXIT_CODES = {
     Verdict.HOLDS: 0,
@@ -22,13 +22,17 @@ EXIT_CODES = {
     Verdict.INCONCLUSIVE: 4,
 }
 
+# Of the share of violations that clean draws exclude.
+CONFIDENCE = 0.95
+
 
 @dataclass(frozen=True)
 class ClaimReport:
     """The judgement on one claim, with its decisive instance in a form that can be replayed.
 
-    The numbers are those of `Judgement`; `path` and `scatter` are for plots and not part of the
-    JSON.
+    The numbers are those of `Judgement`. `draws` is how many random instances it was judged on (0
+    for a given instance), `checked` on how many of them it says something. `path` and `scatter`
+    are for plots and not part of the JSON.
     """
 
     claim: Claim = field(repr=False)
@@ -41,6 +45,7 @@ class ClaimReport:
     tightness: float = math.nan
     checked: int = 0
     resolved: int = 0
+    draws: int = 0
     worst_instance: Mapping[str, Any] | None = None
     note: str = ""
     path: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
@@ -60,6 +65,18 @@ class ClaimReport:
     def statement(self) -> str:
         """The formula as printed."""
         return self.claim.statement
+
+    @property
+    def excluded(self) -> float:
+        """The share of violations that the draws exclude, at CONFIDENCE.
+
+        A share of p escapes n draws with chance (1 - p)^n; only draws that are resolved count, and
+        it is a share of those. NaN for a claim that is violated or that no single draw violates.
+        """
+        seen = self.draws and self.resolved
+        if not seen or self.claim.attack is not Attack.SEARCH or self.verdict is Verdict.VIOLATED:
+            return math.nan
+        return -math.expm1(math.log(1 - CONFIDENCE) / seen)
 
 
 @dataclass(frozen=True)
@@ -135,6 +152,8 @@ class Report(Tabular):
                     **{name: getattr(claim, name) for name in numbers},
                     "resolved": claim.resolved,
                     "checked": claim.checked,
+                    "draws": claim.draws,
+                    "excluded": claim.excluded,
                     "note": claim.note,
                 }
 
@@ -143,7 +162,7 @@ class Report(Tabular):
         return next(reading for reading in self.readings if reading.name == name)
 
     def as_json(self) -> dict[str, Any]:
-        """The report as JSON data; numbers that are not finite become null or "inf"."""
+        """The report as JSON data; NaN becomes null, infinities "inf" and "-inf"."""
         return {
             "theorem": self.theorem,
             "title": self.title,
@@ -175,11 +194,11 @@ def _reading_json(reading: ReadingReport) -> dict[str, Any]:
         "satisfying": reading.satisfying,
         "drawn": reading.drawn,
         "requirements": {
-            name: {"least": _number(least), "median": _number(median)}
+            name: {"least": json_number(least), "median": json_number(median)}
             for name, (least, median) in reading.requirements.items()
         },
         "hypotheses": [
-            {**dataclasses.asdict(h), "worst_margin": _number(h.worst_margin)}
+            {**dataclasses.asdict(h), "worst_margin": json_number(h.worst_margin)}
             for h in reading.hypotheses
         ],
         "claims": [_claim_json(claim) for claim in reading.claims],
@@ -193,18 +212,12 @@ def _claim_json(claim: ClaimReport) -> dict[str, Any]:
         "kind": claim.kind,
         "statement": claim.statement,
         "verdict": str(claim.verdict),
-        **{name: _number(getattr(claim, name)) for name in numbers},
-        "error_parts": {name: _number(part) for name, part in claim.error_parts.items()},
+        **{name: json_number(getattr(claim, name)) for name in numbers},
+        "error_parts": {name: json_number(part) for name, part in claim.error_parts.items()},
         "checked": claim.checked,
         "resolved": claim.resolved,
+        "draws": claim.draws,
+        "excluded": json_number(claim.excluded),
         "note": claim.note,
         "worst_instance": claim.worst_instance,
     }
-
-
-def _number(value: float) -> float | str | None:
-    """JSON has no NaN and no infinity."""
-    value = float(value)
-    if math.isnan(value):
-        return None
-    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")

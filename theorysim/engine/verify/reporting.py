@@ -59,7 +59,7 @@ def _reading_report(
         note=reading.note,
         hypotheses=hypotheses,
         claims=tuple(
-            _claim_report(theorem, sample, rows, claim, judged[claim.name])
+            _claim_report(theorem, sample, reading, claim, judged[claim.name])
             for claim in reading.claims
         ),
         requirements=_requirements(reading, sample),
@@ -83,11 +83,17 @@ def _requirements(reading: ResolvedReading, sample: Sample) -> dict[str, tuple[f
 
 
 def _claim_report(
-    theorem: Theorem, sample: Sample, rows: np.ndarray, claim: Claim, judgement: Judgement
+    theorem: Theorem,
+    sample: Sample,
+    reading: ResolvedReading,
+    claim: Claim,
+    judgement: Judgement,
 ) -> ClaimReport:
     """The claim's report with the instance that decided it, in a form that can be replayed."""
     shared = {f.name for f in fields(ClaimReport)} & {f.name for f in fields(Judgement)}
-    report = ClaimReport(claim, **{name: getattr(judgement, name) for name in shared})
+    rows = sample.rows_of(reading, claim)
+    draws = 0 if sample.drawn is None else len(rows)
+    report = ClaimReport(claim, **{n: getattr(judgement, n) for n in shared}, draws=draws)
     if judgement.row is None:
         return report
     row = rows[judgement.row]

@@ -15,6 +15,7 @@ from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
 from theorysim.engine.measure.batch import Progress
 from theorysim.engine.measure.draw import feasible
+from theorysim.engine.measure.effort import affordable_draws
 from theorysim.engine.measure.instance_files import read_instance
 from theorysim.engine.measure.sample import Sample, draw_sample
 from theorysim.engine.measure.setup import (
@@ -24,13 +25,13 @@ from theorysim.engine.measure.setup import (
     parse_settings,
     select_readings,
 )
-from theorysim.engine.verify.judge import judge_readings
+from theorysim.engine.verify.judge import Judgements, judge_readings, measured_draws
 from theorysim.engine.verify.mutation import warnings_about
 from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.reporting import make_report
 from theorysim.errors import UsageError
 
-# Instances are doubled at most this often while too few of them are resolved.
+# The theorem's own number is doubled at most this often while too few are resolved.
 DOUBLINGS = 2
 
 
@@ -49,7 +50,9 @@ def verify(
 
     Args:
         theorem: a theorem, or an id such as "overtraining/theorem-4.7" or "theorem-4.7".
-        instances: how many instances satisfying the hypotheses to check.
+        instances: how many instances satisfying the hypotheses to check, exactly. Without it at
+            least the theorem's own number; for claims that one instance can violate, as many as a
+            few tenths of a second of computing afford.
         seed: seed of instances and simulations; equal seeds give equal reports.
         settings: sizes and field values to fix, numbers or JSON text.
         reading: check only the reading of this name.
@@ -70,19 +73,40 @@ def verify(
                 raise UsageError("an instance fixes every value: leave out the other settings")
             return _verify_instance(theorem, readings, instance, seed)
         setup = Setup(theorem, readings, parse_settings(theorem, settings or {}), seed)
-        wanted = theorem.instances if instances is None else instances
-        if wanted < 1:
-            raise UsageError(f"{wanted} instances: expected at least 1")
-        last = wanted << DOUBLINGS
-        while True:
-            sample = draw_sample(setup, wanted)
-            judged = judge_readings(setup, sample, wanted, progress)
-            more = any(j.undersampled for claims in judged.values() for j in claims.values())
-            if not more or wanted >= last:
-                break
-            wanted *= 2
+        if instances is not None and instances < 1:
+            raise UsageError(f"{instances} instances: expected at least 1")
+        sample, judged = _verify_draws(setup, instances, progress)
         warnings = warnings_about(setup) if reading is None and claims is None else ()
         return make_report(setup, sample, judged, warnings)
+
+
+def _verify_draws(
+    setup: Setup, instances: int | None, progress: Progress | None
+) -> tuple[Sample, Judgements]:
+    """The draws and the judgements on them: on as many as asked for, else on what is affordable."""
+    if instances is not None:
+        sample = draw_sample(setup, instances)
+        return sample, judge_readings(setup, sample, instances, progress)
+    # Averages over keys are tests: the more comparisons they share a chance of error among, the
+    # less each can tell.
+    draws = affordable_draws(setup, measured_draws(setup)) if setup.theorem.keys == 1 else 0
+    wanted = setup.theorem.instances
+    last = wanted << DOUBLINGS
+    while True:
+        sample = draw_sample(setup, wanted, draws)
+        judged = judge_readings(setup, sample, wanted, progress)
+        if wanted >= last or not _undersampled(setup, sample, judged, last):
+            return sample, judged
+        wanted *= 2
+
+
+def _undersampled(setup: Setup, sample: Sample, judged: Judgements, last: int) -> bool:
+    """Whether some claim asks for more instances than it had, and doubling gives it some."""
+    return any(
+        judged[reading.name][claim.name].undersampled and len(sample.rows_of(reading, claim)) < last
+        for reading in setup.readings
+        for claim in reading.claims
+    )
 
 
 def _verify_instance(
@@ -100,6 +124,6 @@ def _verify_instance(
         key = np.asarray(jax.random.key_data(jax.random.fold_in(jax.random.key(seed), 0)))
     stacked = jax.tree.map(lambda leaf: np.asarray(leaf)[None], x)
     rows = {r.name: np.flatnonzero(feasible(r, stacked)) for r in readings}
-    sample = Sample(stacked, key[None], rows, None)
+    sample = Sample(stacked, key[None], rows, 1)
     setup = Setup(theorem, readings, Settings(dict(size_items(x)), {}), seed)
     return make_report(setup, sample, judge_readings(setup, sample, 1))

@@ -1,0 +1,127 @@
+"""What goes wrong around a statement ends in one line, and never in the code of a verdict."""
+
+import json
+import math
+import sys
+
+import pytest
+
+from theorysim import cli
+from theorysim.claims import Finding, at_most
+from theorysim.claims.verdict import Verdict
+from theorysim.engine.falsify.report import Attack, FalsifyReport
+from theorysim.engine.verify.report import ClaimReport, ReadingReport, Report
+
+STATEMENT = """'''A number is at most a half.'''
+from theorysim.claims import Real, Space, Theorem, at_most, equal
+
+theorem = Theorem(
+    space=Space(x=Real(0, 1)),
+    simulate=lambda x, key: SIMULATION,
+    claims=(CLAIM,),
+)
+"""
+CLAIM = 'at_most("half", lambda r: r.sim, lambda r: 0.5)'
+
+
+@pytest.fixture
+def theorysim(monkeypatch, capsys, tmp_path):
+    """Runs a verb on the statement: (exit code, standard output, standard error)."""
+    path = tmp_path / "lemma_1.py"
+
+    def run(verb, *arguments, simulation="x.x", claim=CLAIM, end=""):
+        text = STATEMENT.replace("SIMULATION", simulation).replace("CLAIM", claim)
+        path.write_text(text + end)
+        line = ["theorysim", verb, "local/lemma-1", "--theorems", str(path), *map(str, arguments)]
+        monkeypatch.setattr(sys, "argv", line)
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        output = capsys.readouterr()
+        return done.value.code, output.out, output.err
+
+    return run
+
+
+def assert_one_message(found, words):
+    code, _, errors = found
+    assert code == 2
+    assert errors.startswith("theorysim: ") and errors.count("\n") == 1
+    assert words in errors
+
+
+@pytest.mark.parametrize("end", ["exit(3)", "raise SystemExit(3)", "raise GeneratorExit"])
+@pytest.mark.parametrize("verb", ["verify", "falsify", "certify", "show", "sweep"])
+def test_a_file_that_ends_the_process_decides_nothing(theorysim, verb, end):
+    assert_one_message(theorysim(verb, end=end), "lemma_1.py:9: ")
+
+
+@pytest.mark.parametrize("verb", ["verify", "falsify"])
+def test_a_simulation_that_ends_the_process_decides_nothing(theorysim, verb):
+    assert_one_message(theorysim(verb, simulation="exit(3)"), "lemma_1.py:6: SystemExit: 3")
+
+
+@pytest.mark.parametrize("verb", ["verify", "falsify"])
+def test_a_simulation_returns_arrays(theorysim, verb):
+    found = theorysim(verb, simulation="{'a': 'text'}")
+    assert_one_message(found, "returned 'text'; expected an array, or a tree of arrays")
+
+
+@pytest.mark.parametrize("verb", ["verify", "falsify"])
+def test_complex_sides_are_refused(theorysim, verb):
+    claim = 'equal("same", lambda r: r.sim + 5j, lambda r: r.sim)'
+    assert_one_message(theorysim(verb, claim=claim), "a side is complex")
+
+
+@pytest.mark.parametrize("count", ["9999999999999", "99999999999999999999"])
+def test_more_instances_than_fit_are_refused(theorysim, count):
+    found = theorysim("verify", "--instances", count)
+    assert_one_message(found, "GiB of memory, but this machine has")
+
+
+@pytest.mark.parametrize("verb", ["verify", "certify"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"values": {"x": ' + "[" * 100_000 + "]" * 100_000 + "}}", "nested too deeply"),
+        ('{"values": {"x": true}}', "true or false, not a number"),
+        ('{"values": {"x": 0.5}, "key": [true, 1]}', "expected two integers below 2^32"),
+    ],
+)
+def test_instances_that_are_none(theorysim, tmp_path, verb, text, words):
+    (tmp_path / "instance.json").write_text(text)
+    assert_one_message(theorysim(verb, "--instance", tmp_path / "instance.json"), words)
+
+
+def test_a_value_that_is_nested_without_end(theorysim):
+    assert_one_message(theorysim("verify", "--set", "x=" + "[" * 100_000), "expected NAME=VALUE")
+
+
+def test_a_counterexample_that_cannot_be_written_is_printed(theorysim):
+    for place in ("/proc/instance.json", "/dev/full"):
+        code, output, errors = theorysim("falsify", "--out", place)
+        assert code == 2
+        assert f"cannot write {place}" in errors
+        assert json.loads(output.splitlines()[-1])["values"] == {"x": 1.0}
+
+
+def test_a_picture_that_cannot_be_written(theorysim, tmp_path):
+    (tmp_path / "full.png").symlink_to("/dev/full")
+    for place in ("/proc/picture.png", tmp_path / "full.png"):
+        code, output, errors = theorysim("verify", "--instances", "4", "--plot", place)
+        assert code == 2
+        assert "verdict: violated" in output
+        assert f"theorysim: cannot write the picture {place}" in errors
+
+
+@pytest.mark.parametrize(
+    ("number", "spelled"),
+    [(math.nan, None), (math.inf, "inf"), (-math.inf, "-inf"), (0.1, 0.1)],
+)
+def test_numbers_are_spelled_alike_in_all_reports(number, spelled):
+    claim = ClaimReport(at_most("a", lambda r: r.sim, lambda r: 1.0), Verdict.HOLDS, lhs=number)
+    reading = ReadingReport("a", Finding("a"), True, "", (), (claim,))
+    verified = Report("a", "a", 0, 1, {}, {}, (reading,)).as_json()
+    assert verified["readings"][0]["claims"][0]["lhs"] == spelled
+    attack = Attack("a", "a", "at_most", 1, 1, refuted=False, lhs=number)
+    attacked = FalsifyReport("a", "a", 0, 1, (attack,), "a").as_json()
+    assert attacked["attacks"][0]["lhs"] == spelled

@@ -1,0 +1,47 @@
+"""How many draws are worth their time: decided on counted operations, never on measured time.
+
+Equal seeds give equal reports on every machine, so the number of draws follows from the traced
+programs and from the constants below alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from theorysim.engine.measure.batch import traced_measurement
+from theorysim.engine.measure.draw import traced_drawing
+from theorysim.engine.measure.setup import Setup
+from theorysim.jaxprs.cost import operations
+from theorysim.memory import tree_bytes
+
+# What the draws of a verification may cost, beside seconds of imports and compilation.
+SECONDS = 0.15
+# Measured: 2.5e9 to 9e9 counted operations a second and core on statements of five papers.
+OPERATIONS_PER_SECOND = 3e9
+# What storing and judging costs per byte of the measurement; measured: 1 to 30.
+JUDGING = 20
+
+# No more draws than this, and no more bytes of instances and measurements held at once.
+MOST_DRAWS = 10**6
+BYTES_HELD = 1 << 28
+
+
+def affordable_draws(setup: Setup, measured: Iterable[Setup]) -> int:
+    """How many candidates can be drawn, and all of them measured and judged, in SECONDS.
+
+    Args:
+        setup: all readings; their candidates are drawn together.
+        measured: the readings that are measured together, group by group.
+    """
+    measured = list(measured)
+    if not measured:
+        return 0
+    drawing = traced_drawing(setup)
+    cost, held = operations(drawing.jaxpr.jaxpr), tree_bytes(drawing.out_info)
+    for group in measured:
+        measuring = traced_measurement(group)
+        size = tree_bytes(measuring.out_info)
+        cost += operations(measuring.jaxpr.jaxpr) + JUDGING * size
+        held += size
+    affordable = min(SECONDS * OPERATIONS_PER_SECOND / cost, BYTES_HELD / held)
+    return min(int(affordable), MOST_DRAWS)
