@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from typing import Any
 
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr
@@ -24,13 +25,16 @@ def contains(jaxpr: Jaxpr, primitives: Container[str]) -> bool:
 
     A "while" is a loop whose length depends on its values, a "scan" one of fixed length.
     """
+    return any(equation.primitive.name in primitives for equation in every_operation(jaxpr))
+
+
+def every_operation(jaxpr: Jaxpr) -> Iterator[Any]:
+    """The operations of a program at any depth, those of a loop's body once."""
     for equation in jaxpr.eqns:
+        yield equation
         inner = jax.tree.leaves(
             list(equation.params.values()), is_leaf=lambda p: isinstance(p, Jaxpr | ClosedJaxpr)
         )
-        bodies = [p.jaxpr if isinstance(p, ClosedJaxpr) else p for p in inner]
-        if equation.primitive.name in primitives or any(
-            contains(body, primitives) for body in bodies if isinstance(body, Jaxpr)
-        ):
-            return True
-    return False
+        for program in inner:
+            if isinstance(program, Jaxpr | ClosedJaxpr):
+                yield from every_operation(getattr(program, "jaxpr", program))

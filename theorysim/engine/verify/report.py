@@ -43,6 +43,7 @@ class ClaimReport:
     resolved: int = 0
     worst_instance: Mapping[str, Any] | None = None
     note: str = ""
+    confirmation: str = ""
     path: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
     scatter: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
 
@@ -198,6 +199,7 @@ def _claim_json(claim: ClaimReport) -> dict[str, Any]:
         "checked": claim.checked,
         "resolved": claim.resolved,
         "note": claim.note,
+        "confirmation": claim.confirmation,
         "worst_instance": claim.worst_instance,
     }
 

@@ -1,0 +1,174 @@
+"""Whether a violation is still there where formulas are evaluated with many more bits.
+
+The sides are run in ball arithmetic, whose enclosures are certain. This also settles what no
+perturbation of double precision shows: 1 - logistic(x) at x = 40, where 1 absorbs all of e^-40.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flint import arb, ctx
+
+from theorysim.claims.instance import Instance, SizeItems, field_values, size_items
+from theorysim.enclosures import Formula, RelationValues, trace
+from theorysim.enclosures.arithmetic import UNDEFINED
+from theorysim.enclosures.arithmetic.balls import BALLS
+from theorysim.enclosures.arithmetic.base import Undecided
+from theorysim.enclosures.interpreter import RULES, Interpreter, UnknownPrimitive, object_array
+from theorysim.enclosures.interpreter.arrays import evaluate_exactly
+from theorysim.enclosures.interpreter.interpreter import Rule
+from theorysim.engine.certify.spaces import enclose
+from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
+from theorysim.engine.measure.errors import runs, simulation_keys
+from theorysim.jaxprs.overflow import GROWING, may_overflow, overflows
+from theorysim.jaxprs.structure import every_operation
+from theorysim.jaxprs.work import work
+
+# Four times the 53 of double precision: what 160 of them cancel is far below any double's error.
+# What these leave open gets three times as many.
+PRECISIONS = (212, 636)
+
+# Operations on entries that one evaluation may cost: about a second.
+MOST_WORK = 200_000
+
+# Formulas that are made for floating point drop terms below its rounding, some dozen of them: what
+# is smaller than this part of both sides says nothing of what they mean.
+DROPPED = 64 * float(np.finfo(np.float64).eps)
+
+
+class _TooMuchWork(Exception):
+    """The program runs longer than what is worth a second look."""
+
+
+class _Overflow(Exception):
+    """An integer left the range of its type: what follows from it means nothing."""
+
+
+def look_with_many_bits(case: Case, suspect: Suspect) -> Finding:
+    """Whether a suspect violates its claim where the sides are evaluated with many more bits.
+
+    Beyond what the integrator, limits and averages may err by, and at a point that was violated in
+    double precision, too. Its hypotheses were judged where it was drawn.
+    """
+    formula, obstacle = _formula(case, size_items(suspect.instance))
+    if formula is None:
+        return Finding(Answer.UNKNOWN, obstacle)
+    finding = Finding(Answer.UNKNOWN, "its enclosures overlap")
+    for bits in PRECISIONS:
+        try:
+            with ctx.workprec(bits):
+                values = _values(case, formula, suspect)
+                finding = _judged(case, values, suspect, f"{bits} bits")
+        except Undecided:
+            continue
+        except UnknownPrimitive as unknown:
+            return Finding(Answer.UNKNOWN, f"no enclosure is known ({unknown})")
+        except _TooMuchWork:
+            return Finding(Answer.UNKNOWN, TOO_MUCH)
+        except _Overflow:
+            return Finding(Answer.VANISHED, OVERFLOW)
+        if finding.answer is not Answer.UNKNOWN:
+            break
+    return finding
+
+
+TOO_MUCH = "too much work for many bits"
+OVERFLOW = "integers that do not overflow"
+
+
+@lru_cache(maxsize=256)
+def _formula(case: Case, sizes: SizeItems) -> tuple[Formula | None, str]:
+    """The claim as a program of the fields' values, the tolerance scale and the key; or why not."""
+    theorem, reading, claim = case.theorem, case.reading, case.claim
+    if claim.relation is None:
+        return None, f"{claim.kind} is no relation that enclosures know"
+    names = list(theorem.space.fields)
+
+    def sides(*inputs: Any) -> tuple:
+        *values, tolerance_scale, key = inputs
+        x = Instance(dict(zip(names, values)), sizes, tolerance_scale)
+        keys = simulation_keys(jax.random.wrap_key_data(key), theorem.keys)
+        run = runs((reading,), x, keys)[reading.name]
+        given = None if claim.where is None else claim.where(run)
+        return *claim.sides(run), given, [], []
+
+    like = jax.eval_shape(lambda key: theorem.space.sample(key, dict(sizes)), jax.random.key(0))
+    examples = [field_values(like)[name] for name in names]
+    formula = trace(
+        sides, [*examples, np.float64(1), np.zeros(2, np.uint32)], claim.relation, False, claim.name
+    )
+    if formula.needs[-2]:
+        return None, "it integrates an ODE"
+    if _has_complex(formula.program.jaxpr):
+        return None, "it has complex numbers"
+    return (None, TOO_MUCH) if work(formula.program) > MOST_WORK else (formula, "")
+
+
+def _has_complex(jaxpr: Any) -> bool:
+    made = (v.aval.dtype for operation in every_operation(jaxpr) for v in operation.outvars)
+    return any(jnp.issubdtype(dtype, jnp.complexfloating) for dtype in made)
+
+
+def _values(case: Case, formula: Formula, suspect: Suspect) -> RelationValues:
+    interpreter = _Guarded(BALLS, {**RULES, **_WATCHED}, case.claim.name)
+    values = field_values(suspect.instance)
+    fields = case.theorem.space.fields
+    inputs = [enclose(interpreter, field, values[name]) for name, field in fields.items()]
+    return formula.run(
+        interpreter, [*inputs, object_array([UNDEFINED], ()), np.asarray(suspect.key)]
+    )
+
+
+def _judged(case: Case, values: RelationValues, suspect: Suspect, means: str) -> Finding:
+    """Violated where one point certainly is; vanished where none that was can be."""
+    other = suspect.points.non_rounding_error[0]
+    unclear = False
+    for column in np.flatnonzero(suspect.violated):
+        slack, condition = values.slack[column], values.condition[column]
+        size = abs(values.lhs[column]) + abs(values.rhs[column])
+        least = arb(float(other[column])) + arb(DROPPED) * size
+        if slack < -least and condition >= 0:
+            return Finding(Answer.VIOLATED, means, int(column))
+        unclear |= not (slack >= -least or condition < 0)
+    return Finding(Answer.UNKNOWN if unclear else Answer.VANISHED, means)
+
+
+class _Guarded(Interpreter):
+    """An interpreter that gives up on programs that run long."""
+
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self.left = MOST_WORK
+
+    def loop(self, program: Any, inputs: list[Any]) -> list[Any]:
+        """One round of a loop, if there is still time for it."""
+        self.left -= work(program)
+        if self.left < 0:
+            raise _TooMuchWork
+        return super().loop(program, inputs)
+
+
+def _watched(name: str) -> Rule:
+    """The rule of an operation, which refuses integers that overflow."""
+
+    def rule(interpreter: Interpreter, equation: Any, *values: Any) -> Any:
+        if may_overflow(equation) and all(value.dtype != object for value in values):
+            with jax.enable_x64(True):
+                if bool(jnp.any(overflows(equation, values))):
+                    raise _Overflow
+        if name in RULES:
+            return RULES[name](interpreter, equation, *values)
+        if not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.inexact):
+            return evaluate_exactly(equation, list(values))
+        return interpreter.elementwise(name, *values)
+
+    return rule
+
+
+_WATCHED: Mapping[str, Rule] = {name: _watched(name) for name in GROWING}
