@@ -28,7 +28,6 @@ from jaxtyping import Array
 from theorysim.jaxprs.exactness import (
     MOVES,
     exact_constant,
-    exact_outputs,
     exact_results,
     parts_of_scan,
     parts_of_while,
@@ -201,7 +200,7 @@ def _rounds_nothing(equation: Any) -> bool:
         old, new = equation.invars[0].aval.dtype, equation.params["new_dtype"]
         if jnp.issubdtype(old, jnp.inexact) and jnp.issubdtype(new, jnp.inexact):
             return jnp.promote_types(old, new) == new
-        return old == bool
+        return old.kind == "b"
     return name in MOVES or name == "bitcast_convert_type"
 
 

@@ -9,19 +9,18 @@ import jax.numpy as jnp
 from jax.extend.core import Literal
 from jaxtyping import Array, Bool
 
+PRODUCTS = frozenset(
+    {"cumprod", "dot_general", "integer_pow", "mul", "pow", "reduce_prod", "square"}
+)
 # Operations on integers that may leave the range of their type.
-_GROWING = """
-    add convert_element_type cumprod cumsum dot_general integer_pow mul neg pow reduce_prod
-    reduce_sum square sub
-"""
-GROWING = frozenset(_GROWING.split())
+GROWING = PRODUCTS | {"add", "convert_element_type", "cumsum", "neg", "reduce_sum", "sub"}
 
 
 def may_overflow(equation: Any) -> bool:
     """Whether an operation makes signed integers that its type may not hold.
 
-    Steps by a constant (the counter of a loop) do not get there, and unsigned integers are meant
-    to wrap around: random bits do.
+    Steps by a constant (the counter of a loop) do not get there; other widths of integers are
+    chosen for what is known to fit, and unsigned ones are meant to wrap around (random bits do).
     """
     name, (result, *_) = equation.primitive.name, equation.outvars
     if name not in GROWING or not jnp.issubdtype(result.aval.dtype, jnp.signedinteger):
@@ -29,8 +28,7 @@ def may_overflow(equation: Any) -> bool:
     if name in ("add", "sub"):
         return not any(isinstance(atom, Literal) for atom in equation.invars)
     old = equation.invars[0].aval.dtype
-    narrows = jnp.issubdtype(old, jnp.floating) or old.itemsize > result.aval.dtype.itemsize
-    return name != "convert_element_type" or (narrows and old.kind != "u")
+    return name != "convert_element_type" or jnp.issubdtype(old, jnp.floating)
 
 
 def overflows(equation: Any, given: Sequence[Any]) -> Bool[Array, "*shape"]:
@@ -44,3 +42,9 @@ def overflows(equation: Any, given: Sequence[Any]) -> Bool[Array, "*shape"]:
     else:
         real = equation.primitive.bind(*floats, **params)
     return ~(jnp.abs(real) < float(jnp.iinfo(equation.outvars[0].aval.dtype).max))
+
+
+def multiplies_integers(equation: Any) -> bool:
+    """Whether an operation makes products of integers, which soon leave the range of their type."""
+    name, (result, *_) = equation.primitive.name, equation.outvars
+    return name in PRODUCTS and jnp.issubdtype(result.aval.dtype, jnp.signedinteger)

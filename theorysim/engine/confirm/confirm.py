@@ -1,8 +1,8 @@
 """Before a claim is called violated: whether a violation survives more bits, or other roundings.
 
 The measured error of rounding misses what errs alike in every perturbed run. So the worst
-violations are looked at again: with many more bits where every operation has an enclosure, else in
-Monte Carlo arithmetic. What neither takes away is a violation.
+violations are looked at again: with many more bits where every operation has an enclosure; where
+not, they are either too large for rounding or still there in Monte Carlo arithmetic.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ import jax
 import numpy as np
 
 from theorysim.claims.evidence import Judgement, Measurement, Points, tabulate
-from theorysim.claims.instance import Instance
+from theorysim.claims.instance import Instance, size_items
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.confirm.many_bits import look_with_many_bits
 from theorysim.engine.confirm.other_roundings import look_with_other_roundings
+from theorysim.engine.confirm.size import look_at_size
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
+from theorysim.engine.confirm.traced import traced
 
 # How many violations are looked at again: the worst by their part of both sides, where absorption
 # ranks first, and the largest as numbers, where it ranks last, in turn.
@@ -50,21 +52,33 @@ def confirm(
     one row violates.
     """
     suspects = _suspects(case.claim, tabulate(measurement), instances, keys)
-    unknown, reasons = [], []
-    for suspect in suspects:
-        finding = look_with_many_bits(case, suspect)
+    found: dict[int, Finding] = {}
+    for place, suspect in enumerate(suspects):
+        found[place] = look_with_many_bits(case, suspect)
+        if found[place].answer is Answer.VIOLATED:
+            return _confirmed(suspect, found[place], len(suspects))
+    open_ones = [p for p in found if found[p].answer is Answer.UNKNOWN]
+    for place in open_ones:
+        finding = look_at_size(case, suspects[place])
         if finding.answer is Answer.VIOLATED:
-            return _confirmed(suspect, finding, len(suspects))
-        if finding.answer is Answer.UNKNOWN:
-            unknown.append(suspect)
-        else:
-            reasons.append(finding.means)
+            return _confirmed(suspects[place], finding, len(suspects))
+    if open_ones:
+        others = look_with_other_roundings(case, [suspects[p] for p in open_ones])
+        found |= dict(zip(open_ones, others, strict=True))
+    for place in open_ones:
+        if found[place].answer is Answer.VIOLATED:
+            return _confirmed(suspects[place], found[place], len(suspects))
+    return Confirmation(None, 0, _why(case, suspects[0], list(found.values())), len(suspects))
+
+
+def _why(case: Case, suspect: Suspect, found: list[Finding]) -> str:
+    """Why none of the suspects is called a violation."""
+    unknown = [finding.means for finding in found if finding.answer is Answer.UNKNOWN]
     if unknown:
-        for suspect, finding in zip(unknown, look_with_other_roundings(case, unknown)):
-            if finding.answer is Answer.VIOLATED:
-                return _confirmed(suspect, finding, len(suspects))
-            reasons.append(finding.means)
-    return Confirmation(None, 0, " and ".join(dict.fromkeys(reasons)), len(suspects))
+        return f"are not confirmed: {unknown[0]}"
+    means = " and ".join(dict.fromkeys(finding.means for finding in found))
+    narrow = traced(case, size_items(suspect.instance)).narrow
+    return f"vanish {means}: " + (f"rounding of {narrow}" if narrow else "rounding")
 
 
 def _confirmed(suspect: Suspect, finding: Finding, tried: int) -> Confirmation:
@@ -101,20 +115,24 @@ def _suspect(
 
 
 def confirmed_judgement(
-    case: Case, judgement: Judgement, measurement: Measurement, instances: Instance, keys: np.ndarray
+    case: Case,
+    judgement: Judgement,
+    measurement: Measurement,
+    instances: Instance,
+    keys: np.ndarray,
 ) -> Judgement:
     """A judgement that violates with how it was confirmed, or why it is inconclusive."""
     found = confirm(case, measurement, instances, keys)
     if found.row is not None:
-        note = f"{judgement.note}; confirmed with {found.means}"
+        note = f"{judgement.note}; confirmed {found.means}"
         decided = replace(judgement, note=note, confirmation=found.means)
         return _decided_by(decided, case.claim, measurement, found.row, found.column)
     bad = int(np.sum(case.claim.violated_rows(measurement)))
-    which = f"{bad} violations" if bad <= found.tried else f"the worst {found.tried} of {bad}"
+    which = str(bad) if bad <= found.tried else f"the worst {found.tried} of {bad}"
     return replace(
         judgement,
         verdict=Verdict.INCONCLUSIVE,
-        note=f"{which} violations vanish with {found.means}: rounding",
+        note=f"{which} violations {found.means}",
         resolved=judgement.resolved - bad,
         undersampled=False,
     )

@@ -7,7 +7,6 @@ perturbation of double precision shows: 1 - logistic(x) at x = 40, where 1 absor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import jax
@@ -15,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from flint import arb, ctx
 
-from theorysim.claims.instance import Instance, SizeItems, field_values, size_items
-from theorysim.enclosures import Formula, RelationValues, trace
+from theorysim.claims.instance import field_values, size_items
+from theorysim.enclosures import Formula, RelationValues
 from theorysim.enclosures.arithmetic import UNDEFINED
 from theorysim.enclosures.arithmetic.balls import BALLS
 from theorysim.enclosures.arithmetic.base import Undecided
@@ -25,21 +24,24 @@ from theorysim.enclosures.interpreter.arrays import evaluate_exactly
 from theorysim.enclosures.interpreter.interpreter import Rule
 from theorysim.engine.certify.spaces import enclose
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
-from theorysim.engine.measure.errors import runs, simulation_keys
+from theorysim.engine.confirm.traced import traced
 from theorysim.jaxprs.overflow import GROWING, may_overflow, overflows
-from theorysim.jaxprs.structure import every_operation
 from theorysim.jaxprs.work import work
 
 # Four times the 53 of double precision: what 160 of them cancel is far below any double's error.
 # What these leave open gets three times as many.
 PRECISIONS = (212, 636)
 
-# Operations on entries that one evaluation may cost: about a second.
-MOST_WORK = 200_000
+# Entries that the operations of one evaluation may make: below a second.
+MOST_WORK = 50_000
 
 # Formulas that are made for floating point drop terms below its rounding, some dozen of them: what
 # is smaller than this part of both sides says nothing of what they mean.
 DROPPED = 64 * float(np.finfo(np.float64).eps)
+
+
+TOO_MUCH = "it is too much work with many bits"
+OVERFLOW = "where integers do not overflow"
 
 
 class _TooMuchWork(Exception):
@@ -56,19 +58,21 @@ def look_with_many_bits(case: Case, suspect: Suspect) -> Finding:
     Beyond what the integrator, limits and averages may err by, and at a point that was violated in
     double precision, too. Its hypotheses were judged where it was drawn.
     """
-    formula, obstacle = _formula(case, size_items(suspect.instance))
-    if formula is None:
-        return Finding(Answer.UNKNOWN, obstacle)
+    program = traced(case, size_items(suspect.instance))
+    if program.obstacle:
+        return Finding(Answer.UNKNOWN, program.obstacle)
+    if work(program.formula.program) > MOST_WORK:
+        return Finding(Answer.UNKNOWN, TOO_MUCH)
     finding = Finding(Answer.UNKNOWN, "its enclosures overlap")
     for bits in PRECISIONS:
         try:
             with ctx.workprec(bits):
-                values = _values(case, formula, suspect)
-                finding = _judged(case, values, suspect, f"{bits} bits")
+                values = _values(case, program.formula, suspect)
+                finding = _judged(values, suspect, f"with {bits} bits")
         except Undecided:
             continue
         except UnknownPrimitive as unknown:
-            return Finding(Answer.UNKNOWN, f"no enclosure is known ({unknown})")
+            return Finding(Answer.UNKNOWN, str(unknown))
         except _TooMuchWork:
             return Finding(Answer.UNKNOWN, TOO_MUCH)
         except _Overflow:
@@ -76,43 +80,6 @@ def look_with_many_bits(case: Case, suspect: Suspect) -> Finding:
         if finding.answer is not Answer.UNKNOWN:
             break
     return finding
-
-
-TOO_MUCH = "too much work for many bits"
-OVERFLOW = "integers that do not overflow"
-
-
-@lru_cache(maxsize=256)
-def _formula(case: Case, sizes: SizeItems) -> tuple[Formula | None, str]:
-    """The claim as a program of the fields' values, the tolerance scale and the key; or why not."""
-    theorem, reading, claim = case.theorem, case.reading, case.claim
-    if claim.relation is None:
-        return None, f"{claim.kind} is no relation that enclosures know"
-    names = list(theorem.space.fields)
-
-    def sides(*inputs: Any) -> tuple:
-        *values, tolerance_scale, key = inputs
-        x = Instance(dict(zip(names, values)), sizes, tolerance_scale)
-        keys = simulation_keys(jax.random.wrap_key_data(key), theorem.keys)
-        run = runs((reading,), x, keys)[reading.name]
-        given = None if claim.where is None else claim.where(run)
-        return *claim.sides(run), given, [], []
-
-    like = jax.eval_shape(lambda key: theorem.space.sample(key, dict(sizes)), jax.random.key(0))
-    examples = [field_values(like)[name] for name in names]
-    formula = trace(
-        sides, [*examples, np.float64(1), np.zeros(2, np.uint32)], claim.relation, False, claim.name
-    )
-    if formula.needs[-2]:
-        return None, "it integrates an ODE"
-    if _has_complex(formula.program.jaxpr):
-        return None, "it has complex numbers"
-    return (None, TOO_MUCH) if work(formula.program) > MOST_WORK else (formula, "")
-
-
-def _has_complex(jaxpr: Any) -> bool:
-    made = (v.aval.dtype for operation in every_operation(jaxpr) for v in operation.outvars)
-    return any(jnp.issubdtype(dtype, jnp.complexfloating) for dtype in made)
 
 
 def _values(case: Case, formula: Formula, suspect: Suspect) -> RelationValues:
@@ -125,7 +92,7 @@ def _values(case: Case, formula: Formula, suspect: Suspect) -> RelationValues:
     )
 
 
-def _judged(case: Case, values: RelationValues, suspect: Suspect, means: str) -> Finding:
+def _judged(values: RelationValues, suspect: Suspect, means: str) -> Finding:
     """Violated where one point certainly is; vanished where none that was can be."""
     other = suspect.points.non_rounding_error[0]
     unclear = False

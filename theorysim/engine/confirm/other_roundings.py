@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import jax
@@ -10,7 +11,11 @@ import numpy as np
 from jaxtyping import Array
 
 from theorysim.claims.instance import Instance, SizeItems, size_items
+from theorysim.claims.kinds import Pointwise
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.theorem import Theorem
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
+from theorysim.engine.confirm.traced import traced
 from theorysim.engine.measure.errors import (
     ROUNDING_SAFETY,
     replace_tolerance_scale,
@@ -23,7 +28,13 @@ from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 # in all of them with a chance of 2^-7.
 LANES = 8
 
-MEANS = "Monte Carlo arithmetic"
+# Suspects that are run side by side, in one compiled length.
+BATCH = 4
+
+# Compiling costs most: some milliseconds for each operation of the program.
+MOST_OPERATIONS = 2_000
+
+MEANS = "in Monte Carlo arithmetic"
 
 
 def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Finding]:
@@ -32,27 +43,33 @@ def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Findi
     The estimate of rounding is that of a measurement: a multiple of the largest change of both
     sides along the whole path, here under other directions of every single rounding.
     """
-    program = _program(case, size_items(suspects[0].instance))
-    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in suspects))
-    lhs, rhs = program(x, np.stack([np.asarray(s.key) for s in suspects]))
+    sizes = size_items(suspects[0].instance)
+    operations = traced(case, sizes).operations
+    if operations > MOST_OPERATIONS:
+        why = f"it is too large ({operations} operations) to be run {MEANS}"
+        return [Finding(Answer.UNKNOWN, why)] * len(suspects)
+    padded = [*suspects, *[suspects[-1]] * (-len(suspects) % BATCH)]
+    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in padded))
+    keys = np.stack([np.asarray(s.key) for s in padded])
+    lhs, rhs = _program(case.theorem, case.reading, sizes)(x, keys)[case.claim.name]
     return [
         _judged(case, suspect, np.asarray(left), np.asarray(right))
-        for suspect, left, right in zip(suspects, lhs, rhs, strict=True)
+        for suspect, left, right in zip(suspects, lhs, rhs)
     ]
 
 
 @lru_cache(maxsize=64)
-def _program(case: Case, sizes: SizeItems):
-    """Both sides in every lane, compiled once per claim and sizes."""
+def _program(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Callable:
+    """The sides of all claims of a reading in every lane: compiled once, whichever are in doubt."""
     del sizes
-    theorem, reading, claim = case.theorem, case.reading, case.claim
+    claims = [claim for claim in reading.claims if isinstance(claim, Pointwise)]
 
-    def sides(lane: Array, x: Instance, key_data: Array) -> tuple[Array, Array]:
+    def sides(lane: Array, x: Instance, key_data: Array) -> dict[str, list[Array]]:
         del lane  # it enters the directions of all roundings
         keys = simulation_keys(jax.random.wrap_key_data(key_data), theorem.keys)
         x = replace_tolerance_scale(x, 1.0 if theorem.integrates else jnp.nan)
-        lhs, rhs = claim.sides(runs((reading,), x, keys)[reading.name])
-        return jnp.ravel(lhs), jnp.ravel(rhs)
+        run = runs((reading,), x, keys)[reading.name]
+        return {claim.name: [jnp.ravel(side) for side in claim.sides(run)] for claim in claims}
 
     lanes = jnp.arange(1.0, 1 + LANES)
     several = jax.vmap(perturb_rounding(sides), (0, None, None))
@@ -61,13 +78,13 @@ def _program(case: Case, sizes: SizeItems):
 
 def _judged(case: Case, suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> Finding:
     points = suspect.points
-    applies = points.applies[0]
-    spread = sum(
-        float(np.max(np.abs(lanes - plain)[:, applies]))
-        for lanes, plain in ((lhs, points.lhs), (rhs, points.rhs))
-    )
-    least = ROUNDING_SAFETY * spread + points.non_rounding_error[0]
+    known = points.applies[0] & ~np.isnan(points.lhs[0] + points.rhs[0])
     with np.errstate(invalid="ignore"):
+        spread = sum(
+            float(np.max(np.abs(lanes - plain)[:, known], initial=0.0))
+            for lanes, plain in ((lhs, points.lhs), (rhs, points.rhs))
+        )
+        least = ROUNDING_SAFETY * spread + points.non_rounding_error[0]
         room = np.max(case.claim.slack(lhs, rhs), axis=0)
         violated = suspect.violated & (room < -least)
     if not violated.any():

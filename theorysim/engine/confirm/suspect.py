@@ -50,7 +50,7 @@ class Answer(Enum):
 class Finding:
     """An answer, how it was found, and the column of the claim that is violated.
 
-    `means` ("212 bits") completes "confirmed with" or "vanishes with"; of what is unknown it is
+    `means` ("with 212 bits") completes "confirmed" or "vanishes"; of what is unknown it is
     the reason.
     """
 
