@@ -80,7 +80,8 @@ def _seed(leaves: Sequence[Any]) -> Array:
             places = jnp.arange(leaf.size).reshape(leaf.shape).astype(bits.dtype)
             mixed = _mixed(bits ^ _mixed(places)).astype(jnp.uint32)
             seed = 31 * seed + jnp.sum(mixed, dtype=jnp.uint32)
-    return seed
+    wide = jnp.uint64 if jax.config.jax_enable_x64 else jnp.uint32
+    return _mixed(seed.astype(wide))
 
 
 def _is_inexact(value: Any) -> bool:
@@ -123,7 +124,7 @@ def _moved(equation: Any, seed: Array, given: list[Any], values: Array, exact: b
         )
         return jax.lax.complex(real, imaginary)
     bits = _bits(values)
-    up = _mixed(_mixed(bits + _salt(equation, given, bits)) ^ _mixed(seed.astype(bits.dtype))) & 1
+    up = _mixed((bits + _salt(equation, given, bits)) ^ seed.astype(bits.dtype)) & 1
     limits = jnp.finfo(values.dtype)
     unit = limits.eps * _size(equation, given, values)
     moved = values + jnp.where(up, unit, -unit)
@@ -148,7 +149,7 @@ def _size(equation: Any, given: list[Any], values: Array) -> Array:
 def _in_range(equation: Any, seed: Array, given: list[Any], values: Array) -> Array:
     """Integers, with an arbitrary one for each that overflows."""
     unsigned = jnp.dtype(f"uint{max(8 * values.dtype.itemsize, 32)}")
-    arbitrary = _mixed(values.astype(unsigned) ^ _mixed(seed.astype(unsigned)))
+    arbitrary = _mixed(values.astype(unsigned) ^ seed.astype(unsigned))
     return jnp.where(overflows(equation, given), arbitrary.astype(values.dtype), values)
 
 

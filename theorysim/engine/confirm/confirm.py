@@ -52,23 +52,22 @@ def confirm(
     one row violates.
     """
     suspects = _suspects(case.claim, tabulate(measurement), instances, keys)
-    found: dict[int, Finding] = {}
-    for place, suspect in enumerate(suspects):
-        found[place] = look_with_many_bits(case, suspect)
-        if found[place].answer is Answer.VIOLATED:
-            return _confirmed(suspect, found[place], len(suspects))
-    open_ones = [p for p in found if found[p].answer is Answer.UNKNOWN]
-    for place in open_ones:
-        finding = look_at_size(case, suspects[place])
+    found = []
+    for suspect in suspects:
+        finding = look_with_many_bits(case, suspect)
+        if finding.answer is Answer.UNKNOWN:
+            finding = look_at_size(case, suspect) or finding
         if finding.answer is Answer.VIOLATED:
-            return _confirmed(suspects[place], finding, len(suspects))
-    if open_ones:
-        others = look_with_other_roundings(case, [suspects[p] for p in open_ones])
-        found |= dict(zip(open_ones, others, strict=True))
-    for place in open_ones:
-        if found[place].answer is Answer.VIOLATED:
-            return _confirmed(suspects[place], found[place], len(suspects))
-    return Confirmation(None, 0, _why(case, suspects[0], list(found.values())), len(suspects))
+            return _confirmed(suspect, finding, len(suspects))
+        found.append(finding)
+    left = [place for place, finding in enumerate(found) if finding.answer is Answer.UNKNOWN]
+    if left:
+        others = look_with_other_roundings(case, [suspects[place] for place in left])
+        for place, finding in zip(left, others, strict=True):
+            if finding.answer is Answer.VIOLATED:
+                return _confirmed(suspects[place], finding, len(suspects))
+            found[place] = finding
+    return Confirmation(None, 0, _why(case, suspects[0], found), len(suspects))
 
 
 def _why(case: Case, suspect: Suspect, found: list[Finding]) -> str:

@@ -32,8 +32,8 @@ from theorysim.jaxprs.work import work
 # What these leave open gets three times as many.
 PRECISIONS = (212, 636)
 
-# Entries that the operations of one evaluation may make: below a second.
-MOST_WORK = 50_000
+# Entries that the operations of one evaluation may make: some tenths of a second.
+MOST_WORK = 400_000
 
 # Formulas that are made for floating point drop terms below its rounding, some dozen of them: what
 # is smaller than this part of both sides says nothing of what they mean.

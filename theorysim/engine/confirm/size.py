@@ -17,15 +17,15 @@ FAR = float(np.sqrt(np.finfo(np.float64).eps))
 MEASURED = 1e3
 
 
-def look_at_size(case: Case, suspect: Suspect) -> Finding:
-    """Whether what other errors leave of a violation is far beyond all rounding.
+def look_at_size(case: Case, suspect: Suspect) -> Finding | None:
+    """What other errors leave of a violation, if it is far beyond all rounding.
 
     Compared with 1, the instance, the constants of the formulas and both sides along the path. In
     other precisions than double, and with integers that are multiplied, size says nothing.
     """
     program = traced(case, size_items(suspect.instance))
     if program.narrow or program.multiplies_integers:
-        return Finding(Answer.UNKNOWN, "")
+        return None
     points = suspect.points
     numbers = [*jax.tree.leaves(dict(field_values(suspect.instance))), points.lhs, points.rhs]
     sizes = [np.abs(np.asarray(n, float)).ravel() for n in numbers]
@@ -37,7 +37,7 @@ def look_at_size(case: Case, suspect: Suspect) -> Finding:
         least = np.maximum(FAR * largest, MEASURED * (points.error[0] - other))
     far = suspect.violated & (room < -least)
     if not far.any():
-        return Finding(Answer.UNKNOWN, "")
+        return None
     column = int(np.argmin(np.where(far, room, np.inf)))
     return Finding(
         Answer.VIOLATED, f"by its size ({-room[column]:.0e} beside {largest:.0e})", column

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 
 import jax
@@ -22,23 +21,15 @@ from theorysim.engine.measure.errors import (
     replace_tolerance_scale,
 )
 from theorysim.engine.measure.setup import Setup
-from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.memory import chunk_length, tree_bytes
 
 Progress = Callable[[int, int], None]
 
 
 @lru_cache(maxsize=256)
-def _measuring_program(
-    theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: SizeItems, monte_carlo: bool
-):
+def _measuring_program(theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: SizeItems):
     """Compiled once per theorem, readings with their claims, and sizes (static in the instance)."""
     del sizes
-    if monte_carlo:
-        readings = tuple(
-            replace(r, simulate=perturb_rounding(r.simulate), predict=perturb_rounding(r.predict))
-            for r in readings
-        )
 
     def program(x: Instance, key_data: Array) -> Measurements:
         key = jax.random.wrap_key_data(key_data)
@@ -77,16 +68,9 @@ def measure_all(
     keys: np.ndarray,
     *,
     progress: Progress | None = None,
-    monte_carlo: bool = False,
 ) -> Measurements:
-    """Measurements of all instances as NumPy arrays, computed in chunks of one fixed length.
-
-    With `monte_carlo`, simulation and prediction run in Monte Carlo arithmetic: the rounding error
-    is larger, and misses less.
-    """
-    program = _measuring_program(
-        setup.theorem, setup.readings, setup.settings.size_items, monte_carlo
-    )
+    """Measurements of all instances as NumPy arrays, computed in chunks of one fixed length."""
+    program = _measuring_program(setup.theorem, setup.readings, setup.settings.size_items)
     total = keys.shape[0]
     chunk = chunk_that_fits(setup, total)
     parts = []
