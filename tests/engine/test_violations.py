@@ -2,7 +2,6 @@
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 
 from theorysim.claims import (
@@ -49,7 +48,12 @@ ABSORBING = {
     "exp": (TINY, at_least, lambda t: 1 - jnp.exp(-t), lambda t: t / 2),
     "log": (TINY, at_least, lambda x: jnp.log(1 + x), lambda x: x / 2),
     "power": (TINY, at_least, lambda a: 1 - (1 - a) ** 10, lambda a: a),
-    "softplus": (Real(0, 60), at_least, lambda x: jax.nn.softplus(x) - x, lambda x: jnp.exp(-x) / 2),
+    "softplus": (
+        Real(0, 60),
+        at_least,
+        lambda x: jax.nn.softplus(x) - x,
+        lambda x: jnp.exp(-x) / 2,
+    ),
     "erf": (
         Real(0, 8),
         at_least,
@@ -108,7 +112,10 @@ def test_a_violation_hidden_among_absorbed_ones_is_found():
     assert found.slack == pytest.approx(found.lhs - found.rhs)
 
 
-def test_what_is_too_much_work_is_violated_by_its_size_only(without_bits):
+def test_what_is_too_much_work_is_violated_by_its_size_only(without_bits, monkeypatch):
+    monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0)
+    monkeypatch.setattr(other_roundings, "MOST_OPERATIONS", 0)
+
     def path(factor):
         def simulate(x, key):
             return jax.lax.scan(lambda s, t: (s + x.x, None), 0.0, jnp.arange(100.0))[0]
@@ -119,17 +126,30 @@ def test_what_is_too_much_work_is_violated_by_its_size_only(without_bits):
 
     found = judged(path(0.9))
     assert found.verdict is Verdict.VIOLATED and found.confirmation.startswith("by its size")
+    assert judged(path(1 - 1e-9)).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("name", ABSORBING)
+def test_what_absorption_makes_is_never_too_large_for_rounding(name, without_bits, monkeypatch):
+    monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0)
+    monkeypatch.setattr(other_roundings, "MOST_OPERATIONS", 0)
+    field, kind, lhs, rhs = ABSORBING[name]
+    assert judged(about(field, sides(kind, lhs, rhs))).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_violation_between_rounding_and_size_is_confirmed_in_monte_carlo_arithmetic(without_bits):
-    found = judged(about(Real(1, 2), sides(equal, lambda x: jnp.exp(x), lambda x: jnp.exp(x) + 1e-11)))
+    found = judged(
+        about(Real(1, 2), sides(equal, lambda x: jnp.exp(x), lambda x: jnp.exp(x) + 1e-11))
+    )
     assert found.verdict is Verdict.VIOLATED
     assert found.confirmation == "in Monte Carlo arithmetic"
 
 
 def test_what_cannot_be_looked_at_again_is_not_called_violated(without_bits, monkeypatch):
     monkeypatch.setattr(other_roundings, "MOST_OPERATIONS", 0)
-    found = judged(about(Real(1, 2), sides(equal, lambda x: jnp.exp(x), lambda x: jnp.exp(x) + 1e-11)))
+    found = judged(
+        about(Real(1, 2), sides(equal, lambda x: jnp.exp(x), lambda x: jnp.exp(x) + 1e-11))
+    )
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "are not confirmed" in found.note and "too large" in found.note
 

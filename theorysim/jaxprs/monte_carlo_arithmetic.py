@@ -17,6 +17,7 @@ An integer that leaves the range of its type is no number: an arbitrary one stan
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -124,14 +125,20 @@ def _moved(equation: Any, seed: Array, given: list[Any], values: Array, exact: b
         )
         return jax.lax.complex(real, imaginary)
     bits = _bits(values)
-    up = _mixed((bits + _salt(equation, given, bits)) ^ seed.astype(bits.dtype)) & 1
+    size, salt = _size(equation, given, values), _salt(equation, given, bits)
+    return _nudged(values, size, bits + salt, seed, exact)
+
+
+@partial(jax.jit, static_argnums=4)
+def _nudged(values: Array, size: Array, salt: Array, seed: Array, exact: bool) -> Array:
+    """Values moved by a part of a size: traced once for all operations of the same shape."""
+    up = _mixed(salt ^ seed.astype(salt.dtype)) & 1
     limits = jnp.finfo(values.dtype)
-    unit = limits.eps * _size(equation, given, values)
-    moved = values + jnp.where(up, unit, -unit)
+    unit = limits.eps * size
     kept = ~jnp.isfinite(values)
     if exact:
         kept |= jnp.abs(values) <= 2.0 ** (limits.nmant + 1)
-    return jnp.where(kept, values, moved)
+    return jnp.where(kept, values, values + jnp.where(up, unit, -unit))
 
 
 def _size(equation: Any, given: list[Any], values: Array) -> Array:

@@ -2,7 +2,7 @@
 
 The measured error of rounding misses what errs alike in every perturbed run. So the worst
 violations are looked at again: with many more bits where every operation has an enclosure; where
-not, they are either too large for rounding or still there in Monte Carlo arithmetic.
+not, in Monte Carlo arithmetic, unless that is costly and they are too large for rounding.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from theorysim.claims.instance import Instance, size_items
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.confirm.many_bits import look_with_many_bits
-from theorysim.engine.confirm.other_roundings import look_with_other_roundings
+from theorysim.engine.confirm.other_roundings import is_costly, look_with_other_roundings
 from theorysim.engine.confirm.size import look_at_size
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
@@ -55,7 +55,7 @@ def confirm(
     found = []
     for suspect in suspects:
         finding = look_with_many_bits(case, suspect)
-        if finding.answer is Answer.UNKNOWN:
+        if finding.answer is Answer.UNKNOWN and is_costly(case, suspect):
             finding = look_at_size(case, suspect) or finding
         if finding.answer is Answer.VIOLATED:
             return _confirmed(suspect, finding, len(suspects))

@@ -31,10 +31,17 @@ LANES = 8
 # Suspects that are run side by side, in one compiled length.
 BATCH = 4
 
-# Compiling costs most: some milliseconds for each operation of the program.
+# Compiling costs most: some milliseconds for each operation of the program. Above the first number
+# a violation's size is asked before, above the second one nothing else is.
+FEW_OPERATIONS = 400
 MOST_OPERATIONS = 2_000
 
 MEANS = "in Monte Carlo arithmetic"
+
+
+def is_costly(case: Case, suspect: Suspect) -> bool:
+    """Whether compiling the claim for other roundings takes a good part of a verification."""
+    return traced(case, size_items(suspect.instance)).operations > FEW_OPERATIONS
 
 
 def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Finding]:
@@ -49,18 +56,18 @@ def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Findi
         why = f"it is too large ({operations} operations) to be run {MEANS}"
         return [Finding(Answer.UNKNOWN, why)] * len(suspects)
     padded = [*suspects, *[suspects[-1]] * (-len(suspects) % BATCH)]
-    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in padded))
-    keys = np.stack([np.asarray(s.key) for s in padded])
-    lhs, rhs = _program(case.theorem, case.reading, sizes)(x, keys)[case.claim.name]
-    return [
-        _judged(case, suspect, np.asarray(left), np.asarray(right))
-        for suspect, left, right in zip(suspects, lhs, rhs)
-    ]
+    repeated = [suspect for suspect in padded for _ in range(LANES)]
+    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in repeated))
+    keys = np.stack([np.asarray(s.key) for s in repeated])
+    lanes = np.tile(np.arange(1.0, 1 + LANES), len(padded))
+    found = _program(case.theorem, case.reading, sizes)(lanes, x, keys)[case.claim.name]
+    lhs, rhs = (np.asarray(side).reshape(len(padded), LANES, -1) for side in found)
+    return [_judged(case, *row) for row in zip(suspects, lhs, rhs)]
 
 
 @lru_cache(maxsize=64)
 def _program(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Callable:
-    """The sides of all claims of a reading in every lane: compiled once, whichever are in doubt."""
+    """The sides of all claims of a reading: compiled once, whichever are in doubt."""
     del sizes
     claims = [claim for claim in reading.claims if isinstance(claim, Pointwise)]
 
@@ -71,9 +78,7 @@ def _program(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Ca
         run = runs((reading,), x, keys)[reading.name]
         return {claim.name: [jnp.ravel(side) for side in claim.sides(run)] for claim in claims}
 
-    lanes = jnp.arange(1.0, 1 + LANES)
-    several = jax.vmap(perturb_rounding(sides), (0, None, None))
-    return jax.jit(jax.vmap(lambda x, key_data: several(lanes, x, key_data)))
+    return jax.jit(jax.vmap(perturb_rounding(sides)))
 
 
 def _judged(case: Case, suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> Finding:
