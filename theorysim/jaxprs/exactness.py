@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from theorysim.jaxprs.structure import CALLS
@@ -56,7 +56,7 @@ def exact_constant(value: Any) -> bool:
     dtype = jnp.result_type(value) if not hasattr(value, "dtype") else value.dtype
     if not jnp.issubdtype(dtype, jnp.inexact):
         return True
-    if isinstance(value, jax.core.Tracer):
+    if isinstance(value, Tracer):
         return False
     numbers = np.asarray(value)
     return bool(np.all(numbers == np.round(numbers)))

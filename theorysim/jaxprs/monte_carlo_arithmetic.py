@@ -81,8 +81,7 @@ def _seed(leaves: Sequence[Any]) -> Array:
             places = jnp.arange(leaf.size).reshape(leaf.shape).astype(bits.dtype)
             mixed = _mixed(bits ^ _mixed(places)).astype(jnp.uint32)
             seed = 31 * seed + jnp.sum(mixed, dtype=jnp.uint32)
-    wide = jnp.uint64 if jax.config.jax_enable_x64 else jnp.uint32
-    return _mixed(seed.astype(wide))
+    return _mixed(seed.astype(jax.dtypes.canonicalize_dtype(np.uint64)))
 
 
 def _is_inexact(value: Any) -> bool:

@@ -36,5 +36,7 @@ def every_operation(jaxpr: Jaxpr) -> Iterator[Any]:
             list(equation.params.values()), is_leaf=lambda p: isinstance(p, Jaxpr | ClosedJaxpr)
         )
         for program in inner:
-            if isinstance(program, Jaxpr | ClosedJaxpr):
-                yield from every_operation(getattr(program, "jaxpr", program))
+            if isinstance(program, ClosedJaxpr):
+                yield from every_operation(program.jaxpr)
+            elif isinstance(program, Jaxpr):
+                yield from every_operation(program)
