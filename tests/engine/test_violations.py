@@ -108,7 +108,7 @@ def test_a_violation_hidden_among_absorbed_ones_is_found():
     false = sides(at_least, lambda x: 1 - jnp.exp(-x), lambda x: jnp.where(x < 0.1, x / 2, x))
     found = judged(about(Real(1e-20, 1, log=True), false), instances=128)
     assert found.verdict is Verdict.VIOLATED
-    assert found.worst_instance["values"]["x"] > 0.1
+    assert found.worst_instance is not None and found.worst_instance["values"]["x"] > 0.1
     assert found.slack == pytest.approx(found.lhs - found.rhs)
 
 
