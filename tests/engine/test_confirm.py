@@ -51,7 +51,8 @@ def test_a_small_addend_that_a_sum_absorbs_is_no_counterexample(small):
     tried = np.linspace(1, 2, 101)
     worst = float(tried[np.argmax((1.5 + small * tried) - 1.5 - small * tried)])
     replay = verify(statement, instance={"values": {"a": worst, "b": 1.5}})
-    assert replay.verdict is Verdict.VIOLATED  # the measured rounding alone misses it
+    assert replay.verdict is Verdict.INCONCLUSIVE  # though the measured rounding alone misses it
+    assert "vanish with 212 bits" in replay.readings[0].claims[0].note
     found = attack(statement)
     assert not found.refuted
     assert "vanish" in found.note

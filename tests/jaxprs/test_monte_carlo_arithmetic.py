@@ -97,3 +97,61 @@ def test_the_unit_is_that_of_the_precision(dtype):
 def test_what_is_no_number_stays_none():
     moved = perturb_rounding(jnp.log)(jnp.array([-1.0, 0.0, jnp.inf]))
     np.testing.assert_array_equal(moved, [jnp.nan, -jnp.inf, jnp.inf])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: jnp.cos(1e-9 * x),
+        lambda x: 1 + 1e-20 * x,
+        jax.nn.sigmoid,
+        lambda x: jax.scipy.special.polygamma(1, x),
+        lambda x: jnp.mod(x, 0.3),
+        lambda x: jax.lax.reduce_window(x, 0.0, jax.lax.add, (3,), (1,), "SAME"),
+        lambda x: jax.random.gamma(jax.random.key(0), x),
+        lambda x: x.astype(jnp.float32).astype(float),
+        lambda x: jnp.fft.rfft(x).real,
+    ],
+)
+def test_what_is_an_integer_by_rounding_and_what_is_unknown_moves(function):
+    x = jnp.linspace(38.1, 41.3, 16)
+    assert np.all(np.ptp(spread(function, x), axis=0) > 0)
+
+
+def test_narrowing_errs_by_units_of_the_narrow_precision():
+    errors = spread(lambda x: x.astype(jnp.float32).astype(float), jnp.asarray(1.3))
+    assert set(np.abs(errors)) <= {np.finfo(np.float32).eps * k for k in (1, 2)} and np.any(errors)
+
+
+def test_two_results_that_absorbed_different_addends_move_apart():
+    errors = spread(lambda a, b: (1 + a) - (1 + b), jnp.asarray(1e-20), jnp.asarray(3e-20))
+    assert np.ptp(errors) >= np.finfo(float).eps
+
+
+def test_a_cancelling_sum_errs_by_its_terms():
+    errors = spread(jnp.sum, jnp.array([1e10, 1e-10, -1e10]))
+    assert np.ptp(errors) >= np.spacing(1e10)
+    dots = spread(jnp.dot, jnp.array([1e10, 1e-10, -1e10]), jnp.ones(3))
+    assert np.ptp(dots) >= np.spacing(1e10)
+
+
+def test_integers_by_origin_are_exact_through_loops():
+    def counts(x):
+        tally = jax.lax.scan(lambda s, t: (s + (t > 2), None), 0.0, x)[0]
+        large = jnp.float64(2**60) + tally
+        return tally * 3 + jnp.sum(x > 0), jax.nn.one_hot(1, 3) @ jnp.arange(3.0), large
+
+    x = jnp.array([0.3, 2.7, 1.9, 5.0])
+    tally, dot, large = perturb_rounding(counts)(x)
+    assert (tally, dot) == (10, 1)
+    assert large != 2**60 + 2  # above 2^53 not every integer is a double
+
+
+def test_an_integer_that_overflows_is_arbitrary():
+    def powers(nothing, n):
+        return n**10
+
+    run = jax.vmap(perturb_rounding(powers), (0, None))
+    lanes = jnp.linspace(1, 2, 8)
+    assert set(np.asarray(run(lanes, jnp.asarray(50)))) == {50**10}
+    assert len(set(np.asarray(run(lanes, jnp.asarray(90))))) > 4

@@ -96,6 +96,7 @@ class Judgement:
     `tightness` is the ratio of the smaller to the larger admissible side at the worst resolved
     instance (1 is attained). `path` holds both sides along the decisive instance, `scatter` both
     sides at the worst point of every instance. `undersampled` asks for more instances.
+    `confirmation` says by what means a violation was confirmed.
     """
 
     verdict: Verdict
@@ -112,6 +113,7 @@ class Judgement:
     scatter: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
     row: int | None = None
     undersampled: bool = False
+    confirmation: str = ""
 
 
 @dataclass(frozen=True)

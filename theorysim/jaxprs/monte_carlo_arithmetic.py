@@ -1,10 +1,17 @@
 """Running a JAX program in Monte Carlo arithmetic: every operation that rounds errs anew.
 
 Inputs that are moved by ulps do not show all rounding. A sum that absorbs a small addend errs alike
-wherever it lies on its floating-point grid, and so do differences of two such sums. Here the result
-of every rounding operation is moved up or down by one unit of its last place (Monte-Carlo
-arithmetic, Parker 1997), in loops and branches, too. The direction is a hash of the result and of
-the inputs: equal results move alike, so that what is equal stays equal.
+wherever it lies on its floating-point grid, and so do differences of two such sums. Here every
+result that is rounded is moved up or down (Monte-Carlo arithmetic, Parker 1997), in loops and
+branches, too: by one unit of its last place, in the precision that it has; a sum by one unit of the
+last place of what its terms amount to, a decomposition of a matrix by one of its largest entry.
+Exempt is only what rounds nothing, so that an operation that nobody thought of is moved.
+
+The direction is a hash of the result, of what it was made from and of the inputs: the same
+operation on equal operands moves alike, so that what is equal stays equal, while two results that
+equal 1.0 because they absorbed different addends move apart.
+
+An integer that leaves the range of its type is no number: an arbitrary one stands in for it.
 """
 
 from __future__ import annotations
@@ -19,21 +26,31 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from jaxtyping import Array
 
+from theorysim.jaxprs.exactness import (
+    MOVES,
+    exact_constant,
+    exact_results,
+    parts_of_scan,
+    parts_of_while,
+    steady,
+)
+from theorysim.jaxprs.overflow import may_overflow, overflows
 from theorysim.jaxprs.structure import CALLS
 
-# Primitives whose results are rounded; all others (moves, comparisons, choices) are exact.
-_ROUNDED = """
-    acos acosh add add_any asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt cholesky
-    conv_general_dilated cos cosh cumlogsumexp cumprod cumsum custom_linear_solve digamma div
-    dot_general eig eigh erf erf_inv erfc exp exp2 expm1 fft geqrf householder_product igamma
-    igammac integer_pow lgamma log log1p logistic lu mul pow reduce_prod reduce_sum
-    regularized_incomplete_beta rsqrt scatter-add schur sin sinh sqrt square sub svd tan tanh
+# Sums cancel: their errors are parts of the sum of absolute values, which the same operation gives.
+SUMS = frozenset(
+    {
+        *("reduce_sum", "cumsum", "reduce_window_sum"),
+        *("dot_general", "conv_general_dilated", "scatter-add"),
+    }
+)
+
+# Backward stable: what they err by is a part of the largest entry (of the last two axes).
+_WHOLE = """
+    cholesky custom_linear_solve eig eigh fft geqrf householder_product lu qr schur svd
     triangular_solve tridiagonal_solve
 """
-ROUNDED = frozenset(_ROUNDED.split())
-
-# Integers are exact, and what counts in floats must not be moved.
-LARGEST_COUNT = 2.0**31
+WHOLE = frozenset(_WHOLE.split())
 
 # The golden ratio's bits and another odd number, as in common integer hashes.
 SPREAD: dict[int, tuple[Any, Any]] = {
@@ -48,7 +65,8 @@ def perturb_rounding(function: Callable) -> Callable:
     def run(*inputs: Any) -> Any:
         program, shapes = jax.make_jaxpr(function, return_shape=True)(*inputs)
         leaves = jax.tree.leaves(inputs)
-        results = _call(program, _seed(leaves), leaves)
+        exact = [not _is_inexact(leaf) for leaf in map(jnp.asarray, leaves)]
+        results = _call(program, _seed(leaves), leaves, exact)
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
     return run
@@ -58,24 +76,23 @@ def _seed(leaves: Sequence[Any]) -> Array:
     """A hash of the bits of all floats and of their places."""
     seed = jnp.zeros((), jnp.uint32)
     for leaf in map(jnp.asarray, leaves):
-        if _is_float(leaf):
-            places = jnp.arange(leaf.size).reshape(leaf.shape).astype(_uint(leaf))
-            mixed = _mixed(_bits(leaf) ^ _mixed(places)).astype(jnp.uint32)
+        if jnp.issubdtype(leaf.dtype, jnp.floating):
+            bits = _bits(leaf)
+            places = jnp.arange(leaf.size).reshape(leaf.shape).astype(bits.dtype)
+            mixed = _mixed(bits ^ _mixed(places)).astype(jnp.uint32)
             seed = 31 * seed + jnp.sum(mixed, dtype=jnp.uint32)
-    return seed
+    return _mixed(seed.astype(jax.dtypes.canonicalize_dtype(np.uint64)))
 
 
-def _is_float(value: Any) -> bool:
-    is_float = jnp.issubdtype(value.dtype, jnp.floating)
-    return is_float and 8 * value.dtype.itemsize in SPREAD
-
-
-def _uint(values: Array) -> Any:
-    return jnp.dtype(f"uint{8 * values.dtype.itemsize}")
+def _is_inexact(value: Any) -> bool:
+    return jnp.issubdtype(value.dtype, jnp.inexact)
 
 
 def _bits(values: Array) -> Array:
-    return jax.lax.bitcast_convert_type(values, _uint(values))
+    """The bits of floats, as unsigned integers of 32 or 64 bits."""
+    width = 8 * values.dtype.itemsize
+    bits = jax.lax.bitcast_convert_type(values, jnp.dtype(f"uint{width}"))
+    return bits.astype(jnp.dtype(f"uint{max(width, 32)}"))
 
 
 def _mixed(bits: Array) -> Array:
@@ -87,55 +104,136 @@ def _mixed(bits: Array) -> Array:
     return bits ^ (bits >> (width // 2))
 
 
-def _moved(values: Array, seed: Array) -> Array:
-    """Values that are no counts, moved by one unit of their last place up or down."""
-    count = (values == jnp.round(values)) & (jnp.abs(values) < LARGEST_COUNT)
-    up = _mixed(_bits(values) ^ _mixed(seed.astype(_uint(values)))) & 1
-    eps = jnp.finfo(values.dtype).eps
-    return jnp.where(count, values, values * jnp.where(up, 1 + eps, 1 - eps))
+def _salt(equation: Any, given: list[Any], bits: Array) -> Array | int:
+    """A hash of what a result was made from, whose order does not matter.
+
+    Of operations on whole arrays only sums of terms have one: there it costs another sum.
+    """
+    floats = [jnp.asarray(value) for value in given if jnp.issubdtype(value.dtype, jnp.floating)]
+    if equation.primitive.name in ("reduce_sum", "cumsum"):
+        return equation.primitive.bind(_mixed(_bits(floats[0])), **equation.params)
+    alike = [f for f in floats if f.shape in (bits.shape, ()) and _bits(f).dtype == bits.dtype]
+    return sum((_bits(value) for value in alike), 0)
 
 
-def _call(program: ClosedJaxpr | Jaxpr, seed: Array, inputs: Sequence[Any]) -> list[Any]:
-    """Outputs of a jaxpr."""
+def _moved(equation: Any, seed: Array, given: list[Any], values: Array, exact: bool) -> Array:
+    """Rounded values, moved by one unit up or down; integers by origin only where they are large"""
+    if jnp.issubdtype(values.dtype, jnp.complexfloating):
+        real, imaginary = (
+            _moved(equation, seed, [], part, exact) for part in (values.real, values.imag)
+        )
+        return jax.lax.complex(real, imaginary)
+    bits = _bits(values)
+    size, salt = _size(equation, given, values), _salt(equation, given, bits)
+    return _nudged(values, size, bits + salt, seed, exact)
+
+
+@partial(jax.jit, static_argnums=4)
+def _nudged(values: Array, size: Array, salt: Array, seed: Array, exact: bool) -> Array:
+    """Values moved by a part of a size: traced once for all operations of the same shape."""
+    up = _mixed(salt ^ seed.astype(salt.dtype)) & 1
+    limits = jnp.finfo(values.dtype)
+    unit = limits.eps * size
+    kept = ~jnp.isfinite(values)
+    if exact:
+        kept |= jnp.abs(values) <= 2.0 ** (limits.nmant + 1)
+    return jnp.where(kept, values, values + jnp.where(up, unit, -unit))
+
+
+def _size(equation: Any, given: list[Any], values: Array) -> Array:
+    """What the error of a result is a part of."""
+    name = equation.primitive.name
+    if name in SUMS:
+        terms = [jnp.abs(value) if _is_inexact(value) else value for value in given]
+        return jnp.abs(equation.primitive.bind(*terms, **equation.params)).astype(values.dtype)
+    sizes = jnp.abs(values)
+    if name in WHOLE and sizes.size:
+        return jnp.max(sizes, axis=tuple(range(-min(2, sizes.ndim), 0)), keepdims=True)
+    return sizes
+
+
+def _in_range(equation: Any, seed: Array, given: list[Any], values: Array) -> Array:
+    """Integers, with an arbitrary one for each that overflows."""
+    unsigned = jnp.dtype(f"uint{max(8 * values.dtype.itemsize, 32)}")
+    arbitrary = _mixed(values.astype(unsigned) ^ seed.astype(unsigned))
+    return jnp.where(overflows(equation, given), arbitrary.astype(values.dtype), values)
+
+
+def _call(
+    program: ClosedJaxpr | Jaxpr, seed: Array, inputs: Sequence[Any], exact: Sequence[bool]
+) -> list[Any]:
+    """Outputs of a jaxpr; `exact` tells which inputs are integers by origin."""
     is_closed = isinstance(program, ClosedJaxpr)
     jaxpr, constants = (program.jaxpr, program.consts) if is_closed else (program, ())
     known = dict(zip(jaxpr.constvars, constants, strict=True))
     known.update(zip(jaxpr.invars, inputs, strict=True))
+    integers = dict(zip(jaxpr.constvars, map(exact_constant, constants), strict=True))
+    integers.update(zip(jaxpr.invars, exact, strict=True))
     for equation in jaxpr.eqns:
         given = [a.val if isinstance(a, Literal) else known[a] for a in equation.invars]
-        known.update(zip(equation.outvars, _outputs(equation, seed, given), strict=True))
+        flags = [
+            exact_constant(a.val) if isinstance(a, Literal) else integers[a]
+            for a in equation.invars
+        ]
+        known.update(zip(equation.outvars, _outputs(equation, seed, given, flags), strict=True))
+        integers.update(zip(equation.outvars, exact_results(equation, flags), strict=True))
     return [a.val if isinstance(a, Literal) else known[a] for a in jaxpr.outvars]
 
 
-def _outputs(equation: Any, seed: Array, given: list[Any]) -> Sequence[Any]:
+def _outputs(equation: Any, seed: Array, given: list[Any], exact: list[bool]) -> Sequence[Any]:
     name, params = equation.primitive.name, equation.params
     if name in CALLS:
-        return _call(params[CALLS[name]], seed, given)
+        return _call(params[CALLS[name]], seed, given, exact)
     if name in LOOPS:
-        return LOOPS[name](params, seed, given)
+        return LOOPS[name](params, seed, given, exact)
     found = equation.primitive.bind(*given, **params)
     results = found if equation.primitive.multiple_results else [found]
+    if _rounds_nothing(equation):
+        return results
+    arrays = list(map(jnp.asarray, given))
+    if may_overflow(equation):
+        return [_in_range(equation, seed, arrays, results[0])]
+    integers = exact_results(equation, exact)
     return [
-        _moved(value, seed) if name in ROUNDED and _is_float(value) else value for value in results
+        _moved(equation, seed, arrays, value, is_integer) if _is_inexact(value) else value
+        for value, is_integer in zip(results, integers, strict=True)
     ]
 
 
-def _while(params: Any, seed: Array, given: list[Any]) -> Sequence[Any]:
-    tested, moved = params["cond_nconsts"], params["body_nconsts"]
-    test, body, start = given[:tested], given[tested : tested + moved], given[tested + moved :]
+def _rounds_nothing(equation: Any) -> bool:
+    """Bits that become a float, and a wider float, are what they were."""
+    name = equation.primitive.name
+    if name == "convert_element_type":
+        old, new = equation.invars[0].aval.dtype, equation.params["new_dtype"]
+        if jnp.issubdtype(old, jnp.inexact) and jnp.issubdtype(new, jnp.inexact):
+            return jnp.promote_types(old, new) == new
+        return old.kind == "b"
+    return name in MOVES or name == "bitcast_convert_type"
+
+
+def _while(params: Any, seed: Array, given: list[Any], exact: list[bool]) -> Sequence[Any]:
+    test, body, start = parts_of_while(params, given)
+    test_exact, body_exact, start_exact = parts_of_while(params, exact)
+    state_exact = steady(params["body_jaxpr"], body_exact, start_exact, [])
     return jax.lax.while_loop(
-        lambda state: _call(params["cond_jaxpr"], seed, [*test, *state])[0],
-        lambda state: _call(params["body_jaxpr"], seed, [*body, *state]),
+        lambda state: _call(
+            params["cond_jaxpr"], seed, [*test, *state], [*test_exact, *state_exact]
+        )[0],
+        lambda state: _call(
+            params["body_jaxpr"], seed, [*body, *state], [*body_exact, *state_exact]
+        ),
         start,
     )
 
 
-def _scan(params: Any, seed: Array, given: list[Any]) -> Sequence[Any]:
-    fixed, carried = params["num_consts"], params["num_carry"]
-    constants, start, rows = given[:fixed], given[fixed : fixed + carried], given[fixed + carried :]
+def _scan(params: Any, seed: Array, given: list[Any], exact: list[bool]) -> Sequence[Any]:
+    constants, start, rows = parts_of_scan(params, given)
+    constants_exact, start_exact, rows_exact = parts_of_scan(params, exact)
+    state_exact = steady(params["jaxpr"], constants_exact, start_exact, rows_exact)
+    flags, carried = [*constants_exact, *state_exact, *rows_exact], len(start)
 
     def body(carry: list[Any], row: list[Any]) -> tuple[list[Any], list[Any]]:
-        results = _call(params["jaxpr"], seed, [*constants, *carry, *row])
+        results = _call(params["jaxpr"], seed, [*constants, *carry, *row], flags)
         return results[:carried], results[carried:]
 
     kept = {name: params[name] for name in ("length", "reverse", "unroll")}
@@ -143,10 +241,13 @@ def _scan(params: Any, seed: Array, given: list[Any]) -> Sequence[Any]:
     return [*end, *stacked]
 
 
-def _cond(params: Any, seed: Array, given: list[Any]) -> Sequence[Any]:
+def _cond(params: Any, seed: Array, given: list[Any], exact: list[bool]) -> Sequence[Any]:
     index, *inputs = given
-    branches = [partial(_call, branch, seed) for branch in params["branches"]]
-    return jax.lax.switch(index, branches, inputs)
+    branches = [
+        lambda *inputs, branch=branch: _call(branch, seed, inputs, exact[1:])
+        for branch in params["branches"]
+    ]
+    return jax.lax.switch(index, branches, *inputs)
 
 
 LOOPS = {"while": _while, "scan": _scan, "cond": _cond}

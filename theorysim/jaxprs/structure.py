@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
@@ -33,8 +33,12 @@ def contains(jaxpr: Jaxpr, primitives: Container[str]) -> bool:
 
     A "while" is a loop whose length depends on its values, a "scan" one of fixed length.
     """
-    return any(
-        equation.primitive.name in primitives
-        or any(contains(body, primitives) for body in bodies(equation))
-        for equation in jaxpr.eqns
-    )
+    return any(equation.primitive.name in primitives for equation in every_operation(jaxpr))
+
+
+def every_operation(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
+    """The operations of a program at any depth, those of a loop's body once."""
+    for equation in jaxpr.eqns:
+        yield equation
+        for body in bodies(equation):
+            yield from every_operation(body)

@@ -57,6 +57,23 @@ class UnknownPrimitive(UsageError):
         )
 
 
+class IntegerOverflow(UsageError):
+    """An integer leaves the range of its type: machines wrap around, numbers do not."""
+
+    def __init__(self, operation: str, value: int, dtype: Any, subject: str):
+        super().__init__(
+            f"{operation!r} gives the integer {value} in {subject}, which {dtype} cannot hold: use "
+            "floats or a wider type"
+        )
+
+
+def find_rule(table: Table, equation: Any) -> Rule | None:
+    """How an operation is run on its kinds of numbers, if the table says."""
+    present = kinds(equation)
+    rules = table.get(equation.primitive.name, {})
+    return next((rule for kind, rule in rules.items() if re.fullmatch(kind, present)), None)
+
+
 class Interpreter:
     """Runs programs in one arithmetic, at one precision of python-flint.
 
@@ -82,7 +99,7 @@ class Interpreter:
 
         Raises:
             UnknownPrimitive: naming the operation that has no enclosure here.
-            UsageError: for an integer that its type cannot hold.
+            IntegerOverflow: for an integer that its type cannot hold.
             Undecided: where the enclosures do not decide a branch.
         """
         self._results.clear()
@@ -221,17 +238,12 @@ class Interpreter:
 
     def _rule(self, equation: Any) -> Rule:
         if id(equation) not in self._rules:  # keeps the equation alive, so that ids stay unique
-            name, present = equation.primitive.name, kinds(equation)
-            fitting = (
-                rule
-                for pattern, rule in self.table.get(name, {}).items()
-                if re.fullmatch(pattern, present)
-            )
-            rule = next(fitting, None)
+            rule = find_rule(self.table, equation)
             if rule is None:
                 atoms = *equation.invars, *equation.outvars
                 types = ", ".join(dict.fromkeys(str(atom.aval.dtype) for atom in atoms))
-                raise UnknownPrimitive(f"{name!r} of {types}", self.subject)
+                operation = f"{equation.primitive.name!r} of {types}"
+                raise UnknownPrimitive(operation, self.subject)
             self._rules[id(equation)] = equation, rule
         return self._rules[id(equation)][1]
 
@@ -239,15 +251,12 @@ class Interpreter:
         """Integers as an array of their type.
 
         Raises:
-            UsageError: where the type does not hold them: machines wrap around, numbers do not.
+            IntegerOverflow: where the type does not hold them.
         """
         if kind(aval.dtype) != "i" or value.dtype == aval.dtype:
             return value
         info = np.iinfo(aval.dtype)
         wrong = next((n for n in value.ravel().tolist() if not info.min <= n <= info.max), None)
         if wrong is not None:
-            raise UsageError(
-                f"{operation!r} gives the integer {wrong} in {self.subject}, which {aval.dtype} "
-                "cannot hold: use floats or a wider type"
-            )
+            raise IntegerOverflow(operation, wrong, aval.dtype, self.subject)
         return value.astype(aval.dtype)

@@ -16,6 +16,8 @@ from theorysim.claims.evidence import Measurement, tabulate
 from theorysim.claims.instance import Instance, SizeItems, field_values
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.theorem import Theorem
+from theorysim.engine.confirm.confirm import confirm
+from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.falsify.objective import Points, Scored
 from theorysim.engine.falsify.shrink import Values, shrink
 from theorysim.engine.measure.batch import chunk_that_fits, measure_all
@@ -31,7 +33,7 @@ BATCH = 16
 SEARCH_HEADROOM = 10.0
 
 # A sum that absorbs a small addend errs alike however its inputs are jittered by ulps: the measured
-# rounding misses it. A violation must therefore be found in Monte Carlo arithmetic, too, and at all
+# rounding misses it. A violation must therefore be confirmed, and found at all
 # feasible instances about it, with fields scaled by about this much: the slack is continuous,
 # rounding is not.
 NEARBY = 1e-6
@@ -123,18 +125,26 @@ class Confirmation:
         return np.asarray(jax.random.key_data(jax.random.fold_in(key, fresh) if fresh else key))
 
     def _persists(self, claim: Pointwise, values: Values) -> bool:
-        """Whether all feasible instances about it violate, in plain and Monte Carlo arithmetic.
+        """Whether all feasible instances about it violate, and it is confirmed as `verify` does.
 
         An average must miss with fresh keys as well: a search measures thousands of points.
         """
         about = [values, *self._about(values)]
-        for monte_carlo in (False, True):  # the second takes many times longer
-            found = self._outcome(claim, self._measure(about, monte_carlo=monte_carlo))
-            if not found.violated[found.feasible].all():
-                return False
+        found = self._outcome(claim, self._measure(about))
+        if not found.violated[found.feasible].all() or not self._is_confirmed(claim, values):
+            return False
         if not found.averages:
             return True
         return bool(self._outcome(claim, self._measure([values], fresh=1)).violated)
+
+    def _is_confirmed(self, claim: Pointwise, values: Values) -> bool:
+        """Whether the violation survives more bits, or other roundings."""
+        (reading,) = self.setup.readings
+        stacked = {name: np.asarray(value)[None] for name, value in values.items()}
+        x = Instance(stacked, self.setup.settings.size_items, np.ones(1))
+        measurement = self._measure([values]).by_claim[claim.name]
+        case = Case(self.setup.theorem, reading, claim)
+        return confirm(case, measurement, x, self._key()[None]).row is not None
 
     def _about(self, values: Values) -> list[Values]:
         """Instances nearby that fill a batch."""
@@ -176,13 +186,10 @@ class Confirmation:
 
         return shrink(self.setup.theorem.space, self.setup.settings.sizes, values, violates)
 
-    def _measure(
-        self, candidates: Sequence[Values], fresh: int = 0, monte_carlo: bool = False
-    ) -> _Candidates:
+    def _measure(self, candidates: Sequence[Values], fresh: int = 0) -> _Candidates:
         """Measured in batches of one length, so that every pass runs the same compiled program.
 
-        All with the key of the search, or with another one where `fresh` is not zero; in
-        Monte Carlo arithmetic if asked.
+        All with the key of the search, or with another one where `fresh` is not zero.
         """
         free = self.setup.at(Settings(self.setup.settings.sizes, {}))
         (reading,) = self.setup.readings
@@ -191,7 +198,7 @@ class Confirmation:
         values = {name: np.stack([one[name] for one in padded]) for name in padded[0]}
         x = Instance(values, self.setup.settings.size_items, np.ones(len(padded)))
         keys = np.tile(self._key(fresh), (len(padded), 1))
-        found = measure_all(free, x, keys, monte_carlo=monte_carlo)
+        found = measure_all(free, x, keys)
         met = feasible(reading, x)
         return jax.tree.map(
             lambda leaf: leaf[: len(candidates)], _Candidates(found[reading.name], met)

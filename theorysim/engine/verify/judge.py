@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import jax
+
 from theorysim.claims.evidence import Evidence, Judgement, Ladder
-from theorysim.claims.kinds import Attack, Claim
+from theorysim.claims.kinds import Attack, Claim, Pointwise
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
+from theorysim.engine.confirm.confirm import confirmed_judgement
+from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.batch import Progress, measure_all
 from theorysim.engine.measure.ladders import Ladders
 from theorysim.engine.measure.sample import Sample
@@ -76,7 +80,12 @@ def _judge_together(
             {variable: ladder(reading, claim, variable) for variable in claim.over},
             tuple(variant[claim.name].rows(rows) for variant in variants if claim.name in variant),
         )
-        return claim.judge(evidence)
+        judgement = claim.judge(evidence)
+        if judgement.verdict is not Verdict.VIOLATED or not isinstance(claim, Pointwise):
+            return judgement
+        x = jax.tree.map(lambda leaf: leaf[rows], sample.instances)
+        case = Case(setup.theorem, reading, claim)
+        return confirmed_judgement(case, judgement, evidence.measurement, x, sample.keys[rows])
 
     return {r.name: {claim.name: judge(r, claim) for claim in r.claims} for r in readings}
 

@@ -48,6 +48,7 @@ class ClaimReport:
     draws: int = 0
     worst_instance: Mapping[str, Any] | None = None
     note: str = ""
+    confirmation: str = ""
     path: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
     scatter: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
 
@@ -219,5 +220,6 @@ def _claim_json(claim: ClaimReport) -> dict[str, Any]:
         "draws": claim.draws,
         "excluded": json_number(claim.excluded),
         "note": claim.note,
+        "confirmation": claim.confirmation,
         "worst_instance": claim.worst_instance,
     }

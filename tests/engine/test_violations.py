@@ -1,0 +1,198 @@
+"""What comes out violated is violated: rounding, single precision and overflow refute nothing."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from theorysim.claims import (
+    Integer,
+    Real,
+    Space,
+    Theorem,
+    Verdict,
+    at_least,
+    at_most,
+    equal,
+)
+from theorysim.engine.confirm import many_bits, other_roundings
+from theorysim.engine.falsify.falsify import falsify
+from theorysim.engine.verify.verify import verify
+
+
+def about(field, claim, simulate=lambda x, key: x.x, **more):
+    """A statement about one number."""
+    return Theorem(
+        space=Space(x=field),
+        simulate=simulate,
+        predict=lambda x: x.x,
+        claims=(claim,),
+        mutants=(),
+        id="tests/statement",
+        title="a statement of known truth",
+        **more,
+    )
+
+
+def sides(kind, lhs, rhs):
+    return kind("claim", lambda r: lhs(r.x.x), lambda r: rhs(r.x.x))
+
+
+def judged(statement, **options):
+    return verify(statement, **options).readings[0].claims[0]
+
+
+TINY = Real(1e-20, 1, log=True)
+ABSORBING = {
+    "logistic": (Real(0, 60), at_least, lambda x: 1 - jax.nn.sigmoid(x), lambda x: jnp.exp(-x) / 2),
+    "tanh": (Real(0, 40), at_least, lambda x: 1 - jnp.tanh(x) ** 2, lambda x: jnp.exp(-2 * x)),
+    "exp": (TINY, at_least, lambda t: 1 - jnp.exp(-t), lambda t: t / 2),
+    "log": (TINY, at_least, lambda x: jnp.log(1 + x), lambda x: x / 2),
+    "power": (TINY, at_least, lambda a: 1 - (1 - a) ** 10, lambda a: a),
+    "softplus": (
+        Real(0, 60),
+        at_least,
+        lambda x: jax.nn.softplus(x) - x,
+        lambda x: jnp.exp(-x) / 2,
+    ),
+    "erf": (
+        Real(0, 8),
+        at_least,
+        lambda x: 1 - jax.scipy.special.erf(x),
+        lambda x: jax.scipy.special.erfc(x) / 2,
+    ),
+    "cosine": (
+        Real(1e-9, 1e-3, log=True),
+        equal,
+        lambda x: (1 - jnp.cos(x)) / x**2,
+        lambda x: jnp.sinc(x / 2 / jnp.pi) ** 2 / 2,
+    ),
+}
+
+
+@pytest.fixture
+def without_bits(monkeypatch):
+    """No program is affordable in ball arithmetic: what confirms is Monte Carlo arithmetic."""
+    monkeypatch.setattr(many_bits, "MOST_WORK", 0)
+
+
+@pytest.mark.parametrize("name", ABSORBING)
+def test_absorption_refutes_nothing(name):
+    field, kind, lhs, rhs = ABSORBING[name]
+    found = judged(about(field, sides(kind, lhs, rhs)))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "vanish with 212 bits: rounding" in found.note
+
+
+@pytest.mark.parametrize("name", ABSORBING)
+def test_absorption_refutes_nothing_in_monte_carlo_arithmetic(name, without_bits):
+    field, kind, lhs, rhs = ABSORBING[name]
+    found = judged(about(field, sides(kind, lhs, rhs)))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "vanish in Monte Carlo arithmetic: rounding" in found.note
+
+
+@pytest.mark.parametrize("name", [name for name in ABSORBING if name != "cosine"])
+def test_planted_errors_beside_absorption_are_found(name):
+    """Three times the right side is too much, also where the left one is absorbed."""
+    field, kind, lhs, rhs = ABSORBING[name]
+    times = 20 if name == "power" else 3
+    found = judged(about(field, sides(kind, lhs, lambda x: times * rhs(x))))
+    assert found.verdict is Verdict.VIOLATED
+    assert found.confirmation == "with 212 bits"
+    assert found.note.endswith("confirmed with 212 bits")
+    assert found.worst_instance is not None and found.slack < 0
+
+
+def test_a_violation_hidden_among_absorbed_ones_is_found():
+    """Where x is small 1 - exp(-x) falls below .9999 x by rounding, at x = 1 by much."""
+    false = sides(at_least, lambda x: 1 - jnp.exp(-x), lambda x: jnp.where(x < 0.1, x / 2, x))
+    found = judged(about(Real(1e-20, 1, log=True), false), instances=128)
+    assert found.verdict is Verdict.VIOLATED
+    assert found.worst_instance is not None and found.worst_instance["values"]["x"] > 0.1
+    assert found.slack == pytest.approx(found.lhs - found.rhs)
+
+
+def test_what_is_too_much_work_is_violated_by_its_size_only(without_bits, monkeypatch):
+    monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0)
+    monkeypatch.setattr(other_roundings, "MOST_OPERATIONS", 0)
+
+    def path(factor):
+        def simulate(x, key):
+            return jax.lax.scan(lambda s, t: (s + x.x, None), 0.0, jnp.arange(100.0))[0]
+
+        return about(
+            Real(1, 2), at_most("sum", lambda r: r.sim, lambda r: factor * 100 * r.x.x), simulate
+        )
+
+    found = judged(path(0.9))
+    assert found.verdict is Verdict.VIOLATED and found.confirmation.startswith("by its size")
+    assert judged(path(1 - 1e-9)).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("name", ABSORBING)
+def test_what_absorption_makes_is_never_too_large_for_rounding(name, without_bits, monkeypatch):
+    monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0)
+    monkeypatch.setattr(other_roundings, "MOST_OPERATIONS", 0)
+    field, kind, lhs, rhs = ABSORBING[name]
+    assert judged(about(field, sides(kind, lhs, rhs))).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_violation_between_rounding_and_size_is_confirmed_in_monte_carlo_arithmetic(without_bits):
+    found = judged(
+        about(Real(1, 2), sides(equal, lambda x: jnp.exp(x), lambda x: jnp.exp(x) + 1e-11))
+    )
+    assert found.verdict is Verdict.VIOLATED
+    assert found.confirmation == "in Monte Carlo arithmetic"
+
+
+def test_what_cannot_be_looked_at_again_is_not_called_violated(without_bits, monkeypatch):
+    monkeypatch.setattr(other_roundings, "MOST_OPERATIONS", 0)
+    found = judged(
+        about(Real(1, 2), sides(equal, lambda x: jnp.exp(x), lambda x: jnp.exp(x) + 1e-11))
+    )
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "are not confirmed" in found.note and "too large" in found.note
+
+
+def single(x, key):
+    """The sum of a thousand equal terms, in single precision."""
+    terms = jnp.full(1000, x.x, jnp.float32)
+    return jax.lax.scan(lambda s, t: (s + t, None), jnp.float32(0), terms)[0].astype(float)
+
+
+@pytest.mark.parametrize("bits", [True, False])
+def test_single_precision_is_named(bits, request):
+    if not bits:
+        request.getfixturevalue("without_bits")
+    total = equal("sum", lambda r: r.sim, lambda r: 1000 * r.x.x)
+    found = judged(about(Real(1, 2), total, single))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "float32" in found.note
+    wrong = equal("sum", lambda r: r.sim, lambda r: 1010 * r.x.x)
+    assert judged(about(Real(1, 2), wrong, single)).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("bits", [True, False])
+def test_integers_that_overflow_refute_nothing(bits, request):
+    if not bits:
+        request.getfixturevalue("without_bits")
+    true = about(Integer(1, 100), sides(at_least, lambda n: n**10, lambda n: 1.0))
+    found = judged(true)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    if bits:
+        assert "integers do not overflow" in found.note
+    false = about(Integer(1, 50), sides(at_most, lambda n: n**10, lambda n: 1e15))
+    assert judged(false).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("name", ["logistic", "log"])
+def test_the_falsifier_asks_for_the_same(name):
+    field, kind, lhs, rhs = ABSORBING[name]
+    (found,) = falsify(about(field, sides(kind, lhs, rhs)), budget=2000).attacks
+    assert not found.refuted and "vanish" in found.note
+
+
+def test_the_falsifier_is_not_refuted_by_overflow():
+    statement = about(Integer(1, 100), sides(at_least, lambda n: n**10, lambda n: 1.0))
+    (found,) = falsify(statement, budget=2000).attacks
+    assert not found.refuted

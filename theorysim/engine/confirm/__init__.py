@@ -1,0 +1,1 @@
+"""Confirming violations: what more bits, or other roundings, take away was none."""

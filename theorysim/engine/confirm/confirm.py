@@ -1,0 +1,156 @@
+"""Before a claim is called violated: whether a violation survives more bits, or other roundings.
+
+The measured error of rounding misses what errs alike in every perturbed run. So the worst
+violations are looked at again: with many more bits where every operation has an enclosure; where
+not, in Monte Carlo arithmetic, unless that is costly and they are too large for rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import jax
+import numpy as np
+
+from theorysim.claims.evidence import Judgement, Measurement, Points, tabulate
+from theorysim.claims.instance import Instance, size_items
+from theorysim.claims.kinds import Pointwise
+from theorysim.claims.verdict import Verdict
+from theorysim.engine.confirm.many_bits import look_with_many_bits
+from theorysim.engine.confirm.other_roundings import is_costly, look_with_other_roundings
+from theorysim.engine.confirm.size import look_at_size
+from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
+from theorysim.engine.confirm.traced import traced
+
+# How many violations are looked at again: the worst by their part of both sides, where absorption
+# ranks first, and the largest as numbers, where it ranks last, in turn.
+TRIED = 4
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What became of the violations of a claim that were looked at again.
+
+    `row` and `column` are those of the confirmed one, None where none was; `means` says how it was
+    confirmed, or why not.
+    """
+
+    row: int | None
+    column: int
+    means: str
+    tried: int
+
+
+def confirm(
+    case: Case, measurement: Measurement, instances: Instance, keys: np.ndarray
+) -> Confirmation:
+    """Look again at the worst violations of a claim until one is confirmed.
+
+    `measurement`, `instances` (stacked) and `keys` (their data) go together row by row; at least
+    one row violates.
+    """
+    suspects = _suspects(case.claim, tabulate(measurement), instances, keys)
+    found = []
+    for suspect in suspects:
+        finding = look_with_many_bits(case, suspect)
+        if finding.answer is Answer.UNKNOWN and is_costly(case, suspect):
+            finding = look_at_size(case, suspect) or finding
+        if finding.answer is Answer.VIOLATED:
+            return _confirmed(suspect, finding, len(suspects))
+        found.append(finding)
+    left = [place for place, finding in enumerate(found) if finding.answer is Answer.UNKNOWN]
+    if left:
+        others = look_with_other_roundings(case, [suspects[place] for place in left])
+        for place, finding in zip(left, others, strict=True):
+            if finding.answer is Answer.VIOLATED:
+                return _confirmed(suspects[place], finding, len(suspects))
+            found[place] = finding
+    return Confirmation(None, 0, _why(case, suspects[0], found), len(suspects))
+
+
+def _why(case: Case, suspect: Suspect, found: list[Finding]) -> str:
+    """Why none of the suspects is called a violation."""
+    unknown = [finding.means for finding in found if finding.answer is Answer.UNKNOWN]
+    if unknown:
+        return f"are not confirmed: {unknown[0]}"
+    means = " and ".join(dict.fromkeys(finding.means for finding in found))
+    narrow = traced(case, size_items(suspect.instance)).narrow
+    return f"vanish {means}: " + (f"rounding of {narrow}" if narrow else "rounding")
+
+
+def _confirmed(suspect: Suspect, finding: Finding, tried: int) -> Confirmation:
+    return Confirmation(suspect.row, finding.column, finding.means, tried)
+
+
+def _suspects(
+    claim: Pointwise, points: Points, instances: Instance, keys: np.ndarray
+) -> list[Suspect]:
+    """The worst violations, in the order in which they are looked at."""
+    violated = claim.states(points)[1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        room = np.where(violated, claim.slack(points.lhs, points.rhs), np.inf)
+        part = np.where(points.scale > 0, room / points.scale, room)
+    rows = int(np.sum(np.any(violated, axis=1)))
+    orders = (np.argsort(np.min(size, axis=1), kind="stable")[:rows] for size in (part, room))
+    order = list(dict.fromkeys(chain.from_iterable(zip(*orders))))[:TRIED]
+    return [_suspect(int(row), points, violated, instances, keys) for row in order]
+
+
+def _suspect(
+    row: int, points: Points, violated: np.ndarray, instances: Instance, keys: np.ndarray
+) -> Suspect:
+    pick: Callable = lambda array: np.asarray(array)[row : row + 1]  # noqa: E731
+    own = Points(
+        lhs=pick(points.lhs),
+        rhs=pick(points.rhs),
+        applies=pick(points.applies),
+        error=pick(points.error),
+        non_rounding_error=pick(points.non_rounding_error),
+    )
+    x = jax.tree.map(lambda leaf: np.asarray(leaf)[row], instances)
+    return Suspect(row, x, keys[row], own, violated[row])
+
+
+def confirmed_judgement(
+    case: Case,
+    judgement: Judgement,
+    measurement: Measurement,
+    instances: Instance,
+    keys: np.ndarray,
+) -> Judgement:
+    """A judgement that violates with how it was confirmed, or why it is inconclusive."""
+    found = confirm(case, measurement, instances, keys)
+    if found.row is not None:
+        note = f"{judgement.note}; confirmed {found.means}"
+        decided = replace(judgement, note=note, confirmation=found.means)
+        return _decided_by(decided, case.claim, measurement, found.row, found.column)
+    bad = int(np.sum(case.claim.violated_rows(measurement)))
+    which = str(bad) if bad <= found.tried else f"the worst {found.tried} of {bad}"
+    return replace(
+        judgement,
+        verdict=Verdict.INCONCLUSIVE,
+        note=f"{which} violations {found.means}",
+        resolved=judgement.resolved - bad,
+        undersampled=False,
+    )
+
+
+def _decided_by(
+    judgement: Judgement, claim: Pointwise, measurement: Measurement, row: int, column: int
+) -> Judgement:
+    """The judgement with the numbers of another point."""
+    points = tabulate(measurement)
+    lhs, rhs = points.lhs[row, column], points.rhs[row, column]
+    sides = {"lhs": measurement.lhs, "rhs": measurement.rhs, "applies": measurement.applies}
+    return replace(
+        judgement,
+        lhs=float(lhs),
+        rhs=float(rhs),
+        slack=float(claim.slack(lhs, rhs)),
+        error=float(points.error[row, column]),
+        error_parts={name: float(part[row, column]) for name, part in points.parts.items()},
+        path={name: np.asarray(np.asarray(side)[row]) for name, side in sides.items()},
+        row=row,
+    )

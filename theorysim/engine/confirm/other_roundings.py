@@ -1,0 +1,97 @@
+"""Whether a violation is still there in Monte Carlo arithmetic, where every rounding errs anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from theorysim.claims.instance import Instance, SizeItems, size_items
+from theorysim.claims.kinds import Pointwise
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.theorem import Theorem
+from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
+from theorysim.engine.confirm.traced import traced
+from theorysim.engine.measure.errors import (
+    ROUNDING_SAFETY,
+    replace_tolerance_scale,
+    runs,
+    simulation_keys,
+)
+from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
+
+# How often the sides are computed with other roundings. A result that was rounded once errs alike
+# in all of them with a chance of 2^-7.
+LANES = 8
+
+# Suspects that are run side by side, in one compiled length.
+BATCH = 4
+
+# Compiling costs most: some milliseconds for each operation of the program. Above the first number
+# a violation's size is asked before, above the second one nothing else is.
+FEW_OPERATIONS = 100
+MOST_OPERATIONS = 2_000
+
+MEANS = "in Monte Carlo arithmetic"
+
+
+def is_costly(case: Case, suspect: Suspect) -> bool:
+    """Whether compiling the claim for other roundings takes a good part of a verification."""
+    return traced(case, size_items(suspect.instance)).operations > FEW_OPERATIONS
+
+
+def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Finding]:
+    """Whether each suspect violates its claim beyond what its roundings make of it.
+
+    The estimate of rounding is that of a measurement: a multiple of the largest change of both
+    sides along the whole path, here under other directions of every single rounding.
+    """
+    sizes = size_items(suspects[0].instance)
+    operations = traced(case, sizes).operations
+    if operations > MOST_OPERATIONS:
+        why = f"it is too large ({operations} operations) to be run {MEANS}"
+        return [Finding(Answer.UNKNOWN, why)] * len(suspects)
+    padded = [*suspects, *[suspects[-1]] * (-len(suspects) % BATCH)]
+    repeated = [suspect for suspect in padded for _ in range(LANES)]
+    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in repeated))
+    keys = np.stack([np.asarray(s.key) for s in repeated])
+    lanes = np.tile(np.arange(1.0, 1 + LANES), len(padded))
+    found = _program(case.theorem, case.reading, sizes)(lanes, x, keys)[case.claim.name]
+    lhs, rhs = (np.asarray(side).reshape(len(padded), LANES, -1) for side in found)
+    return [_judged(case, *row) for row in zip(suspects, lhs, rhs)]
+
+
+@lru_cache(maxsize=64)
+def _program(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Callable:
+    """The sides of all claims of a reading: compiled once, whichever are in doubt."""
+    del sizes
+    claims = [claim for claim in reading.claims if isinstance(claim, Pointwise)]
+
+    def sides(lane: Array, x: Instance, key_data: Array) -> dict[str, list[Array]]:
+        del lane  # it enters the directions of all roundings
+        keys = simulation_keys(jax.random.wrap_key_data(key_data), theorem.keys)
+        x = replace_tolerance_scale(x, 1.0 if theorem.integrates else jnp.nan)
+        run = runs((reading,), x, keys)[reading.name]
+        return {claim.name: [jnp.ravel(side) for side in claim.sides(run)] for claim in claims}
+
+    return jax.jit(jax.vmap(perturb_rounding(sides)))
+
+
+def _judged(case: Case, suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> Finding:
+    points = suspect.points
+    known = points.applies[0] & ~np.isnan(points.lhs[0] + points.rhs[0])
+    with np.errstate(invalid="ignore"):
+        spread = sum(
+            float(np.max(np.abs(lanes - plain)[:, known], initial=0.0))
+            for lanes, plain in ((lhs, points.lhs), (rhs, points.rhs))
+        )
+        least = ROUNDING_SAFETY * spread + points.non_rounding_error[0]
+        room = np.max(case.claim.slack(lhs, rhs), axis=0)
+        violated = suspect.violated & (room < -least)
+    if not violated.any():
+        return Finding(Answer.VANISHED, MEANS)
+    return Finding(Answer.VIOLATED, MEANS, int(np.argmin(np.where(violated, room, np.inf))))

@@ -1,0 +1,59 @@
+"""An instance that seems to violate a claim, and what a second look at it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import numpy as np
+from jaxtyping import Array
+
+from theorysim.claims.evidence import Points
+from theorysim.claims.instance import Instance
+from theorysim.claims.kinds import Pointwise
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.theorem import Theorem
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is said to be violated: a claim of a reading of a theorem."""
+
+    theorem: Theorem
+    reading: ResolvedReading
+    claim: Pointwise
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """One instance with its key (its data), and the points of the claim at which it was measured.
+
+    `points` has the one row of the instance, `violated` tells which of its columns violate.
+    """
+
+    row: int
+    instance: Instance
+    key: np.ndarray | Array
+    points: Points
+    violated: np.ndarray
+
+
+class Answer(Enum):
+    """What a second look says of a suspect."""
+
+    VIOLATED = auto()
+    VANISHED = auto()
+    UNKNOWN = auto()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An answer, how it was found, and the column of the claim that is violated.
+
+    `means` ("with 212 bits") completes "confirmed" or "vanishes"; of what is unknown it is
+    the reason.
+    """
+
+    answer: Answer
+    means: str
+    column: int = 0

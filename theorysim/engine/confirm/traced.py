@@ -1,0 +1,111 @@
+"""A claim as one program, from the values of the fields to both sides, and what it consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from theorysim.claims.instance import Instance, SizeItems, field_values
+from theorysim.enclosures import Formula, trace
+from theorysim.enclosures.interpreter import RULES, find_rule
+from theorysim.engine.confirm.suspect import Case
+from theorysim.engine.measure.errors import runs, simulation_keys
+from theorysim.jaxprs.overflow import multiplies_integers
+from theorysim.jaxprs.structure import CALLS, every_operation
+
+
+@dataclass(frozen=True)
+class Traced:
+    """The program of a claim, of the fields' values, the tolerance scale and the data of the key.
+
+    `obstacle` says why ball arithmetic cannot run it ("" where it can), `narrow` which of its
+    computations is not in double precision; `largest` is its largest constant.
+    """
+
+    formula: Formula
+    obstacle: str
+    narrow: str
+    multiplies_integers: bool
+    largest: float
+    operations: int
+
+
+@lru_cache(maxsize=256)
+def traced(case: Case, sizes: SizeItems) -> Traced:
+    """The program of a claim at the sizes of its instances."""
+    theorem, reading, claim = case.theorem, case.reading, case.claim
+    names = list(theorem.space.fields)
+
+    def sides(*inputs: Any) -> tuple:
+        *values, tolerance_scale, key = inputs
+        x = Instance(dict(zip(names, values)), sizes, tolerance_scale)
+        keys = simulation_keys(jax.random.wrap_key_data(key), theorem.keys)
+        run = runs((reading,), x, keys)[reading.name]
+        given = None if claim.where is None else claim.where(run)
+        return *claim.sides(run), given, [], []
+
+    like = jax.eval_shape(lambda key: theorem.space.sample(key, dict(sizes)), jax.random.key(0))
+    examples = [field_values(like)[name] for name in names]
+    inputs = [*examples, np.float64(1), np.zeros(2, np.uint32)]
+    formula = trace(sides, inputs, claim.relation or "at_most", False, claim.name)
+    operations = list(every_operation(formula.program.jaxpr))
+    return Traced(
+        formula,
+        _obstacle(case, formula, operations),
+        _narrow(operations),
+        any(map(multiplies_integers, operations)),
+        max(map(_magnitude, _constants(formula.program, operations)), default=0.0),
+        len(operations),
+    )
+
+
+def _obstacle(case: Case, formula: Formula, operations: list[Any]) -> str:
+    if case.claim.relation is None:
+        return f"enclosures do not know the relation of {case.claim.kind}"
+    if formula.needs[-2]:
+        return "it integrates an ODE"
+    dtypes = {variable.aval.dtype for one in operations for variable in one.outvars}
+    if any(jnp.issubdtype(dtype, jnp.complexfloating) for dtype in dtypes):
+        return "it has complex numbers"
+    unknown = [
+        one.primitive.name
+        for one in operations
+        if one.primitive.name not in CALLS and find_rule(RULES, one) is None
+    ]
+    return f"no enclosure of {unknown[0]} is known" if unknown else ""
+
+
+def _narrow(operations: list[Any]) -> str:
+    """The first operation whose result is less precise than a double."""
+    for one in operations:
+        for variable in one.outvars:
+            dtype = variable.aval.dtype
+            if jnp.issubdtype(dtype, jnp.floating) and jnp.finfo(dtype).bits < 64:
+                return f"{one.primitive.name} in {dtype}"
+    return ""
+
+
+def _constants(program: Any, operations: list[Any]) -> Iterator[Any]:
+    yield from program.consts
+    for one in operations:
+        yield from (atom.val for atom in one.invars if hasattr(atom, "val"))
+        for inner in jax.tree.leaves(list(one.params.values()), is_leaf=_has_constants):
+            yield from getattr(inner, "consts", ())
+
+
+def _has_constants(value: Any) -> bool:
+    return hasattr(value, "consts")
+
+
+def _magnitude(value: Any) -> float:
+    """The largest finite absolute value of numbers; 0 of what is none (integers count places)."""
+    if not jnp.issubdtype(jnp.result_type(value), jnp.floating):
+        return 0.0
+    sizes = np.abs(np.asarray(value, float))
+    return float(np.max(sizes, where=np.isfinite(sizes), initial=0.0))

@@ -1,0 +1,50 @@
+"""Which integers of a program leave the range of their type: JAX wraps them around in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax.extend.core import Literal
+from jaxtyping import Array, Bool
+
+PRODUCTS = frozenset(
+    {"cumprod", "dot_general", "integer_pow", "mul", "pow", "reduce_prod", "square"}
+)
+# Operations on integers that may leave the range of their type.
+GROWING = PRODUCTS | {"add", "convert_element_type", "cumsum", "neg", "reduce_sum", "sub"}
+
+
+def may_overflow(equation: Any) -> bool:
+    """Whether an operation makes signed integers that its type may not hold.
+
+    Steps by a constant (the counter of a loop) do not get there; other widths of integers are
+    chosen for what is known to fit, and unsigned ones are meant to wrap around (random bits do).
+    """
+    name, (result, *_) = equation.primitive.name, equation.outvars
+    if name not in GROWING or not jnp.issubdtype(result.aval.dtype, jnp.signedinteger):
+        return False
+    if name in ("add", "sub"):
+        return not any(isinstance(atom, Literal) for atom in equation.invars)
+    old = equation.invars[0].aval.dtype
+    return name != "convert_element_type" or jnp.issubdtype(old, jnp.floating)
+
+
+def overflows(equation: Any, given: Sequence[Any]) -> Bool[Array, "*shape"]:
+    """Of the results of such an operation, which are no longer what real numbers would give."""
+    name, params = equation.primitive.name, dict(equation.params)
+    floats = [jnp.asarray(value).astype(float) for value in given]
+    if "preferred_element_type" in params:
+        params["preferred_element_type"] = None
+    if name == "convert_element_type":
+        (real,) = floats
+    else:
+        real = equation.primitive.bind(*floats, **params)
+    return ~(jnp.abs(real) < float(jnp.iinfo(equation.outvars[0].aval.dtype).max))
+
+
+def multiplies_integers(equation: Any) -> bool:
+    """Whether an operation makes products of integers, which soon leave the range of their type."""
+    name, (result, *_) = equation.primitive.name, equation.outvars
+    return name in PRODUCTS and jnp.issubdtype(result.aval.dtype, jnp.signedinteger)
