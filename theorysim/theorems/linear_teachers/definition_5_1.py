@@ -18,7 +18,7 @@ from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_network as network
 from theorysim.theorems.linear_teachers import _deep as deep
-from theorysim.theorems.linear_teachers._problem import data, problem_space, source, target
+from theorysim.theorems.linear_teachers import _problem as problem
 
 DEPTH = 3
 SCALES = (1e-1, 1e-2, 1e-3)
@@ -39,7 +39,7 @@ def _trained(x: claims.Instance, layers: network.Layers, samples, teacher) -> ne
 
 def _pretrained(x: claims.Instance, layers: network.Layers) -> network.Layers:
     """The path of pretraining on d samples, orthogonal ones."""
-    return _trained(x, layers, jnp.sqrt(float(x.d)) * x.frame, source(x))
+    return _trained(x, layers, jnp.sqrt(float(x.d)) * x.frame, problem.source(x))
 
 
 class Products(NamedTuple):
@@ -84,7 +84,7 @@ def _simulate(start: Callable, products: Callable = _products) -> Callable:
     def simulate(x: claims.Instance, key) -> list[Products]:
         before = _pretrained(x, start(x, key))
         ready = jax.tree.map(lambda leaf: leaf[-1], before)
-        after = _trained(x, ready, data(x), target(x))
+        after = _trained(x, ready, problem.data(x), problem.target(x))
         both = jax.tree.map(lambda *parts: jnp.concatenate(parts), before, after)
         return products(both)
 
@@ -127,7 +127,7 @@ def _vanishes(name: str, quantity: Callable):
 
 
 theorem = claims.Theorem(
-    space=problem_space(start=claims.UnitVector("d"), scale=claims.Real(1e-3, 1, log=True)),
+    space=problem.problem_space(start=claims.UnitVector("d"), scale=claims.Real(1e-3, 1, log=True)),
     simulate=_simulate(_balanced),
     claims=tuple(_eq_4(j) for j in (1, 2)),
     source=claims.Printed(

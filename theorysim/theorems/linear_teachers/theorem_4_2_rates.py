@@ -20,14 +20,6 @@ MANY = (1e3, 1e4, 1e5, 1e6)
 FEW = (1, 2, 4, 8)
 
 
-class Bound(NamedTuple):
-    """g and both terms of Eq. 3 at one m."""
-
-    g: Float[Array, ""]
-    top: Float[Array, ""]
-    bottom: Float[Array, ""]
-
-
 def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     """||S - Sigma|| for normal rows: S = Sigma^(1/2) T T^T Sigma^(1/2) / n, T by Bartlett."""
     below_key, diagonal_key = jax.random.split(key)
@@ -39,6 +31,14 @@ def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     return jnp.max(jnp.abs(jnp.linalg.eigvalsh(error)))
 
 
+class Bound(NamedTuple):
+    """g and both terms of Eq. 3 at one m."""
+
+    g: Float[Array, ""]
+    top: Float[Array, ""]
+    bottom: Float[Array, ""]
+
+
 def predict(x: claims.Instance) -> Bound:
     g = regression.covariance_estimation(x.eigenvalues, x.delta, x.samples)
     covariance = regression.Covariance(x.eigenvalues, jnp.eye(x.d))
@@ -47,12 +47,12 @@ def predict(x: claims.Instance) -> Bound:
     return Bound(g, terms.top[index], terms.bottom[index])
 
 
-def _rates(rungs: tuple[float, ...], g: float, top: float, bottom: float) -> tuple:
-    def rate(what: str, exponent: float):
+def _rates(rungs: tuple[float, ...], **exponents: float) -> tuple:
+    def rate(what: str):
         quantity = lambda r: getattr(r.theory, what)  # noqa: E731
-        return claims.scales_as(what, quantity, over={"samples": rungs}, exponent=exponent)
+        return claims.scales_as(what, quantity, over={"samples": rungs}, exponent=exponents[what])
 
-    return rate("g", g), rate("top", top), rate("bottom", bottom)
+    return tuple(rate(what) for what in exponents)
 
 
 def _few(x: claims.Instance):
@@ -61,14 +61,15 @@ def _few(x: claims.Instance):
     return jnp.maximum(rank, x.delta) - FEW[-1]
 
 
+FEW_SAMPLES = {"n <= max(effective rank, delta)": _few}
 MEASURED = claims.scales_as(
     "measured |S - Sigma|", lambda r: r.mean(r.sim), over={"samples": MANY}, exponent=-0.5
 )
 
 PROSE = claims.Printed(
     "Section 4.1, below Theorem 4.2",
-    "it depends on n^(-0.5); the term relating to the top-k span decreases like n^(-1.5), the term "
-    "relating to the bottom-k span like n^(-0.5)",
+    "the term relating to the top-k span decreases like n^(-1.5), the term relating to the "
+    "bottom-k span like n^(-0.5)",
 )
 
 theorem = claims.Theorem(
@@ -82,31 +83,30 @@ theorem = claims.Theorem(
     ),
     simulate=simulate,
     predict=predict,
-    claims=(*_rates(MANY, -0.5, -1.5, -0.5), MEASURED),
+    claims=(*_rates(MANY, g=-0.5, top=-1.5, bottom=-0.5), MEASURED),
     source=PROSE,
     printed="many samples",
     readings=(
         claims.Reading(
             "few samples",
             PROSE,
-            claims=_rates(FEW, -0.5, -1.5, -0.5),
-            hypotheses={"n <= max(effective rank, delta)": _few},
+            claims=_rates(FEW, g=-0.5, top=-1.5, bottom=-0.5),
+            hypotheses=FEW_SAMPLES,
             note="the rates are printed for every n, and hold for more samples than the effective "
             "rank and delta",
         ),
         claims.Reading(
             "few samples, corrected",
             claims.Corrected("the rates 1/n, 1/n^3 and 1/n for few samples"),
-            claims=_rates(FEW, -1, -3, -1),
-            hypotheses={"n <= max(effective rank, delta)": _few},
+            claims=_rates(FEW, g=-1, top=-3, bottom=-1),
+            hypotheses=FEW_SAMPLES,
             note="while r / n or delta / n exceeds 1, g decays as 1 / n and its cube as 1 / n^3",
         ),
     ),
     mutants=(
-        claims.Mutant("the two spans swapped", claims=_rates(MANY, -0.5, -0.5, -1.5)),
+        claims.Mutant("the two spans swapped", claims=_rates(MANY, g=-0.5, top=-0.5, bottom=-1.5)),
         claims.Mutant(
-            "g at the rate 1 / n",
-            claims=(_rates(MANY, -1.0, -1.5, -0.5)[0], MEASURED.with_exponent(-1.0)),
+            "g at the rate 1 / n", claims=(*_rates(MANY, g=-1.0), MEASURED.with_exponent(-1.0))
         ),
     ),
     keys=64,

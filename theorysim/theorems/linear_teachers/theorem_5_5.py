@@ -18,17 +18,7 @@ from theorysim import claims
 from theorysim.numerics.flow import statement_options
 from theorysim.systems import deep_linear
 from theorysim.theorems.linear_teachers import _deep as deep
-from theorysim.theorems.linear_teachers._problem import (
-    data,
-    distribution_fields,
-    labels,
-    moment_form,
-    outputs,
-    problem_space,
-    risk,
-    source,
-    target,
-)
+from theorysim.theorems.linear_teachers import _problem as problem
 from theorysim.theorems.linear_teachers.assumption_3_3 import ZERO_FROZEN_LOSS
 
 DEPTH, FROZEN = 3, (1, 2)
@@ -54,19 +44,21 @@ class Rescaled(NamedTuple):
 
 
 def _times(x: claims.Instance) -> Float[Array, " times"]:
-    fitted = outputs(x, source(x))
-    pull = jnp.abs(jnp.vdot(fitted, labels(x)))
+    fitted = problem.outputs(x, problem.source(x))
+    pull = jnp.abs(jnp.vdot(fitted, problem.labels(x)))
     fastest = jnp.maximum(jnp.sum(jnp.square(fitted)), pull) * x.source_norm ** (-2 / DEPTH)
     return jnp.asarray(TIMES) * x.n / (2 * fastest)
 
 
 def simulate(x: claims.Instance, key) -> dict[int, Frozen]:
     """Gradient flow of the other layers, by the number of frozen ones."""
-    layers = deep.balanced(x, key, DEPTH, source(x))
+    layers = deep.balanced(x, key, DEPTH, problem.source(x))
     found = {}
     for frozen in FROZEN:
-        path = deep.frozen_flow(layers, data(x), labels(x), _times(x), frozen, x.tolerance_scale)
-        found[frozen] = Frozen(path, risk(x, path, target(x)))
+        path = deep.frozen_flow(
+            layers, problem.data(x), problem.labels(x), _times(x), frozen, x.tolerance_scale
+        )
+        found[frozen] = Frozen(path, problem.risk(x, path, problem.target(x)))
     return found
 
 
@@ -76,7 +68,6 @@ def _predict(
     best: float = 1.0,
 ) -> Callable:
     def predict(x: claims.Instance) -> Rescaled:
-        problem = data(x), source(x), target(x), DEPTH
         options = statement_options(x.tolerance_scale)
         scale = {
             frozen: deep_linear.frozen_scale_flow(
@@ -84,10 +75,12 @@ def _predict(
             )
             for frozen in FROZEN
         }
-        squares = moment_form(x, source(x))
-        products = moment_form(x, target(x) + source(x)) - moment_form(x, target(x) - source(x))
-        error = target(x) - best * products / (4 * squares) * source(x)
-        return Rescaled(direction(x), scale, moment_form(x, error))
+        squares = problem.moment_form(x, problem.source(x))
+        products = problem.moment_form(
+            x, problem.target(x) + problem.source(x)
+        ) - problem.moment_form(x, problem.target(x) - problem.source(x))
+        error = problem.target(x) - best * products / (4 * squares) * problem.source(x)
+        return Rescaled(direction(x), scale, problem.moment_form(x, error))
 
     return predict
 
@@ -128,7 +121,7 @@ def _claims(frozen: int) -> tuple:
 
 
 theorem = claims.Theorem(
-    space=problem_space(**distribution_fields()),
+    space=problem.problem_space(**problem.distribution_fields()),
     simulate=simulate,
     predict=_predict(),
     claims=tuple(claim for frozen in FROZEN for claim in _claims(frozen)),
@@ -158,7 +151,7 @@ theorem = claims.Theorem(
             assumes=(),
             claims=(
                 claims.equal(
-                    "beta(t) = theta_S", lambda r: r.sim[1].weights, lambda r: source(r.x)
+                    "beta(t) = theta_S", lambda r: r.sim[1].weights, lambda r: problem.source(r.x)
                 ),
             ),
             note="the prose: true of the direction only",

@@ -147,6 +147,11 @@ def target_reach(x: claims.Instance, rest: Float[Array, "..."]) -> Float[Array, 
     return 4 * jnp.sqrt(x.q) * rest / root
 
 
+def observe(network: relu.Network, start: relu.Network, task: relu.Task) -> relu.Observed:
+    """What a network that started elsewhere does on a task."""
+    return relu.observe(network, start, task, NORMALISATION)
+
+
 def active(
     weights: Float[Array, "*times m d"], inputs: Float[Array, "n d"]
 ) -> Float[Array, "*times m n"]:

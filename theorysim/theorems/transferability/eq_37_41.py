@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate
-from theorysim.numerics.products import dot
+
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
 
@@ -68,7 +68,11 @@ def _summed(power_of):
         errors = _errors(r)
         steps = len(errors)
         shrink = jnp.eye(r.x.q) - _rate(r) * problem.target_gram(r.x)
-        powers = iterate(lambda power: dot(power, shrink), jnp.eye(r.x.q), steps)
+
+        def carried_on(power):
+            return jnp.matmul(power, shrink, precision=problem.HIGHEST)
+
+        powers = iterate(carried_on, jnp.eye(r.x.q), steps)
         k, t = jnp.arange(steps + 1)[:, None], jnp.arange(steps)[None]
         chosen = jnp.where((t < k)[..., None, None], powers[power_of(k, t)], 0)
         past = errors[jnp.maximum(k - 1 - t, 0)]

@@ -17,14 +17,13 @@ from theorysim.theorems.transferability import _training as training
 def simulate(x: claims.Instance, key) -> training.Bounded:
     """The largest movement of a unit, along pretraining."""
     network, task = training.started(x, key), problem.source(x)
-    rate, loss = x.rate_share * problem.lambda_p(x) / x.p**2, problem.NORMALISATION
+    rate, half = x.rate_share * problem.lambda_p(x) / x.p**2, problem.NORMALISATION
 
     def record(now):
-        return relu.observe(now, network, task, loss).movement
+        return training.observe(now, network, task).movement
 
-    moved = relu.train(
-        network, task, rate, x.source_steps, normalisation=loss, record=record, every=8
-    )
+    steps = x.source_steps
+    moved = relu.train(network, task, rate, steps, normalisation=half, record=record, every=8)
     rest = jnp.linalg.norm(task.labels - relu.outputs(network, task.inputs))
     return training.Bounded(moved, rest)
 

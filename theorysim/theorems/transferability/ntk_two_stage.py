@@ -13,7 +13,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
-from theorysim.systems import two_layer_relu as relu
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
@@ -54,8 +53,8 @@ def simulate(x: claims.Instance, key) -> Observed:
     length = jnp.linalg.norm(ready.weights - network.weights)
 
     def record(now):
-        here = relu.observe(now, ready, problem.target(x), problem.NORMALISATION)
-        there = relu.observe(now, network, problem.source(x), problem.NORMALISATION)
+        here = training.observe(now, ready, problem.target(x))
+        there = training.observe(now, network, problem.source(x))
         return Observed(
             here.outputs, here.loss, length, here.distance, there.distance, there.outputs
         )
