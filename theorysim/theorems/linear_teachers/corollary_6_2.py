@@ -1,9 +1,8 @@
 """The complexity of linear labels is at most three times the distance of the teachers.
 
 Corollary 6.2 of Shachaf et al. (2021): sqrt(y~^T H^(-1) y~) <= 3 ||theta_T - theta_S||, where H is
-the tangent Gram matrix of unit rows and y~ = X Delta. Labels are printed as X^T theta, which exists
-only for n = d where X has samples as rows (Section 3). The factor 3 can be 2, which opposite rows
-approach: H is at least X X^T / 4, since arcsin has a series of positive coefficients.
+the tangent Gram matrix of unit rows and y~ = X Delta. The factor 3 can be 2: H is at least X X^T /
+4, since arcsin has a series of positive coefficients.
 """
 
 from collections.abc import Callable
@@ -28,9 +27,8 @@ def _simulate(labels: Callable) -> Callable:
     """sqrt(y~^T H^(-1) y~) of labels that are `labels(X)` times the given or the worst teacher."""
 
     def simulate(x: claims.Instance, key) -> tuple:
-        linear = labels(_rows(x))
         factor = jnp.linalg.cholesky(tangent_gram(_rows(x), _rows(x)))
-        whitened = solve_triangular(factor, linear, lower=True)
+        whitened = solve_triangular(factor, labels(_rows(x)), lower=True)
         given = jnp.linalg.norm(dot(whitened, x.difference))
         return given, jnp.linalg.norm(whitened, ord=2)
 
@@ -38,8 +36,7 @@ def _simulate(labels: Callable) -> Callable:
 
 
 def _transposed(rows: Float[Array, "n d"]) -> Float[Array, "n d"]:
-    square = rows.shape[0] == rows.shape[1]
-    return rows.T if square else jnp.full_like(rows, jnp.nan)
+    return rows.T if rows.shape[0] == rows.shape[1] else jnp.full_like(rows, jnp.nan)
 
 
 def _claims(constant: float) -> tuple:
@@ -69,10 +66,7 @@ theorem = claims.Theorem(
     simulate=_simulate(_transposed),
     claims=_claims(3.0),
     hypotheses={"n = d, so that X^T theta exists": lambda x: -1.0 * (x.n != x.d)},
-    source=claims.Printed(
-        "Section 6, Corollary 6.2",
-        "g_S(X) = X^T theta_S: sqrt(y~^T (H^inf)^(-1) y~) <= 3 ||theta_T - theta_S||_2",
-    ),
+    source=claims.Printed("Section 6, Corollary 6.2", "g_S(X) = X^T theta_S, g_T(X) = X^T theta_T"),
     note="samples are the rows of X (Section 3), so X^T theta is defined for n = d only and wrong",
     readings=(
         claims.Reading(

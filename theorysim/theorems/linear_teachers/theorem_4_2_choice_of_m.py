@@ -1,9 +1,8 @@
 """Equal eigenvalues are taken into the top span together.
 
 Remark after Theorem 4.2 of Shachaf et al. (2021), for g < 1: take the largest m with
-lambda_(m+1) = lambda_m (printed with an approximate sign), which covers more of P_bottom Delta
-without greatly increasing the left part of Eq. 3. Decided is the case of exact ties: a spectrum of
-two levels, on which the bound is minimised over m by brute force.
+lambda_(m+1) = lambda_m (printed with an approximate sign). Decided is the case of exact ties: a
+spectrum of two levels, on which the bound is minimised over m by brute force.
 """
 
 from collections.abc import Callable
@@ -21,8 +20,8 @@ def _high_count(x: claims.Instance):
 
 
 def _spectrum(x: claims.Instance):
-    high = jnp.arange(x.largest) < _high_count(x)
-    return x.scale * jnp.where(high, x.spectrum[0], x.spectrum[-1])
+    is_high = jnp.arange(x.largest) < _high_count(x)
+    return x.scale * jnp.where(is_high, x.spectrum[0], x.spectrum[-1])
 
 
 def simulate(x: claims.Instance, key) -> tuple:
@@ -41,10 +40,8 @@ def _ties(threshold: Callable) -> tuple:
 
 
 def _best(index: Callable, given: Callable) -> tuple:
-    def chosen(r):
-        return r.sim[1][index(r) - 1]
-
-    return (claims.at_most("this m is the best", chosen, lambda r: r.sim[1], where=given),)
+    name, chosen = "this m is the best", lambda r: r.sim[1][index(r) - 1]
+    return (claims.at_most(name, chosen, lambda r: r.sim[1], where=given),)
 
 
 def _largest_tie(r):
