@@ -40,9 +40,7 @@ def _transposed(rows: Float[Array, "n d"]) -> Float[Array, "n d"]:
 
 
 def _claims(constant: float) -> tuple:
-    def distance(r):
-        return constant * jnp.linalg.norm(r.x.difference)
-
+    distance = lambda r: constant * jnp.linalg.norm(r.x.difference)  # noqa: E731
     says = f"sqrt(y~^T H^(-1) y~) <= {constant:g} ||theta_T - theta_S||"
     return (
         claims.at_most("sqrt(y~ H^-1 y~)", lambda r: r.sim[0], distance, statement=says),

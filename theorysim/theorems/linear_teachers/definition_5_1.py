@@ -1,8 +1,7 @@
 """Balanced weights stay balanced.
 
 Definition 5.1 of Shachaf et al. (2021), Eq. 4, for three layers: 0-balanced weights stay so while
-they are pretrained and fine-tuned; gradient flow conserves W_j^T W_j - W_(j+1) W_(j+1)^T from any
-start. definition-5.1-near-zero has starts that are 0-balanced in the limit.
+they are pretrained and fine-tuned. definition-5.1-near-zero has starts that become 0-balanced.
 """
 
 from collections.abc import Callable
@@ -22,29 +21,23 @@ DEPTH = 3
 
 
 class Products(NamedTuple):
-    """Both sides of Eq. 4 for one j, along a path."""
+    """Both sides of Eq. 4 for one j along a path: W_j^T W_j and W_(j+1) W_(j+1)^T."""
 
     left: Float[Array, "times d_j d_j"]
-    """W_j^T W_j"""
     right: Float[Array, "times d_j d_j"]
-    """W_(j+1) W_(j+1)^T"""
 
 
 def _balanced(x: claims.Instance, key) -> deep.Layers:
     return deep.balanced(x, key, DEPTH, x.scale * x.start)
 
 
-def _transposed(layer: Float[Array, "*times a b"]) -> Float[Array, "*times b a"]:
-    return jnp.swapaxes(layer, -1, -2)
-
-
 def _sides(layer, after) -> Products:
-    return Products(dot(_transposed(layer), layer), dot(after, _transposed(after)))
+    return Products(dot(layer.mT, layer), dot(after, after.mT))
 
 
 def _misplaced(layer, after) -> Products:
     """A mutant's: W_j W_j^T and W_(j+1)^T W_(j+1)."""
-    return Products(dot(layer, _transposed(layer)), dot(_transposed(after), after))
+    return Products(dot(layer, layer.mT), dot(after.mT, after))
 
 
 def _simulate(start: Callable, sides: Callable = _sides) -> Callable:
@@ -79,10 +72,7 @@ theorem = claims.Theorem(
     space=deep.start_space(),
     simulate=_simulate(_balanced),
     claims=(_eq_4(1), _eq_4(2)),
-    source=claims.Printed(
-        "Section 5, Definition 5.1, Eq. 4",
-        "W_j(t)^T W_j(t) = W_(j+1)(t) W_(j+1)(t)^T for j in [L - 1]",
-    ),
+    source=claims.Printed("Definition 5.1, Eq. 4", "W_j(t)^T W_j(t) = W_(j+1)(t) W_(j+1)(t)^T"),
     readings=(
         claims.Reading(
             "any start",
