@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim import claims
+from theorysim.claims.kinds import PowerLaw
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability._problem import (
     HIGHEST,
@@ -68,7 +69,7 @@ class Bounded(NamedTuple):
     rest: Float[Array, "..."]
 
 
-def width_rate(name: str, sizes: Callable, exponent: float) -> claims.Claim:
+def width_rate(name: str, sizes: Callable, exponent: float) -> PowerLaw:
     """The root mean square of sizes over keys falls at least as a power of the width."""
     return claims.scales_as(
         name,

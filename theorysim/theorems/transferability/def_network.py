@@ -41,7 +41,8 @@ def simulate(x: claims.Instance, key) -> Observed:
 
 def _slopes(r):
     """Z (u - y), Z of Eq. 6."""
-    z = training.features(*r.sim.network, problem.source(r.x).inputs)
+    weights, signs = r.sim.network
+    z = training.features(weights, signs, problem.source(r.x).inputs)
     residual = r.sim.outputs - r.x.source_labels
     return jnp.einsum("mn,n->m", z, residual, precision="highest")
 

@@ -15,7 +15,6 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate
-
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
 
