@@ -16,8 +16,8 @@ def falling_root(
 ) -> Float[Array, ""]:
     """Where a function that falls from above 0 at `lower` to below 0 at `upper` is 0.
 
-    To a relative error of 1e-12, from `start` between the ends; their middle is found anyway where
-    the function does not change its sign.
+    To a relative error of 1e-12, from `start` between the ends. Nothing is raised where the
+    function does not change its sign between them: what is returned has no meaning then.
     """
     solver = optx.Bisection(rtol=1e-12, atol=0.0, flip=True)
     ends = {"lower": lower, "upper": upper}
