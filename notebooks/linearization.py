@@ -99,8 +99,9 @@ print(theorysim.rank_layers(model, params, inputs, targets, sigma=0.1, steps=500
 # displays of its proof have lost a sign. Below it, all that was refuted in print.
 
 # %%
-for reading in theorysim.verify("linearization/theorem-3", instances=16).readings:
-    print(f"{reading.name}: {reading.verdict}")
+for id in ("linearization/theorem-3", "linearization/theorem-3-proof"):
+    for reading in theorysim.verify(id, instances=16).readings:
+        print(f"{reading.name}: {reading.verdict}")
 
 # %%
 seen = {}

@@ -39,6 +39,7 @@ SINGLE_PRECISION_CANNOT = {
 COSTLY = {
     "linear-teachers/corollary-6.3",
     "linear-teachers/definition-5.1",
+    "linear-teachers/definition-5.1-near-zero",
     "linear-teachers/equation-7",
     "linear-teachers/theorem-4.2",
     "linear-teachers/theorem-5.2",

@@ -80,6 +80,14 @@ def total(terms: regression.BoundTerms) -> Float[Array, " d"]:
     return terms.top + terms.bottom
 
 
+def diagonal_bound(
+    eigenvalues: Float[Array, " d"], difference: Float[Array, " d"], size: Float[Array, ""]
+) -> Float[Array, " m"]:
+    """The right side of Eq. 3 for a diagonal Sigma, with `size` in the place of g, for every m."""
+    diagonal = regression.Covariance(eigenvalues, jnp.eye(eigenvalues.size))
+    return total(regression.risk_bound(diagonal, difference, size))
+
+
 def standard_entries(x: claims.Instance, key: PRNGKeyArray) -> Float[Array, "rows largest"]:
     """Independent centred entries of unit variance, normal or uniform."""
     normal_key, uniform_key = jax.random.split(key)
@@ -87,6 +95,16 @@ def standard_entries(x: claims.Instance, key: PRNGKeyArray) -> Float[Array, "row
     normal = jax.random.normal(normal_key, shape)
     uniform = jax.random.uniform(uniform_key, shape, minval=-side, maxval=side)
     return jnp.where(x.uniform > 0, uniform, normal)
+
+
+def drawn(x: claims.Instance, key: PRNGKeyArray) -> Drawn:
+    """What rows of independent entries decide."""
+    return draw_rows(x, standard_entries(x, key))
+
+
+def admitted(r: claims.Run) -> Float[Array, " m"]:
+    """m <= d, so that lambda_m > 0."""
+    return dimension(r.x) - 1 - jnp.arange(r.x.largest)
 
 
 def draw_rows(x: claims.Instance, entries: Float[Array, "rows largest"]) -> Drawn:

@@ -18,6 +18,7 @@ from theorysim.numerics.products import dot
 from theorysim.systems import deep_linear_network as network
 from theorysim.systems.deep_linear_network import Layers
 from theorysim.systems.linear_regression import row_space
+from theorysim.theorems.linear_teachers._problem import problem_space, source
 
 # Times in units of the decay of the slowest mode of linear regression, doubling: from each to the
 # next, what is left is squared, so the last step is far larger than the distance to the limit.
@@ -80,6 +81,34 @@ def flows(
     # control leaves near a stable point far below them.
     times = convergence_times(samples)
     return integrate(field, dict(networks), times, **statement_options(tolerance_scale))
+
+
+def start_space() -> claims.Space:
+    """Both tasks, and the size and direction of the weights that pretraining starts with."""
+    return problem_space(start=claims.UnitVector("d"), scale=claims.Real(1e-3, 1, log=True))
+
+
+def random_start(x: claims.Instance, key: PRNGKeyArray, depth: int) -> Layers:
+    """Normal layers of standard deviation x.scale."""
+    return network.gaussian_layers(key, x.d, (x.d,) * (depth - 1), x.scale)
+
+
+def stage(
+    x: claims.Instance, layers: Layers, samples: Float[Array, "n d"], teacher: Float[Array, " d"]
+) -> Layers:
+    """The path of gradient flow of one network towards a teacher's labels."""
+    start, labels = {len(layers): layers}, dot(samples, teacher)
+    return flows(start, samples, labels, x.tolerance_scale)[len(layers)]
+
+
+def pretraining(x: claims.Instance, layers: Layers) -> Layers:
+    """`stage` on d samples of the source task, orthogonal ones."""
+    return stage(x, layers, jnp.sqrt(float(x.d)) * x.frame, source(x))
+
+
+def last(path: Layers) -> Layers:
+    """The layers at the end of a path."""
+    return jax.tree.map(lambda leaf: leaf[-1], path)
 
 
 def trained(path: network.Observed) -> Trained:

@@ -6,6 +6,7 @@ Assumption 3.1 asks of them. At infinite width, with first weights of vanishing 
 follow the linear recursion of systems/two_layer_relu_limit.
 """
 
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import jax
@@ -114,6 +115,17 @@ def _learned(
     rate = curvature(NORMALISATION, len(seen)) * LEARNING_RATE
     end = relu_limit.kernel_descent(tangent_gram(seen, seen), residual, rate, steps)
     return dot(tangent_gram(population, seen), end.coefficients)
+
+
+def constant_for_most(
+    name: str, each: Callable[[claims.Run], Array], least: float, over: Mapping
+) -> claims.Claim:
+    """One constant, `least` or above, that all but a share delta of the samples agree on."""
+
+    def needed(r: claims.Run) -> Float[Array, ""]:
+        return jnp.maximum(jnp.quantile(each(r), 1 - r.x.delta), least)
+
+    return claims.exists_constant(name, needed, lambda r: 1.0, over=over)
 
 
 def rate_of_sampling(samples: int, smallest: Array, delta: Array) -> Float[Array, ""]:

@@ -76,6 +76,13 @@ def target(x: claims.Instance) -> Float[Array, " d"]:
     return x.target_norm * x.target_direction
 
 
+def task(
+    x: claims.Instance,
+) -> tuple[Float[Array, "n d"], Float[Array, " d"], Float[Array, " d"]]:
+    """X, theta_S and theta_T."""
+    return data(x), source(x), target(x)
+
+
 def outside(x: claims.Instance, vector: Float[Array, " d"]) -> Float[Array, " d"]:
     """P_perp v."""
     return project(row_space(data(x)), vector).orthogonal

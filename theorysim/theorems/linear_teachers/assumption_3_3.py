@@ -16,25 +16,29 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.systems import linear_regression as regression
 from theorysim.theorems.linear_teachers import _deep as deep
-from theorysim.theorems.linear_teachers._problem import data, labels, outputs, problem_space, source
+from theorysim.theorems.linear_teachers import _problem as problem
 
 DEPTH, STEPS = 3, 2000
 
 
 def share_left(x: claims.Instance, key) -> Float[Array, ""]:
     """Share of the loss that is left by gradient flow of three balanced layers."""
-    start = {DEPTH: deep.balanced(x, key, DEPTH, source(x))}
-    path = deep.flows(start, data(x), labels(x), x.tolerance_scale)[DEPTH]
-    return deep.VANISHED - deep.observed(path, data(x), labels(x)).vanished
+    start = {DEPTH: deep.balanced(x, key, DEPTH, problem.source(x))}
+    path = deep.flows(start, problem.data(x), problem.labels(x), x.tolerance_scale)[DEPTH]
+    return deep.VANISHED - deep.observed(path, problem.data(x), problem.labels(x)).vanished
 
 
 def _left_by_descent(rate_share: Callable) -> Callable:
     """Share of the loss that is left by gradient descent of one layer."""
 
     def simulate(x: claims.Instance, key) -> Float[Array, ""]:
-        rate = rate_share(x) * regression.largest_learning_rate(data(x))
-        path = regression.train(data(x), labels(x), source(x), rate, STEPS, every=STEPS)
-        before, after = (jnp.sum(jnp.square(outputs(x, w) - labels(x))) for w in path)
+        rate = rate_share(x) * regression.largest_learning_rate(problem.data(x))
+        path = regression.train(
+            problem.data(x), problem.labels(x), problem.source(x), rate, STEPS, every=STEPS
+        )
+        before, after = (
+            jnp.sum(jnp.square(problem.outputs(x, w) - problem.labels(x))) for w in path
+        )
         return after / before
 
     return simulate
@@ -45,7 +49,7 @@ def least_frozen_share(x: claims.Instance) -> Float[Array, ""]:
 
     With two trained layers or more, which start at c = 1, c does not change its sign.
     """
-    fitted, wanted = outputs(x, source(x)), labels(x)
+    fitted, wanted = problem.outputs(x, problem.source(x)), problem.labels(x)
     scale = jnp.maximum(jnp.vdot(fitted, wanted) / jnp.vdot(fitted, fitted), 0)
     return jnp.sum(jnp.square(scale * fitted - wanted)) / jnp.sum(jnp.square(wanted))
 
@@ -71,7 +75,7 @@ def _vanishes(name: str):
 DEEP, ONE_LAYER = "L(Theta(t)) vanishes, L = 3", "L(Theta(t)) vanishes, L = 1"
 
 theorem = claims.Theorem(
-    space=problem_space(rate_share=claims.Real(0.1, 0.95)),
+    space=problem.problem_space(rate_share=claims.Real(0.1, 0.95)),
     simulate=share_left,
     claims=(*ZERO_TRAIN_LOSS.can_be_met(), _vanishes(DEEP)),
     source=claims.Printed(

@@ -1,13 +1,11 @@
 """The complexity of linear labels is at most three times the distance of the teachers.
 
 Corollary 6.2 of Shachaf et al. (2021): sqrt(y~^T H^(-1) y~) <= 3 ||theta_T - theta_S||, where H is
-the tangent Gram matrix of unit rows and y~ = X Delta. Labels are printed as X^T theta, which exists
-only for n = d where X has samples as rows (Section 3). The factor 3 can be 2, which opposite rows
-approach: H is at least X X^T / 4, since arcsin has a series of positive coefficients.
+the tangent Gram matrix of unit rows and y~ = X Delta. The factor 3 can be 2: H is at least X X^T /
+4, since arcsin has a series of positive coefficients.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
@@ -18,14 +16,6 @@ from theorysim.numerics.kernels import tangent_gram
 from theorysim.numerics.products import dot
 
 
-class Complexity(NamedTuple):
-    """sqrt(y~^T H^(-1) y~)."""
-
-    given: Float[Array, ""]
-    worst: Float[Array, ""]
-    """for the worst difference of the teachers of norm one"""
-
-
 def _rows(x: claims.Instance) -> Float[Array, "n d"]:
     """Unit rows, between random and clustered around one line; at most d of them, on both sides."""
     side = jnp.where(x.both_sides * x.sides < 0, -1.0, 1.0)
@@ -34,37 +24,31 @@ def _rows(x: claims.Instance) -> Float[Array, "n d"]:
 
 
 def _simulate(labels: Callable) -> Callable:
-    """The complexity of labels that are `labels(X)` times a teacher."""
+    """sqrt(y~^T H^(-1) y~) of labels that are `labels(X)` times the given or the worst teacher."""
 
-    def simulate(x: claims.Instance, key) -> Complexity:
-        linear = labels(_rows(x))
+    def simulate(x: claims.Instance, key) -> tuple:
         factor = jnp.linalg.cholesky(tangent_gram(_rows(x), _rows(x)))
-        whitened = solve_triangular(factor, linear, lower=True)
+        whitened = solve_triangular(factor, labels(_rows(x)), lower=True)
         given = jnp.linalg.norm(dot(whitened, x.difference))
-        return Complexity(given, jnp.linalg.norm(whitened, ord=2))
+        return given, jnp.linalg.norm(whitened, ord=2)
 
     return simulate
 
 
 def _transposed(rows: Float[Array, "n d"]) -> Float[Array, "n d"]:
-    square = rows.shape[0] == rows.shape[1]
-    return rows.T if square else jnp.full_like(rows, jnp.nan)
-
-
-def _as_rows(rows: Float[Array, "n d"]) -> Float[Array, "n d"]:
-    return rows
+    return rows.T if rows.shape[0] == rows.shape[1] else jnp.full_like(rows, jnp.nan)
 
 
 def _claims(constant: float) -> tuple:
-    def distance(r):
-        return constant * jnp.linalg.norm(r.x.difference)
-
+    distance = lambda r: constant * jnp.linalg.norm(r.x.difference)  # noqa: E731
     says = f"sqrt(y~^T H^(-1) y~) <= {constant:g} ||theta_T - theta_S||"
     return (
-        claims.at_most("sqrt(y~ H^-1 y~)", lambda r: r.sim.given, distance, statement=says),
-        claims.at_most("worst theta_T - theta_S", lambda r: r.sim.worst, lambda r: constant),
+        claims.at_most("sqrt(y~ H^-1 y~)", lambda r: r.sim[0], distance, statement=says),
+        claims.at_most("worst theta_T - theta_S", lambda r: r.sim[1], lambda r: constant),
     )
 
+
+AS_ROWS = _simulate(lambda rows: rows)
 
 theorem = claims.Theorem(
     space=claims.Space(
@@ -80,17 +64,13 @@ theorem = claims.Theorem(
     simulate=_simulate(_transposed),
     claims=_claims(3.0),
     hypotheses={"n = d, so that X^T theta exists": lambda x: -1.0 * (x.n != x.d)},
-    source=claims.Printed(
-        "Section 6, Corollary 6.2",
-        "g_S(X) = X^T theta_S, g_T(X) = X^T theta_T: sqrt(y~^T (H^inf)^(-1) y~) <= "
-        "3 ||theta_T - theta_S||_2",
-    ),
+    source=claims.Printed("Section 6, Corollary 6.2", "g_S(X) = X^T theta_S, g_T(X) = X^T theta_T"),
     note="samples are the rows of X (Section 3), so X^T theta is defined for n = d only and wrong",
     readings=(
         claims.Reading(
             "corrected",
             claims.Corrected("labels are X theta instead of X^T theta"),
-            simulate=_simulate(_as_rows),
+            simulate=AS_ROWS,
             hypotheses={},
             primary=True,
             note="labels are X theta: with samples as rows the transposes in print are misplaced",
@@ -98,7 +78,7 @@ theorem = claims.Theorem(
         claims.Reading(
             "2 for the factor 3",
             claims.Finding("the best factor"),
-            simulate=_simulate(_as_rows),
+            simulate=AS_ROWS,
             claims=_claims(2.0),
             hypotheses={},
             note="two opposite rows attain the factor 2 in the limit",

@@ -6,6 +6,7 @@ source only and scales with the square of the target's norm. The limit of the fl
 Theorem 5.2's (checked there). Sigma is printed as the covariance of D; see Theorem 4.1.
 """
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,18 +14,7 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
-from theorysim.theorems.linear_teachers._problem import (
-    covariance_form,
-    data,
-    distribution_fields,
-    moment_form,
-    norm_ratio,
-    outside,
-    problem_space,
-    risk,
-    source,
-    target,
-)
+from theorysim.theorems.linear_teachers import _problem as problem
 
 
 class Risks(NamedTuple):
@@ -39,75 +29,75 @@ class Risks(NamedTuple):
 def _simulate(infinite_limit: Callable = deep_limit.infinite_depth_limit) -> Callable:
     def simulate(x: claims.Instance, key) -> Risks:
         def at_infinity(start, teacher):
-            return risk(x, infinite_limit(data(x), start, teacher), teacher)
+            return problem.risk(x, infinite_limit(problem.data(x), start, teacher), teacher)
 
-        finite = deep_limit.limit(data(x), source(x), target(x), x.depth)
+        finite = deep_limit.limit(*problem.task(x), x.depth)
         return Risks(
-            risk(x, finite, target(x)),
-            at_infinity(source(x), target(x)),
-            at_infinity(x.factor * source(x), target(x)),
-            at_infinity(source(x), x.factor * target(x)),
+            problem.risk(x, finite, problem.target(x)),
+            at_infinity(problem.source(x), problem.target(x)),
+            at_infinity(x.factor * problem.source(x), problem.target(x)),
+            at_infinity(problem.source(x), x.factor * problem.target(x)),
         )
 
     return simulate
 
 
-def _predict(form: Callable, coefficient: Callable = norm_ratio) -> Callable:
-    return lambda x: form(x, outside(x, target(x) - coefficient(x) * source(x)))
+def _predict(form: Callable, coefficient: Callable = problem.norm_ratio) -> Callable:
+    def predict(x: claims.Instance) -> Float[Array, ""]:
+        kept = problem.target(x) - coefficient(x) * problem.source(x)
+        return form(x, problem.outside(x, kept))
+
+    return predict
 
 
-def _one_layer_limit(samples, start, teacher) -> Float[Array, " d"]:
-    """A mutant's limit."""
-    return deep_limit.limit(samples, start, teacher, 1)
+EQ_7 = claims.equal("R(beta) (Eq. 7)", lambda r: r.sim.infinite, lambda r: r.theory)
+IN_DEPTH = claims.tends_to(
+    "depth to infinity",
+    lambda r: r.sim.finite,
+    lambda r: r.theory,
+    over={"depth": (10, 100, 1e3, 1e4)},
+)
+ANY_SOURCE = claims.equal(
+    "any norm of theta_S", lambda r: r.sim.source_rescaled, lambda r: r.sim.infinite
+)
+SQUARE = claims.equal(
+    "square of the norm of theta_T",
+    lambda r: r.sim.target_rescaled,
+    lambda r: r.x.factor**2 * r.sim.infinite,
+)
 
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problem.problem_space(
         depth=claims.Real(1, 1e6, log=True),
         factor=claims.Real(1e-3, 1e3, log=True),
-        **distribution_fields(),
+        **problem.distribution_fields(),
     ),
     simulate=_simulate(),
-    predict=_predict(covariance_form),
-    claims=(
-        claims.equal("R(beta) (Eq. 7)", lambda r: r.sim.infinite, lambda r: r.theory),
-        claims.tends_to(
-            "depth to infinity",
-            lambda r: r.sim.finite,
-            lambda r: r.theory,
-            over={"depth": (10, 100, 1e3, 1e4)},
-        ),
-        claims.equal(
-            "any norm of theta_S", lambda r: r.sim.source_rescaled, lambda r: r.sim.infinite
-        ),
-        claims.equal(
-            "square of the norm of theta_T",
-            lambda r: r.sim.target_rescaled,
-            lambda r: r.x.factor**2 * r.sim.infinite,
-        ),
-    ),
+    predict=_predict(problem.covariance_form),
+    claims=(EQ_7, IN_DEPTH, ANY_SOURCE, SQUARE),
     source=claims.Printed(
         "Section 5.1, Eq. 7, and the text below it",
-        "R(beta) = ||Sigma^(1/2) P_perp (theta_T - (||P_par theta_T|| / ||P_par theta_S||) "
-        "theta_S)||^2, depends on the norm of theta_T and the difference of the normalized "
-        "theta_T and theta_S",
+        "depends on the norm of theta_T and the difference of the normalized theta_T and theta_S",
     ),
     note="Eq. 7 takes the covariance of D, which is not assumed to be centred; the text holds",
     readings=(
         claims.Reading(
             "corrected",
             claims.Corrected("Sigma is the second moment of D"),
-            predict=_predict(moment_form),
+            predict=_predict(problem.moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
     ),
     mutants=(
-        claims.Mutant("the source keeps its norm", predict=_predict(moment_form, lambda x: 1.0)),
+        claims.Mutant(
+            "the source keeps its norm", predict=_predict(problem.moment_form, lambda x: 1.0)
+        ),
         claims.Mutant(
             "a single layer for infinite depth",
             of=("as printed", "corrected"),
-            simulate=_simulate(_one_layer_limit),
+            simulate=_simulate(functools.partial(deep_limit.limit, depth=1)),
         ),
     ),
 )

@@ -14,31 +14,19 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import linear_regression as regression
-from theorysim.theorems.linear_teachers._problem import (
-    covariance_form,
-    data,
-    distribution_fields,
-    inside,
-    last_axis_time,
-    moment_form,
-    outside,
-    problem_space,
-    risk,
-    source,
-    target,
-)
+from theorysim.theorems.linear_teachers import _problem as problem
 
 RECORDS = 20
 
 
 def _rate(x: claims.Instance):
-    return x.rate_share * regression.largest_learning_rate(data(x))
+    return x.rate_share * regression.largest_learning_rate(problem.data(x))
 
 
 def _descent(x: claims.Instance, start, teacher):
-    labels = dot(data(x), teacher)
+    labels = dot(problem.data(x), teacher)
     every = x.steps // RECORDS
-    return regression.train(data(x), labels, start, _rate(x), every * RECORDS, every=every)
+    return regression.train(problem.data(x), labels, start, _rate(x), every * RECORDS, every=every)
 
 
 class Descent(NamedTuple):
@@ -62,51 +50,54 @@ class Limit(NamedTuple):
 
 def _simulate(shifts_source: bool = True) -> Callable:
     def simulate(x: claims.Instance, key) -> Descent:
-        path = _descent(x, source(x), target(x))
-        shifted_target = target(x) + x.shift + dot(x.seen, data(x))
-        shifted = _descent(x, source(x) + shifts_source * x.shift, shifted_target)
+        path = _descent(x, problem.source(x), problem.target(x))
+        shifted_target = problem.target(x) + x.shift + dot(x.seen, problem.data(x))
+        shifted = _descent(x, problem.source(x) + shifts_source * x.shift, shifted_target)
         return Descent(
-            last_axis_time(path),
-            last_axis_time(dot(path, data(x).T)),
-            risk(x, path, target(x)),
-            risk(x, shifted, shifted_target),
+            problem.last_axis_time(path),
+            problem.last_axis_time(dot(path, problem.data(x).T)),
+            problem.risk(x, path, problem.target(x)),
+            problem.risk(x, shifted, shifted_target),
         )
 
     return simulate
 
 
 def _predict(
-    form: Callable, kept: Callable = outside, learned: Callable = inside, rate: float = 1.0
+    form: Callable,
+    kept: Callable = problem.outside,
+    learned: Callable = problem.inside,
+    rate: float = 1.0,
 ) -> Callable:
     def predict(x: claims.Instance) -> Limit:
         times = x.steps // RECORDS * jnp.arange(RECORDS + 1)
-        path = regression.gradient_descent(data(x), source(x), target(x), rate * _rate(x), times)
+        path = regression.gradient_descent(*problem.task(x), rate * _rate(x), times)
         return Limit(
-            kept(x, source(x)) + learned(x, target(x)),
-            form(x, kept(x, target(x) - source(x))),
-            last_axis_time(path.weights),
-            kept(x, source(x))[:, None],
-            dot(data(x), learned(x, target(x))),
+            kept(x, problem.source(x)) + learned(x, problem.target(x)),
+            form(x, kept(x, problem.target(x) - problem.source(x))),
+            problem.last_axis_time(path.weights),
+            kept(x, problem.source(x))[:, None],
+            dot(problem.data(x), learned(x, problem.target(x))),
         )
 
     return predict
 
 
 def _outside_path(r) -> Float[Array, "d times"]:
-    basis = regression.row_space(data(r.x))
+    basis = regression.row_space(problem.data(r.x))
     return r.sim.weights - dot(basis, dot(basis.T, r.sim.weights))
 
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problem.problem_space(
         steps=claims.Size(2000, low=RECORDS, high=200_000),
         rate_share=claims.Real(0.1, 0.95),
         shift=claims.Gaussian("d"),
         seen=claims.Gaussian("n"),
-        **distribution_fields(),
+        **problem.distribution_fields(),
     ),
     simulate=_simulate(),
-    predict=_predict(covariance_form),
+    predict=_predict(problem.covariance_form),
     claims=(
         claims.equal(
             "gamma (Eq. 1)",
@@ -144,16 +135,17 @@ theorem = claims.Theorem(
         claims.Reading(
             "corrected",
             claims.Corrected("Sigma is the second moment of D"),
-            predict=_predict(moment_form),
+            predict=_predict(problem.moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
     ),
     mutants=(
         claims.Mutant(
-            "projections swapped", predict=_predict(moment_form, kept=inside, learned=outside)
+            "projections swapped",
+            predict=_predict(problem.moment_form, kept=problem.inside, learned=problem.outside),
         ),
-        claims.Mutant("half of the learning rate", predict=_predict(moment_form, rate=0.5)),
+        claims.Mutant("half of the learning rate", predict=_predict(problem.moment_form, rate=0.5)),
         claims.Mutant("the target alone is shifted", simulate=_simulate(shifts_source=False)),
     ),
 )

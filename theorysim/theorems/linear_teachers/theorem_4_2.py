@@ -12,41 +12,25 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import optimistix as optx
 from jax.scipy.special import gammainc, gammaincc
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.numerics.bisection import falling_root
 from theorysim.systems.linear_regression import covariance_estimation
-from theorysim.theorems.linear_teachers._covariance_bound import (
-    Drawn,
-    bound_terms,
-    covariance_space,
-    dimension,
-    draw_rows,
-    eigenvalues,
-    law_fields,
-    standard_entries,
-    total,
-)
+from theorysim.theorems.linear_teachers import _covariance_bound as rows
 
 # A value of the printed constant c, whose existence is all that the paper states.
 ENOUGH = 5.0
 
 
 class Bound(NamedTuple):
-    """The printed right sides."""
+    """The printed right sides: g, that of one eigenvalue of 1 at large delta, Eq. 3 for c = 5."""
 
     g: Float[Array, ""]
     one_direction: Float[Array, ""]
-    """g for a single eigenvalue of 1, at large delta"""
     confidence: Float[Array, ""]
     eq_3: Float[Array, " m"]
-    """for c = 5 and every m"""
-
-
-def simulate(x: claims.Instance, key) -> Drawn:
-    return draw_rows(x, standard_entries(x, key))
 
 
 def _lost_scale(spectrum, delta, samples):
@@ -61,25 +45,25 @@ def _roots_alone(spectrum, delta, samples):
 
 
 def _predict(
-    estimation: Callable = covariance_estimation, terms: Callable = bound_terms
+    estimation: Callable = covariance_estimation, terms: Callable = rows.bound_terms
 ) -> Callable:
     def predict(x: claims.Instance) -> Bound:
-        g = estimation(eigenvalues(x), x.delta, x.samples)
+        g = estimation(rows.eigenvalues(x), x.delta, x.samples)
         one = estimation(jnp.ones(1), x.large_delta, x.samples)
-        return Bound(g, one, 1 - jnp.exp(-x.delta), total(terms(x, ENOUGH * g)))
+        return Bound(g, one, 1 - jnp.exp(-x.delta), rows.total(terms(x, ENOUGH * g)))
 
     return predict
 
 
 def _linear_terms(x: claims.Instance, g):
     """A mutant's terms: 2 g |P_top D|^2 / lambda_m^2 + 2 g |P_bottom D|^2."""
-    terms = bound_terms(x, g)
+    terms = rows.bound_terms(x, g)
     return terms._replace(top=terms.top / g**2)
 
 
 def _needed(r) -> Float[Array, "keys m"]:
     """Per draw and m, the g at which Eq. 3 is attained: the root of top g^3 + bottom g = R."""
-    top, bottom = (jnp.where(_admitted(r) >= 0, t, 1) for t in bound_terms(r.x, 1.0))
+    top, bottom = (jnp.where(rows.admitted(r) >= 0, t, 1) for t in rows.bound_terms(r.x, 1.0))
     ratio, linear = r.sim.risk[:, None] / top, bottom / top
     safe = jnp.where(linear > 0, linear, 1)
     angle = jnp.arcsinh(1.5 * ratio / safe * jnp.sqrt(3 / safe)) / 3
@@ -87,25 +71,18 @@ def _needed(r) -> Float[Array, "keys m"]:
     return jnp.where(linear > 0, cubic, jnp.cbrt(ratio))
 
 
-def _admitted(r) -> Float[Array, " m"]:
-    """m <= d, so that lambda_m > 0."""
-    return dimension(r.x) - 1 - jnp.arange(r.x.largest)
-
-
 def _one_direction(r) -> Float[Array, ""]:
     """The t with P(|chi^2_n / n - 1| > t) = exp(-large_delta)."""
     half = r.x.samples / 2
 
-    def excess(t, _):
+    def excess(t):
         tail = gammaincc(half, half * (1 + t)) + gammainc(half, half * jnp.maximum(1 - t, 0))
         return jnp.log(tail) + r.x.large_delta
 
     # A chi-square exceeds n + 2 sqrt(n delta') + 2 delta' with probability exp(-delta') at most.
     doubled = r.x.large_delta + jnp.log(2.0)
     upper = 2 * jnp.sqrt(doubled / r.x.samples) + 2 * doubled / r.x.samples
-    solver = optx.Bisection(rtol=1e-12, atol=0.0, flip=True)
-    ends = {"lower": jnp.zeros_like(upper), "upper": upper}
-    return optx.root_find(excess, solver, upper / 2, options=ends, throw=False).value
+    return falling_root(excess, jnp.zeros_like(upper), upper, upper / 2)
 
 
 def _likely(name: str, lhs: Callable, rhs: Callable, where: Callable | None = None):
@@ -124,29 +101,32 @@ def _some_constant(name: str, samples: Callable, where: Callable | None = None):
 
 
 ESTIMATED = _likely("|S - Sigma| <= g, c = 5", lambda r: r.sim.error, lambda r: ENOUGH * r.theory.g)
+EQ_3 = _likely(
+    "Eq. 3, c = 5", lambda r: r.sim.risk[:, None], lambda r: r.theory.eq_3, rows.admitted
+)
+ONE_DIRECTION = claims.exists_constant(
+    "some c, one direction",
+    _one_direction,
+    lambda r: r.theory.one_direction,
+    over={"large_delta": (1, 3, 10, 30, 100, 300)},
+)
 
 theorem = claims.Theorem(
-    space=covariance_space(large_delta=claims.Real(1, 500, log=True), **law_fields()),
-    simulate=simulate,
+    space=rows.covariance_space(large_delta=claims.Real(1, 500, log=True), **rows.law_fields()),
+    simulate=rows.drawn,
     predict=_predict(),
     claims=(
         ESTIMATED,
-        _likely("Eq. 3, c = 5", lambda r: r.sim.risk[:, None], lambda r: r.theory.eq_3, _admitted),
+        EQ_3,
         _some_constant("some c, |S - Sigma| <= g", lambda r: r.sim.error),
-        claims.exists_constant(
-            "some c, one direction",
-            _one_direction,
-            lambda r: r.theory.one_direction,
-            over={"large_delta": (1, 3, 10, 30, 100, 300)},
-        ),
-        _some_constant("some c, Eq. 3", _needed, _admitted),
+        ONE_DIRECTION,
+        _some_constant("some c, Eq. 3", _needed, rows.admitted),
     ),
     source=claims.Printed(
         "Section 4.1, Theorem 4.2, Eq. 3",
-        "there exists c > 0 such that for all delta >= 1 and m with probability at least "
-        "1 - e^(-delta): R(gamma) <= 2 g^3 ||P_top (theta_T - theta_S)||^2 / lambda_m^2 + "
-        "2 g ||P_bottom (theta_T - theta_S)||^2, ||S - Sigma|| <= g = c lambda_1 "
-        "max(sqrt(r / n), r / n, sqrt(delta / n), delta / n)",
+        "with probability at least 1 - e^(-delta): R(gamma) <= 2 g^3 ||P_top (theta_T - "
+        "theta_S)||^2 / lambda_m^2 + 2 g ||P_bottom (theta_T - theta_S)||^2, ||S - Sigma|| <= "
+        "g = c lambda_1 max(sqrt(r / n), r / n, sqrt(delta / n), delta / n)",
     ),
     mutants=(
         claims.Mutant("the constant lost", claims=(ESTIMATED.scaled(1 / ENOUGH),)),

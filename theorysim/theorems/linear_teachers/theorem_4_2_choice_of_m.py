@@ -1,28 +1,17 @@
 """Equal eigenvalues are taken into the top span together.
 
 Remark after Theorem 4.2 of Shachaf et al. (2021), for g < 1: take the largest m with
-lambda_(m+1) = lambda_m (printed with an approximate sign), which covers more of P_bottom Delta
-without greatly increasing the left part of Eq. 3. Decided is the case of exact ties: a spectrum of
-two levels, on which the bound is minimised over m by brute force. For nearly equal eigenvalues the
-remark claims nothing that a check could refute, and it only suggests that this m is the best.
+lambda_(m+1) = lambda_m (printed with an approximate sign). Decided is the case of exact ties: a
+spectrum of two levels, on which the bound is minimised over m by brute force.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
-from theorysim.systems import linear_regression as regression
-from theorysim.theorems.linear_teachers._covariance_bound import covariance_space, total
-
-
-class Bound(NamedTuple):
-    """g, and Eq. 3 for every m."""
-
-    g: Float[Array, ""]
-    eq_3: Float[Array, " d"]
+from theorysim.systems.linear_regression import covariance_estimation
+from theorysim.theorems.linear_teachers import _covariance_bound as rows
 
 
 def _high_count(x: claims.Instance):
@@ -31,33 +20,28 @@ def _high_count(x: claims.Instance):
 
 
 def _spectrum(x: claims.Instance):
-    high = jnp.arange(x.largest) < _high_count(x)
-    return x.scale * jnp.where(high, x.spectrum[0], x.spectrum[-1])
+    is_high = jnp.arange(x.largest) < _high_count(x)
+    return x.scale * jnp.where(is_high, x.spectrum[0], x.spectrum[-1])
 
 
-def simulate(x: claims.Instance, key) -> Bound:
-    g = regression.covariance_estimation(_spectrum(x), x.delta, x.samples)
-    covariance = regression.Covariance(_spectrum(x), jnp.eye(x.largest))
-    return Bound(g, total(regression.risk_bound(covariance, x.difference, g)))
-
-
-def _tied(r):
-    """1 where lambda_(m+1) = lambda_m, -1 elsewhere, for m = 1..d-1."""
-    return jnp.where(jnp.arange(1, r.x.largest) == _high_count(r.x), -1.0, 1.0)
+def simulate(x: claims.Instance, key) -> tuple:
+    """g, and Eq. 3 for every m."""
+    g = covariance_estimation(_spectrum(x), x.delta, x.samples)
+    return g, rows.diagonal_bound(_spectrum(x), x.difference, g)
 
 
 def _ties(threshold: Callable) -> tuple:
     def given(r):
-        return jnp.minimum(_tied(r), threshold(r) - r.sim.g)
+        """lambda_(m+1) = lambda_m and g is below the threshold, for m = 1..d-1."""
+        tied = jnp.where(jnp.arange(1, r.x.largest) == _high_count(r.x), -1.0, 1.0)
+        return jnp.minimum(tied, threshold(r) - r.sim[0])
 
-    return (claims.decreasing("a tie joins the top span", lambda r: r.sim.eq_3, where=given),)
+    return (claims.decreasing("a tie joins the top span", lambda r: r.sim[1], where=given),)
 
 
 def _best(index: Callable, given: Callable) -> tuple:
-    def chosen(r):
-        return r.sim.eq_3[index(r) - 1]
-
-    return (claims.at_most("this m is the best", chosen, lambda r: r.sim.eq_3, where=given),)
+    name, chosen = "this m is the best", lambda r: r.sim[1][index(r) - 1]
+    return (claims.at_most(name, chosen, lambda r: r.sim[1], where=given),)
 
 
 def _largest_tie(r):
@@ -66,46 +50,36 @@ def _largest_tie(r):
     return jnp.where(low_ties, r.x.largest - 1, r.x.largest - 2)
 
 
-def _below_one(r):
-    return 1 - r.sim.g
-
-
 def _between(r):
     levels = _spectrum(r.x)
-    return jnp.minimum(levels[0] - r.sim.g, r.sim.g - levels[-1])
+    return jnp.minimum(levels[0] - r.sim[0], r.sim[0] - levels[-1])
 
 
-def _one_too_few(r):
-    """A mutant's m."""
-    return jnp.maximum(_high_count(r.x) - 1, 1)
-
+BY_LEVELS = _best(lambda r: _high_count(r.x), _between)
+ONE_TOO_FEW = _best(lambda r: jnp.maximum(_high_count(r.x) - 1, 1), _between)
 
 theorem = claims.Theorem(
-    space=covariance_space(split=claims.Real(0, 1), difference=claims.Real(-1, 1, shape="largest")),
+    space=rows.covariance_space(
+        split=claims.Real(0, 1), difference=claims.Real(-1, 1, shape="largest")
+    ),
     simulate=simulate,
     claims=_ties(lambda r: 1.0),
     source=claims.Printed(
         "Section 4.1, remark below Theorem 4.2",
-        "where g < 1: taking the largest m which holds lambda_(m+1) = lambda_m (approximately) "
-        "covers more of P_bottom (theta_T - theta_S) without greatly increasing the left part",
+        "where g < 1: taking the largest m which holds lambda_(m+1) = lambda_m (approximately)",
     ),
     note="with g between lambda_m and 1 the left part increases by more than the right one falls",
     readings=(
         claims.Reading(
             "the largest such m is the best",
-            claims.Finding(
-                "whether the suggested m minimises the bound, which the remark leaves open"
-            ),
-            claims=_best(_largest_tie, _below_one),
+            claims.Finding("whether the suggested m minimises the bound, which is left open"),
+            claims=_best(_largest_tie, lambda r: 1 - r.sim[0]),
             note="the high level alone can be the better top span",
         ),
         claims.Reading(
             "corrected",
             claims.Corrected("g <= lambda_m instead of g < 1"),
-            claims=(
-                *_ties(lambda r: _spectrum(r.x)[:-1]),
-                *_best(lambda r: _high_count(r.x), _between),
-            ),
+            claims=(*_ties(lambda r: _spectrum(r.x)[:-1]), *BY_LEVELS),
             primary=True,
             note="a tie joins the top span where g <= lambda_m, whatever g < 1 says; "
             "of two levels the high one is the best top span where g lies between them",
@@ -113,6 +87,6 @@ theorem = claims.Theorem(
     ),
     mutants=(
         claims.Mutant("ties always join", claims=_ties(lambda r: jnp.inf)),
-        claims.Mutant("m is one too small", claims=_best(_one_too_few, _between)),
+        claims.Mutant("m is one too small", claims=ONE_TOO_FEW),
     ),
 )

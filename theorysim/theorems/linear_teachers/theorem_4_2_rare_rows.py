@@ -13,14 +13,7 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems.linear_regression import covariance_estimation
-from theorysim.theorems.linear_teachers._covariance_bound import (
-    Drawn,
-    covariance_space,
-    draw_rows,
-    eigenvalues,
-    law_fields,
-    standard_entries,
-)
+from theorysim.theorems.linear_teachers import _covariance_bound as rows
 
 
 class Bound(NamedTuple):
@@ -30,18 +23,18 @@ class Bound(NamedTuple):
     confidence: Float[Array, ""]
 
 
-def simulate(x: claims.Instance, key) -> Drawn:
+def simulate(x: claims.Instance, key) -> rows.Drawn:
     """Rows whose length is rarely large: of the same covariance, but a larger subgaussian norm."""
     entries_key, rare_key = jax.random.split(key)
-    entries = standard_entries(x, entries_key)
+    entries = rows.standard_entries(x, entries_key)
     rare = jax.random.uniform(rare_key, entries.shape[:1]) < x.rarity
     large = (1 + x.rarity) / (2 * x.rarity)
-    return draw_rows(x, entries * jnp.sqrt(jnp.where(rare, large, 0.5))[:, None])
+    return rows.draw_rows(x, entries * jnp.sqrt(jnp.where(rare, large, 0.5))[:, None])
 
 
 def predict(x: claims.Instance) -> Bound:
     delta = jnp.maximum(1, -jnp.log(0.5 * x.samples * x.rarity))
-    g = covariance_estimation(eigenvalues(x), delta, x.samples)
+    g = covariance_estimation(rows.eigenvalues(x), delta, x.samples)
     return Bound(g, 1 - jnp.exp(-delta))
 
 
@@ -62,7 +55,7 @@ GROWTH = claims.scales_as(
 )
 
 theorem = claims.Theorem(
-    space=covariance_space(rarity=claims.Real(0.01, 0.3, log=True), **law_fields()),
+    space=rows.covariance_space(rarity=claims.Real(0.01, 0.3, log=True), **rows.law_fields()),
     simulate=simulate,
     predict=predict,
     claims=(

@@ -12,17 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
-from theorysim.theorems.linear_teachers._covariance_bound import (
-    Drawn,
-    bound_terms,
-    covariance_space,
-    dimension,
-    draw_rows,
-    eigenvalues,
-    law_fields,
-    standard_entries,
-    total,
-)
+from theorysim.theorems.linear_teachers import _covariance_bound as rows
 
 # max (sin^2 b + cos^2 a) cos(b - a), where a is the angle of v = P_perp Delta and b that of Sigma v
 # with the bottom eigenspace: R = <v, Sigma v>, Sigma v = (Sigma - S) v, and Cauchy-Schwarz on
@@ -30,29 +20,20 @@ from theorysim.theorems.linear_teachers._covariance_bound import (
 SHARP = 3 * 3**0.5 / 4
 
 
-def simulate(x: claims.Instance, key) -> Drawn:
-    return draw_rows(x, standard_entries(x, key))
-
-
-def _admitted(r) -> Float[Array, " m"]:
-    """m <= d, so that lambda_m > 0."""
-    return dimension(r.x) - 1 - jnp.arange(r.x.largest)
-
-
 def _bound(r) -> Float[Array, "keys m"]:
-    return jax.vmap(lambda error: total(bound_terms(r.x, error)))(r.sim.error)
+    return jax.vmap(lambda error: rows.total(rows.bound_terms(r.x, error)))(r.sim.error)
 
 
 def _worst_ratio(swapped: bool) -> Callable:
     """The largest R / (e^3 |P_top D|^2 / lambda_m^2 + e |P_bottom D|^2) over all D, at one m."""
 
     def ratio(r) -> Float[Array, " keys"]:
-        index = jnp.floor(r.x.split * dimension(r.x)).astype(int)
-        index = jnp.minimum(index, dimension(r.x) - 1)
+        index = jnp.floor(r.x.split * rows.dimension(r.x)).astype(int)
+        index = jnp.minimum(index, rows.dimension(r.x) - 1)
         top = (jnp.arange(r.x.largest) <= index) != swapped
 
         def of_draw(error, unseen):
-            steep = error * (error / eigenvalues(r.x)[index]) ** 2
+            steep = error * (error / rows.eigenvalues(r.x)[index]) ** 2
             weighted = unseen / jnp.sqrt(jnp.where(top, steep, error))
             return jnp.square(jnp.linalg.norm(weighted, ord=2))
 
@@ -69,13 +50,13 @@ EQ_3 = claims.at_most(
     "Eq. 3 with |S - Sigma|",
     lambda r: r.sim.risk[:, None],
     _bound,
-    where=_admitted,
+    where=rows.admitted,
     statement="R <= 2 e^3 |P_top D|^2 / lambda_m^2 + 2 e |P_bottom D|^2, e = ||S - Sigma||",
 )
 
 theorem = claims.Theorem(
-    space=covariance_space(split=claims.Real(0, 1), **law_fields()),
-    simulate=simulate,
+    space=rows.covariance_space(split=claims.Real(0, 1), **rows.law_fields()),
+    simulate=rows.drawn,
     claims=(EQ_3, _worst(2.0)),
     source=claims.Finding("Eq. 3 with the realised error of the estimated covariance for g"),
     printed="realised estimation error for g",

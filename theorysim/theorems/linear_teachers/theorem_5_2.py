@@ -15,15 +15,7 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers import _deep as deep
-from theorysim.theorems.linear_teachers._problem import (
-    data,
-    inside,
-    labels,
-    outside,
-    problem_space,
-    source,
-    target,
-)
+from theorysim.theorems.linear_teachers import _problem as problem
 
 DEPTHS = (1, 2, 3, 5, 8)
 
@@ -47,12 +39,15 @@ def _simulate(part: Callable = deep.outside_rows) -> Callable:
     """beta(t) at every depth along gradient flow, and the part of W_1 outside of the data."""
 
     def simulate(x: claims.Instance, key) -> Fitted:
-        start = {depth: deep.balanced(x, key, depth, source(x)) for depth in DEPTHS}
-        flow = deep.flows(start, data(x), labels(x), x.tolerance_scale)
+        start = {depth: deep.balanced(x, key, depth, problem.source(x)) for depth in DEPTHS}
+        flow = deep.flows(start, problem.data(x), problem.labels(x), x.tolerance_scale)
         first = jnp.concatenate([layers[0] for layers in flow.values()], axis=-1)
         return Fitted(
-            {depth: deep.observed(layers, data(x), labels(x)) for depth, layers in flow.items()},
-            part(data(x), first),
+            {
+                depth: deep.observed(layers, problem.data(x), problem.labels(x))
+                for depth, layers in flow.items()
+            },
+            part(problem.data(x), first),
         )
 
     return simulate
@@ -60,8 +55,8 @@ def _simulate(part: Callable = deep.outside_rows) -> Callable:
 
 def _predict(coefficient: Callable = deep_limit.source_coefficient) -> Callable:
     def predict(x: claims.Instance) -> Limit:
-        lengths = deep_limit.alignment(data(x), source(x), target(x))
-        kept, learned = outside(x, source(x)), inside(x, target(x))
+        lengths = deep_limit.alignment(*problem.task(x))
+        kept, learned = problem.outside(x, problem.source(x)), problem.inside(x, problem.target(x))
         solved = {depth: coefficient(lengths, depth) * kept + learned for depth in DEPTHS}
         return Limit(kept, learned, solved)
 
@@ -97,7 +92,7 @@ def _solved(depth: int):
 
 
 theorem = claims.Theorem(
-    space=problem_space(),
+    space=problem.problem_space(),
     simulate=_simulate(),
     predict=_predict(),
     claims=(

@@ -11,15 +11,7 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers import _deep as deep
-from theorysim.theorems.linear_teachers._problem import (
-    data,
-    inside,
-    labels,
-    outside,
-    problem_space,
-    source,
-    target,
-)
+from theorysim.theorems.linear_teachers import _problem as problem
 
 DEPTH = 2
 
@@ -30,15 +22,15 @@ SHARES = (0.1, 0.2, 0.4)
 def simulate(x: claims.Instance, key) -> deep.Trained:
     """beta(t) of two layers along gradient descent."""
     # The printed limit enters the bound on the curvature only: any rate below it is stable.
-    limit = deep_limit.limit(data(x), source(x), target(x), DEPTH)
-    longest = jnp.maximum(jnp.linalg.norm(source(x)), jnp.linalg.norm(limit))
-    layers = deep.balanced(x, key, DEPTH, source(x))
-    return deep.descent(layers, data(x), labels(x), x.rate_share, longest)
+    limit = deep_limit.limit(*problem.task(x), DEPTH)
+    longest = jnp.maximum(jnp.linalg.norm(problem.source(x)), jnp.linalg.norm(limit))
+    layers = deep.balanced(x, key, DEPTH, problem.source(x))
+    return deep.descent(layers, problem.data(x), problem.labels(x), x.rate_share, longest)
 
 
 def predict(x: claims.Instance) -> Float[Array, " d"]:
     """The solution of Eq. 5."""
-    return deep_limit.limit(data(x), source(x), target(x), DEPTH)
+    return deep_limit.limit(*problem.task(x), DEPTH)
 
 
 def _limit(r) -> Float[Array, " d"]:
@@ -46,9 +38,9 @@ def _limit(r) -> Float[Array, " d"]:
 
 
 def _rescaled(r) -> Float[Array, " d"]:
-    stretched = jnp.linalg.norm(_limit(r)) / r.x.source_norm
-    power = (DEPTH - 1) / DEPTH
-    return stretched**power * outside(r.x, source(r.x)) + inside(r.x, target(r.x))
+    stretched = (jnp.linalg.norm(_limit(r)) / r.x.source_norm) ** ((DEPTH - 1) / DEPTH)
+    kept, learned = problem.source(r.x), problem.target(r.x)
+    return stretched * problem.outside(r.x, kept) + problem.inside(r.x, learned)
 
 
 def _vanished(r) -> Float[Array, ""]:
@@ -65,7 +57,7 @@ FIRST_ORDER = claims.scales_as(
 )
 
 theorem = claims.Theorem(
-    space=problem_space(rate_share=claims.Real(SHARES[0], SHARES[-1], log=True)),
+    space=problem.problem_space(rate_share=claims.Real(SHARES[0], SHARES[-1], log=True)),
     simulate=simulate,
     predict=predict,
     claims=(claims.equal("Eq. 5, L = 2", _limit, _rescaled, where=_vanished),),

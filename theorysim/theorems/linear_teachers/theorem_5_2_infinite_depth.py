@@ -12,83 +12,70 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
-from theorysim.theorems.linear_teachers._problem import (
-    data,
-    inside,
-    norm_ratio,
-    outside,
-    problem_space,
-    source,
-    target,
-)
+from theorysim.theorems.linear_teachers import _problem as problem
 
 
-class Deep(NamedTuple):
-    """The limit in time at the depth, and (k_L - k) / k of the factor of P_perp theta_S."""
+class Limit(NamedTuple):
+    """The limit in time, and (k_L - k) / k of the factor of P_perp theta_S, at the depth.
+
+    At infinite depth: the limit in depth of the first, and that of L times the second.
+    """
 
     limit: Float[Array, " d"]
     gap: Float[Array, ""]
 
 
-class Infinite(NamedTuple):
-    """The limit in time and then in depth, and the limit of L (k_L - k) / k."""
-
-    limit: Float[Array, " d"]
-    slope: Float[Array, ""]
-
-
-def simulate(x: claims.Instance, key) -> Deep:
-    lengths = deep_limit.alignment(data(x), source(x), target(x))
-    limit = deep_limit.limit(data(x), source(x), target(x), x.depth)
-    return Deep(limit, jnp.expm1(deep_limit.log_coefficient_gap(lengths, x.depth)))
+def simulate(x: claims.Instance, key) -> Limit:
+    lengths = deep_limit.alignment(*problem.task(x))
+    limit = deep_limit.limit(*problem.task(x), x.depth)
+    return Limit(limit, jnp.expm1(deep_limit.log_coefficient_gap(lengths, x.depth)))
 
 
 def _predict(coefficient: Callable) -> Callable:
-    def predict(x: claims.Instance) -> Infinite:
-        lengths = deep_limit.alignment(data(x), source(x), target(x))
+    def predict(x: claims.Instance) -> Limit:
+        lengths = deep_limit.alignment(*problem.task(x))
         kept = jnp.square(lengths.source_parallel)
-        limit = coefficient(x) * outside(x, source(x)) + inside(x, target(x))
+        learned = problem.inside(x, problem.target(x))
+        limit = coefficient(x) * problem.outside(x, problem.source(x)) + learned
         # k_L = k (1 - ln k / (c_par^2 L)) + O(1/L^2)
-        return Infinite(limit, -jnp.log(deep_limit.infinite_depth_coefficient(lengths)) / kept)
+        return Limit(limit, -jnp.log(deep_limit.infinite_depth_coefficient(lengths)) / kept)
 
     return predict
 
 
+EQ_6 = claims.tends_to(
+    "Eq. 6",
+    lambda r: r.sim.limit,
+    lambda r: r.theory.limit,
+    over={"depth": (10, 100, 1e3, 1e4)},
+)
+RATE = claims.scales_as(
+    "|k_L - k| ~ 1/L",
+    lambda r: jnp.abs(r.sim.gap),
+    over={"depth": (1e3, 2e3, 4e3, 8e3)},
+    exponent=-1,
+)
+SLOPE = claims.tends_to(
+    "L (k_L - k) / k",
+    lambda r: r.x.depth * r.sim.gap,
+    lambda r: r.theory.gap,
+    over={"depth": (100, 1e3, 1e4)},
+)
+
 theorem = claims.Theorem(
-    space=problem_space(depth=claims.Real(1, 1e4, log=True)),
+    space=problem.problem_space(depth=claims.Real(1, 1e4, log=True)),
     simulate=simulate,
-    predict=_predict(norm_ratio),
-    claims=(
-        claims.tends_to(
-            "Eq. 6",
-            lambda r: r.sim.limit,
-            lambda r: r.theory.limit,
-            over={"depth": (10, 100, 1e3, 1e4)},
-        ),
-    ),
+    predict=_predict(problem.norm_ratio),
+    claims=(EQ_6,),
     source=claims.Printed(
         "Section 5, Theorem 5.2, Eq. 6",
-        "lim_L lim_t beta(t) = (||P_par theta_T|| / ||P_par theta_S||) P_perp theta_S + "
-        "P_par theta_T",
+        "(||P_par theta_T|| / ||P_par theta_S||) P_perp theta_S + P_par theta_T",
     ),
     readings=(
         claims.Reading(
             "rate in the depth",
             claims.Finding("how fast the limit in depth is approached"),
-            claims=(
-                claims.scales_as(
-                    "|k_L - k| ~ 1/L",
-                    lambda r: jnp.abs(r.sim.gap),
-                    over={"depth": (1e3, 2e3, 4e3, 8e3)},
-                    exponent=-1,
-                ),
-                claims.tends_to(
-                    "L (k_L - k) / k",
-                    lambda r: r.x.depth * r.sim.gap,
-                    lambda r: r.theory.slope,
-                    over={"depth": (100, 1e3, 1e4)},
-                ),
-            ),
+            claims=(RATE, SLOPE),
         ),
     ),
     mutants=(claims.Mutant("the source keeps its norm", predict=_predict(lambda x: 1.0)),),

@@ -15,25 +15,14 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.systems import linear_regression as regression
-from theorysim.theorems.linear_teachers._problem import (
-    covariance_form,
-    data,
-    distribution_fields,
-    last_axis_time,
-    moment_form,
-    outputs,
-    outside,
-    problem_space,
-    risk,
-    source,
-)
+from theorysim.theorems.linear_teachers import _problem as problem
 
 STEPS, EVERY = 1000, 50
 DEPTHS = (10, 100, 1e3, 1e4)
 
 
 def _target(x: claims.Instance):
-    return x.alpha * source(x)
+    return x.alpha * problem.source(x)
 
 
 class Risks(NamedTuple):
@@ -52,21 +41,21 @@ class Formulas(NamedTuple):
 
 
 def simulate(x: claims.Instance, key) -> Risks:
-    rate = x.rate_share * regression.largest_learning_rate(data(x))
-    labels = outputs(x, _target(x))
-    path = regression.train(data(x), labels, source(x), rate, STEPS, every=EVERY)
-    finite = deep_limit.limit(data(x), source(x), _target(x), x.depth)
-    infinite = deep_limit.infinite_depth_limit(data(x), source(x), _target(x))
+    rate = x.rate_share * regression.largest_learning_rate(problem.data(x))
+    labels = problem.outputs(x, _target(x))
+    path = regression.train(problem.data(x), labels, problem.source(x), rate, STEPS, every=EVERY)
+    finite = deep_limit.limit(problem.data(x), problem.source(x), _target(x), x.depth)
+    infinite = deep_limit.infinite_depth_limit(problem.data(x), problem.source(x), _target(x))
     return Risks(
-        last_axis_time(risk(x, path, _target(x))),
-        risk(x, finite, _target(x)),
-        risk(x, infinite, _target(x)),
+        problem.last_axis_time(problem.risk(x, path, _target(x))),
+        problem.risk(x, finite, _target(x)),
+        problem.risk(x, infinite, _target(x)),
     )
 
 
 def _predict(form: Callable, deep: Callable = lambda x: 0.0, factor: float = 1.0) -> Callable:
     def predict(x: claims.Instance) -> Formulas:
-        shared = form(x, outside(x, _target(x)))
+        shared = form(x, problem.outside(x, _target(x)))
         one_layer = factor * ((x.alpha - 1) / x.alpha) ** 2 * shared
         return Formulas(deep(x) * shared, one_layer)
 
@@ -82,15 +71,15 @@ NOT_ZERO = claims.at_least(
 )
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problem.problem_space(
         n=claims.Size(1, high=64),
         alpha=claims.Real(0.1, 10, log=True),
         depth=claims.Real(1, 1e4, log=True),
         rate_share=claims.Real(0.1, 0.95),
-        **distribution_fields(),
+        **problem.distribution_fields(),
     ),
     simulate=simulate,
-    predict=_predict(covariance_form),
+    predict=_predict(problem.covariance_form),
     claims=(
         claims.equal("R(beta) = 0", lambda r: r.sim.infinite, lambda r: r.theory.deep),
         claims.tends_to(
@@ -114,7 +103,7 @@ theorem = claims.Theorem(
         claims.Reading(
             "corrected",
             claims.Corrected("Sigma is the second moment of D"),
-            predict=_predict(moment_form),
+            predict=_predict(problem.moment_form),
             primary=True,
             note="Sigma is the second moment of D, its covariance only where D is centred",
         ),
@@ -135,7 +124,7 @@ theorem = claims.Theorem(
         claims.Mutant(
             "one layer's risk at any depth",
             of=("as printed", "corrected"),
-            predict=_predict(moment_form, lambda x: ((x.alpha - 1) / x.alpha) ** 2, 0.5),
+            predict=_predict(problem.moment_form, lambda x: ((x.alpha - 1) / x.alpha) ** 2, 0.5),
         ),
         claims.Mutant(
             "two layers at any depth",

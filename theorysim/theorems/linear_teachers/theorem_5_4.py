@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import optimistix as optx
 from jax.scipy.special import betainc, logsumexp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.numerics.bisection import falling_root
 from theorysim.theorems.linear_teachers import _gaussian_rows as gaussian
 
 # Values of the constant c, whose existence is all that the paper states. As epsilon grows, Eq. 10
@@ -74,32 +74,19 @@ def _inverse_constant(r, failure):
     level = jnp.log(jnp.where(decided, failure, 1) / 4)
     excess_ratio = jnp.where(decided, most / jnp.maximum(fewest, 1) - 1, 0)
 
-    def excess(power, _):
+    def excess(power):
         return -power + jnp.log1p(jnp.exp(-power * excess_ratio)) - level
 
-    ends = {"lower": -level, "upper": jnp.log(2.0) - level}
-    solver = optx.Bisection(rtol=1e-12, atol=0.0, flip=True)
-    start = jnp.log(2.0) / 2 - level
-    power = optx.root_find(excess, solver, start, options=ends, throw=False).value
+    power = falling_root(excess, -level, jnp.log(2.0) - level, jnp.log(2.0) / 2 - level)
     return jnp.where(decided, r.x.epsilon**2 * fewest / power, 0.0)
 
 
-def _deep(r) -> tuple:
-    """Both sides of Eq. 9."""
-    return r.sim.deep, r.theory.deep
-
-
-def _shallow(r) -> tuple:
-    """Both sides of Eq. 10."""
-    return r.sim.shallow, r.theory.shallow
-
-
-def _likely(name: str, sides: Callable, constant: float):
+def _likely(name: str, risk: str, constant: float):
     """The statement, where the keys suffice to tell its probability from one."""
     return claims.with_probability(
         name,
-        lambda r: sides(r)[0],
-        lambda r: sides(r)[1],
+        lambda r: getattr(r.sim, risk),
+        lambda r: getattr(r.theory, risk),
         at_least=lambda r: 1 - jnp.exp(_log_allowed(r, constant)),
         where=lambda r: _log_allowed(r, constant) - jnp.log(LEAST_FAILURE),
     )
@@ -110,14 +97,14 @@ COUNTS = (2, 12, 70, 500, 3e3, 2e4, 1e5)
 
 def _deep_constant(**rungs: tuple[float, ...]):
     def needed(r):
-        risk, bound = _deep(r)
-        return _inverse_constant(r, jnp.mean((risk > bound).astype(float), axis=0))
+        fails = r.sim.deep > r.theory.deep
+        return _inverse_constant(r, jnp.mean(fails.astype(float), axis=0))
 
     return claims.exists_constant("Eq. 9, 1/c", needed, lambda r: 1.0, over=rungs)
 
 
 SHALLOW_CLAIMS = (
-    _likely("Eq. 10, c = 1/2", _shallow, SHALLOW),
+    _likely("Eq. 10, c = 1/2", "shallow", SHALLOW),
     claims.at_most(
         "Eq. 10, 1/c of the exact law",
         lambda r: _inverse_constant(r, r.theory.failure),
@@ -136,8 +123,8 @@ theorem = claims.Theorem(
     claims=(_deep_constant(epsilon=(4, 7, 12, 20, 32)), *SHALLOW_CLAIMS),
     source=claims.Printed(
         "Section 5.1, Theorem 5.4, Eqs. 9 and 10",
-        "there exists c > 0 such that for any epsilon > 0 with probability at least "
-        "1 - 4 exp(-c epsilon^2 n) - 4 exp(-c epsilon^2 (d - n)): R(beta) <= ((d - n) / d) "
+        "with probability at least 1 - 4 exp(-c epsilon^2 n) - 4 exp(-c epsilon^2 (d - n)): "
+        "R(beta) <= ((d - n) / d) "
         "((1 + epsilon)^2 ||theta_T||^2 ||theta_T^ - theta_S^||^2 + zeta^2), zeta ~ epsilon "
         "||theta_T||; R(gamma) <= ((d - n) / d) (1 + epsilon)^2 ||theta_T - theta_S||^2",
     ),
@@ -148,7 +135,7 @@ theorem = claims.Theorem(
             "epsilon <= 1",
             claims.Corrected("epsilon <= 1 instead of any epsilon"),
             claims=(
-                _likely("Eq. 9, c = 1/3", _deep, DEEP),
+                _likely("Eq. 9, c = 1/3", "deep", DEEP),
                 _deep_constant(samples=COUNTS, rest=COUNTS, epsilon=(1, 0.3, 0.1)),
                 *SHALLOW_CLAIMS,
             ),

@@ -8,6 +8,7 @@ data", read as: it stays above the risk of the best multiple of theta_S, whateve
 Assumption 3.3 is part of the setting that is printed; no generic target meets it.
 """
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,17 +19,7 @@ from theorysim import claims
 from theorysim.numerics.flow import statement_options
 from theorysim.systems import deep_linear
 from theorysim.theorems.linear_teachers import _deep as deep
-from theorysim.theorems.linear_teachers._problem import (
-    data,
-    distribution_fields,
-    labels,
-    moment_form,
-    outputs,
-    problem_space,
-    risk,
-    source,
-    target,
-)
+from theorysim.theorems.linear_teachers import _problem as problem
 from theorysim.theorems.linear_teachers.assumption_3_3 import ZERO_FROZEN_LOSS
 
 DEPTH, FROZEN = 3, (1, 2)
@@ -54,19 +45,21 @@ class Rescaled(NamedTuple):
 
 
 def _times(x: claims.Instance) -> Float[Array, " times"]:
-    fitted = outputs(x, source(x))
-    pull = jnp.abs(jnp.vdot(fitted, labels(x)))
+    fitted = problem.outputs(x, problem.source(x))
+    pull = jnp.abs(jnp.vdot(fitted, problem.labels(x)))
     fastest = jnp.maximum(jnp.sum(jnp.square(fitted)), pull) * x.source_norm ** (-2 / DEPTH)
     return jnp.asarray(TIMES) * x.n / (2 * fastest)
 
 
 def simulate(x: claims.Instance, key) -> dict[int, Frozen]:
     """Gradient flow of the other layers, by the number of frozen ones."""
-    layers = deep.balanced(x, key, DEPTH, source(x))
+    layers = deep.balanced(x, key, DEPTH, problem.source(x))
     found = {}
     for frozen in FROZEN:
-        path = deep.frozen_flow(layers, data(x), labels(x), _times(x), frozen, x.tolerance_scale)
-        found[frozen] = Frozen(path, risk(x, path, target(x)))
+        path = deep.frozen_flow(
+            layers, problem.data(x), problem.labels(x), _times(x), frozen, x.tolerance_scale
+        )
+        found[frozen] = Frozen(path, problem.risk(x, path, problem.target(x)))
     return found
 
 
@@ -76,68 +69,54 @@ def _predict(
     best: float = 1.0,
 ) -> Callable:
     def predict(x: claims.Instance) -> Rescaled:
-        problem = data(x), source(x), target(x), DEPTH
-        options = statement_options(x.tolerance_scale)
-        scale = {
-            frozen: deep_linear.frozen_scale_flow(
-                *problem, frozen_layers(frozen), _times(x), **options
-            )
-            for frozen in FROZEN
-        }
-        squares = moment_form(x, source(x))
-        products = moment_form(x, target(x) + source(x)) - moment_form(x, target(x) - source(x))
-        error = target(x) - best * products / (4 * squares) * source(x)
-        return Rescaled(direction(x), scale, moment_form(x, error))
+        def flow(frozen: int) -> Float[Array, " times"]:
+            sizes = DEPTH, frozen_layers(frozen)
+            options = statement_options(x.tolerance_scale)
+            return deep_linear.frozen_scale_flow(*problem.task(x), *sizes, _times(x), **options)
+
+        form, (_, source, target) = functools.partial(problem.moment_form, x), problem.task(x)
+        scale = {frozen: flow(frozen) for frozen in FROZEN}
+        products = form(target + source) - form(target - source)
+        error = target - best * products / (4 * form(source)) * source
+        return Rescaled(direction(x), scale, form(error))
 
     return predict
 
 
-def _part(
-    weights: Float[Array, "times d"], direction: Float[Array, " d"]
-) -> Float[Array, " times"]:
-    return jnp.sum(weights * direction, axis=-1)
+def _claims(k: int) -> tuple:
+    """With k frozen layers."""
 
+    def part(r, direction: Float[Array, " d"]) -> Float[Array, " times"]:
+        return jnp.sum(r.sim[k].weights * direction, axis=-1)
 
-def _along(r, frozen: int) -> Float[Array, "times d"]:
-    """The part along the predicted direction."""
-    return _part(r.sim[frozen].weights, r.theory.direction)[:, None] * r.theory.direction
+    def along(r) -> Float[Array, "times d"]:
+        return part(r, r.theory.direction)[:, None] * r.theory.direction
 
+    def scale(r) -> Float[Array, " times"]:
+        return part(r, r.x.source_direction) / r.x.source_norm
 
-def _scale(r, frozen: int) -> Float[Array, " times"]:
-    return _part(r.sim[frozen].weights, r.x.source_direction) / r.x.source_norm
-
-
-def _claims(frozen: int) -> tuple:
+    best = f"risk of the best c theta_S, k = {k}"
     return (
-        claims.equal(
-            f"beta(t) = c theta_S, k = {frozen}",
-            lambda r: r.sim[frozen].weights,
-            lambda r: _along(r, frozen),
-        ),
-        claims.equal(
-            f"scalar flow of c, k = {frozen}",
-            lambda r: _scale(r, frozen),
-            lambda r: r.theory.scale[frozen],
-        ),
-        claims.at_least(
-            f"risk of the best c theta_S, k = {frozen}",
-            lambda r: r.sim[frozen].risk,
-            lambda r: r.theory.least_risk,
-        ),
+        claims.equal(f"beta(t) = c theta_S, k = {k}", lambda r: r.sim[k].weights, along),
+        claims.equal(f"scalar flow of c, k = {k}", scale, lambda r: r.theory.scale[k]),
+        claims.at_least(best, lambda r: r.sim[k].risk, lambda r: r.theory.least_risk),
     )
 
 
+UNCHANGED = claims.equal(
+    "beta(t) = theta_S", lambda r: r.sim[1].weights, lambda r: problem.source(r.x)
+)
+
+
 theorem = claims.Theorem(
-    space=problem_space(**distribution_fields()),
+    space=problem.problem_space(**problem.distribution_fields()),
     simulate=simulate,
     predict=_predict(),
     claims=tuple(claim for frozen in FROZEN for claim in _claims(frozen)),
     assumes=(ZERO_FROZEN_LOSS,),
     source=claims.Printed(
         "Section 5.2, Theorem 5.5, and the text below it",
-        "Assume the setting of Theorem 5.2. Then, if we freeze the first layer (or any number k "
-        "of first layers): <beta(t), x> = c <x, theta_S>; its error cannot be reduced with "
-        "additional target data",
+        "<beta(t), x> = c <x, theta_S>; its error cannot be reduced with additional target data",
     ),
     note="Assumption 3.3, part of the setting, is met where y is a multiple of X theta_S only",
     readings=(
@@ -152,15 +131,10 @@ theorem = claims.Theorem(
             "still equal to the source task",
             claims.Printed(
                 "Section 5.2, below Theorem 5.5",
-                "after fine-tuning the model is still equal to the source task, independently of "
-                "the target task",
+                "the model is still equal to the source task, independently of the target task",
             ),
             assumes=(),
-            claims=(
-                claims.equal(
-                    "beta(t) = theta_S", lambda r: r.sim[1].weights, lambda r: source(r.x)
-                ),
-            ),
+            claims=(UNCHANGED,),
             note="the prose: true of the direction only",
         ),
     ),

@@ -45,6 +45,28 @@ class Path(NamedTuple):
     """parameters of reading A"""
 
 
+def distance_space() -> claims.Space:
+    """Flows with a pull or none up to a horizon, and descent at a share of the fastest time."""
+    return models.model_space(
+        pulled=claims.Choice(0.0, 1.0, 1.0, 1.0),
+        strength=claims.Real(0.05, 100, log=True),
+        horizon=claims.Real(0.1, 20, log=True),
+        share=claims.Real(0.01, 0.1, log=True),
+    )
+
+
+def growth_space() -> claims.Space:
+    """Flows with a pull up to a horizon."""
+    return models.model_space(
+        strength=claims.Real(0.05, 100, log=True), horizon=claims.Real(0.03, 20, log=True)
+    )
+
+
+def growth_times(x: claims.Instance) -> Float[Array, " times"]:
+    """`GRID` up to the horizon of `growth_space`."""
+    return x.horizon * time_scale(x, x.strength) * jnp.array(GRID[1:])
+
+
 def run(x: claims.Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Path:
     """Integrates the model and its linearised counterparts up to time `end`."""
     f, y, origin = models.outputs(x), models.targets(x), models.start(x)
@@ -108,6 +130,16 @@ def sure_radius(
     """
     # At strength zero the second ball is the whole space.
     return x.residual_size * jnp.sqrt(jnp.minimum(times, 2 / jnp.maximum(strength, 1e-300)))
+
+
+def gap_factor(
+    x: claims.Instance, curved: bool = True
+) -> tuple[Float[Array, " times"], models.Lipschitz]:
+    """b of Theorem 3 at `growth_times`, or without its curved part, and the constants in it."""
+    radius = sure_radius(x, x.strength, growth_times(x))
+    constants, r_0 = models.lipschitz(x, radius), x.residual_size
+    bent = curved * 4 / x.strength * constants.jacobian * r_0
+    return 2 * constants.f**2 * r_0 * (bent + 1), constants
 
 
 def faded_time(strength: Float[Array, ""], times: Float[Array, " times"]) -> Float[Array, " times"]:

@@ -54,6 +54,30 @@ def model_space(**parts: claims.Size | claims.Field) -> claims.Space:
     return claims.Space(**{**shared, **parts})
 
 
+def point_space() -> claims.Space:
+    """A point of a ball, and pulls: of any strength, and of a share of the largest allowed one."""
+    return model_space(
+        radius=claims.Real(0.01, 10, log=True),
+        way=claims.Gaussian("n", HIDDEN),
+        strength=claims.Real(1e-2, 100, log=True),
+        share=claims.Real(0.01, 0.99),
+    )
+
+
+def point(x: claims.Instance) -> Delta:
+    """On the sphere of x.radius, in the direction x.way."""
+    return x.radius * jnp.ravel(x.way) / jnp.linalg.norm(x.way)
+
+
+def along_flow(
+    x: claims.Instance, f: Callable[[Delta], Array], strength: Float[Array, ""] | float
+) -> Array:
+    """d/dt f(delta) at `point(x)` along d delta/dt = -grad R - strength delta."""
+    delta = point(x)
+    velocity = -jax.grad(loss(x))(delta) - strength * delta
+    return jax.jvp(f, (delta,), (velocity,))[1]
+
+
 def start(x: claims.Instance) -> Delta:
     """delta = 0."""
     return jnp.zeros(HIDDEN * x.n)

@@ -57,6 +57,21 @@ def _predict(weight: float = 1.0) -> Callable:
     return predict
 
 
+TO_FLOW = claims.tends_to(
+    "descent to the flow",
+    lambda r: r.sim,
+    lambda r: r.theory,
+    over={"steps": RUNGS},
+    statement="d theta/dt = -grad R(theta)^T - lambda_t (theta - theta_0)",
+)
+FIRST_ORDER = claims.scales_as(
+    "distance to the flow",
+    lambda r: jnp.linalg.norm(r.sim - r.theory),
+    over={"steps": RUNGS},
+    exponent=-1,
+    relation="at_most",
+)
+
 theorem = claims.Theorem(
     space=models.model_space(
         strength=claims.Real(0.05, 100, log=True),
@@ -66,15 +81,7 @@ theorem = claims.Theorem(
     ),
     simulate=simulate,
     predict=_predict(),
-    claims=(
-        claims.tends_to(
-            "descent to the flow",
-            lambda r: r.sim,
-            lambda r: r.theory,
-            over={"steps": RUNGS},
-            statement="d theta/dt = -grad R(theta)^T - lambda_t (theta - theta_0)",
-        ),
-    ),
+    claims=(TO_FLOW,),
     source=claims.Printed(
         "slides, Section 3, Lemma 3",
         "d theta_t/dt = -grad R(theta_t)^T - lambda_t (theta_t - theta_0), lambda switches at most "
@@ -84,15 +91,7 @@ theorem = claims.Theorem(
         claims.Reading(
             "of first order in the step",
             claims.Finding("how fast descent approaches the flow"),
-            claims=(
-                claims.scales_as(
-                    "distance to the flow",
-                    lambda r: jnp.linalg.norm(r.sim - r.theory),
-                    over={"steps": RUNGS},
-                    exponent=-1,
-                    relation="at_most",
-                ),
-            ),
+            claims=(FIRST_ORDER,),
         ),
     ),
     mutants=(claims.Mutant("half of the gradient", predict=_predict(0.5)),),

@@ -4,9 +4,11 @@ Section 6.1 of Liu et al. (2019). Source (P) and target (Q) inputs are unit rows
 isotropic; |labels| <= 1. The loss is half the SUM of squares, so its Hessian in the outputs is 1.
 """
 
+from collections.abc import Callable, Mapping
+
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim import claims
 from theorysim.numerics import kernels
@@ -20,6 +22,9 @@ HIGHEST = jax.lax.Precision.HIGHEST
 # The statements assume invertible Gram matrices. Below this share of the largest eigenvalue (the
 # root of the precision) the inverse keeps less than half of the digits.
 REGULAR_SHARE = 2.0**-26
+
+FAILURE = claims.Real(0.05, 0.5, log=True)
+"""delta"""
 
 
 def problem_space(**parts: claims.Size | claims.Field) -> claims.Space:
@@ -38,6 +43,11 @@ def problem_space(**parts: claims.Size | claims.Field) -> claims.Space:
         "target_labels": claims.Real(-1, 1, shape="q"),
     }
     return claims.Space(**{**shared, **parts})
+
+
+def nothing_to_run(x: claims.Instance, key: PRNGKeyArray) -> Float[Array, ""]:
+    """The simulation of a statement about numbers alone."""
+    return jnp.zeros(())
 
 
 def _unit_rows(rows: Float[Array, "n d"]) -> Float[Array, "n d"]:
@@ -86,6 +96,21 @@ def smallest(gram: Float[Array, "n n"]) -> Float[Array, ""]:
     return jnp.linalg.eigvalsh(gram)[0]
 
 
+def largest(gram: Float[Array, "n n"]) -> Float[Array, ""]:
+    """lambda_max."""
+    return jnp.linalg.eigvalsh(gram)[-1]
+
+
+def lambda_p(x: claims.Instance) -> Float[Array, ""]:
+    """The smallest eigenvalue of H_P."""
+    return smallest(source_gram(x))
+
+
+def lambda_q(x: claims.Instance) -> Float[Array, ""]:
+    """The smallest eigenvalue of H_Q."""
+    return smallest(target_gram(x))
+
+
 def solve(gram: Float[Array, "n n"], right: Float[Array, " n"]) -> Float[Array, " n"]:
     """H^(-1) times a vector, by Cholesky."""
     return jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(gram), True), right)
@@ -130,3 +155,18 @@ def stable_rates(x: claims.Instance) -> tuple[Float[Array, ""], Float[Array, ""]
     """Learning rates of both stages: a share of the largest at infinite width, 2/lambda_max."""
     grams = source_gram(x), target_gram(x)
     return tuple(x.rate_share * limit.largest_learning_rate(g, NORMALISATION) for g in grams)
+
+
+def likely(name: str, lhs: Callable, rhs: Callable, statement: str = "") -> claims.Claim:
+    """lhs <= rhs with probability 1 - delta."""
+    chance = lambda r: 1 - r.x.failure  # noqa: E731
+    return claims.with_probability(name, lhs, rhs, at_least=chance, statement=statement)
+
+
+def likely_order(name: str, samples: Callable, scale: Callable, over: Mapping) -> claims.Claim:
+    """With probability 1 - delta, samples are at most a constant times a scale."""
+
+    def quantile(r):
+        return jnp.quantile(samples(r), 1 - r.x.failure)
+
+    return claims.exists_constant(name, quantile, scale, over=over)

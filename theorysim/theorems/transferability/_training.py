@@ -10,10 +10,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim import claims
+from theorysim.claims.kinds import PowerLaw
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability._problem import (
     HIGHEST,
     NORMALISATION,
+    lambda_p,
+    lambda_q,
+    problem_space,
     source,
     stable_rates,
     target,
@@ -25,6 +29,29 @@ SIZES = {
     "target_steps": claims.Size(12, high=100_000),
 }
 KAPPA = claims.Real(1e-2, 10, log=True)
+RATE_SHARE = claims.Real(0.05, 0.95)
+WIDTHS = (256, 1024, 4096)
+
+
+def untrained_space(**parts: claims.Size | claims.Field) -> claims.Space:
+    """Random networks; `parts` add to the fields."""
+    return problem_space(width=SIZES["width"], kappa=KAPPA, **parts)
+
+
+def training_space(**parts: claims.Size | claims.Field) -> claims.Space:
+    """Networks that are trained in both stages; `parts` add to the fields."""
+    return problem_space(**SIZES, kappa=KAPPA, rate_share=RATE_SHARE, **parts)
+
+
+def pretraining_space(**parts: claims.Size | claims.Field) -> claims.Space:
+    """Networks that are pretrained, over the scales that the proof of Lemma 3 is about."""
+    return problem_space(
+        width=claims.Size(128, high=65536),
+        source_steps=claims.Size(32, high=100_000),
+        kappa=claims.Real(0.1, 1000, log=True),
+        **parts,
+        rate_share=RATE_SHARE,
+    )
 
 
 class Paths(NamedTuple):
@@ -33,6 +60,24 @@ class Paths(NamedTuple):
     signs: Float[Array, " m"]
     source: Float[Array, "times m d"]
     target: Float[Array, "times m d"]
+
+
+class Bounded(NamedTuple):
+    """What a bound in ||y_P - u_P(0)|| is about, and that norm."""
+
+    value: Any
+    rest: Float[Array, "..."]
+
+
+def width_rate(name: str, sizes: Callable, exponent: float) -> PowerLaw:
+    """The root mean square of sizes over keys falls at least as a power of the width."""
+    return claims.scales_as(
+        name,
+        lambda r: jnp.sqrt(jnp.mean(jnp.square(sizes(r)))),
+        over={"width": WIDTHS},
+        exponent=exponent,
+        relation="at_most",
+    )
 
 
 def started(x: claims.Instance, key: PRNGKeyArray) -> relu.Network:
@@ -86,6 +131,28 @@ def fine_tuning(
     )
 
 
+def theorem_3_rate(x: claims.Instance) -> Float[Array, ""]:
+    """eta of Theorem 3 for fine-tuning: a share of lambda_Q / n_Q^2."""
+    return x.rate_share * lambda_q(x) / x.q**2
+
+
+def source_reach(x: claims.Instance, rest: Float[Array, "..."]) -> Float[Array, "..."]:
+    """R of Lemma 1: 4 sqrt(n_P) ||y_P - u_P(0)|| / (sqrt(m) lambda_P)."""
+    root = jnp.sqrt(x.width) * lambda_p(x)
+    return 4 * jnp.sqrt(x.p) * rest / root
+
+
+def target_reach(x: claims.Instance, rest: Float[Array, "..."]) -> Float[Array, "..."]:
+    """What Lemma 4 adds: 4 sqrt(n_Q) ||y_Q - u_Q(P)|| / (sqrt(m) lambda_Q)."""
+    root = jnp.sqrt(x.width) * lambda_q(x)
+    return 4 * jnp.sqrt(x.q) * rest / root
+
+
+def observe(network: relu.Network, start: relu.Network, task: relu.Task) -> relu.Observed:
+    """What a network that started elsewhere does on a task."""
+    return relu.observe(network, start, task, NORMALISATION)
+
+
 def active(
     weights: Float[Array, "*times m d"], inputs: Float[Array, "n d"]
 ) -> Float[Array, "*times m n"]:
@@ -100,6 +167,11 @@ def outputs(
     """u = f(x_i)."""
     values = jnp.maximum(jnp.matmul(weights, inputs.T, precision=HIGHEST), 0)
     return jnp.einsum("...mn,m->...n", values, signs, precision=HIGHEST) / jnp.sqrt(signs.size)
+
+
+def rest(network: relu.Network, task: relu.Task) -> Float[Array, ""]:
+    """||y - u||: what is left to learn."""
+    return jnp.linalg.norm(task.labels - outputs(network.weights, network.signs, task.inputs))
 
 
 def features(

@@ -7,20 +7,16 @@ as positive where the inverse keeps half of the digits.
 import jax.numpy as jnp
 
 from theorysim import claims
-from theorysim.theorems.transferability._problem import REGULAR, problem_space
+from theorysim.theorems.transferability import _problem as problem
 
 WITNESS = "a witness either exists or not: draws cannot refute existence"
 
 
-def nothing_to_run(x: claims.Instance, key):
-    return jnp.zeros(())
-
-
-WITNESSES = REGULAR.can_be_met()
+WITNESSES = problem.REGULAR.can_be_met()
 
 theorem = claims.Theorem(
-    space=problem_space(),
-    simulate=nothing_to_run,
+    space=problem.problem_space(),
+    simulate=problem.nothing_to_run,
     claims=WITNESSES,
     source=claims.Printed(
         "Section 6.1, below Eq. 3",

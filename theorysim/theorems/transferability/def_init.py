@@ -13,8 +13,8 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.kernels import activation_gram
-from theorysim.theorems.transferability._problem import joint_inputs, problem_space
-from theorysim.theorems.transferability._training import outputs, started
+from theorysim.theorems.transferability import _problem as problem
+from theorysim.theorems.transferability import _training as training
 
 
 class Moments(NamedTuple):
@@ -26,19 +26,18 @@ class Moments(NamedTuple):
 
 def simulate(x: claims.Instance, key):
     """Outputs on source and target inputs."""
-    network = started(x, key)
-    return outputs(network.weights, network.signs, joint_inputs(x))
+    network = training.started(x, key)
+    return training.outputs(network.weights, network.signs, problem.joint_inputs(x))
 
 
 def predict(x: claims.Instance) -> Moments:
-    inputs = joint_inputs(x)
+    inputs = problem.joint_inputs(x)
     return Moments(jnp.zeros(len(inputs)), x.kappa**2 * activation_gram(inputs, inputs))
 
 
 def one_sign(x: claims.Instance) -> Moments:
-    inputs = joint_inputs(x)
     mean = x.kappa * jnp.sqrt(x.width / (2 * jnp.pi))
-    return predict(x)._replace(mean=jnp.full(len(inputs), mean))
+    return predict(x)._replace(mean=jnp.full(x.p + x.q, mean))
 
 
 def relu_of_full_variance(x: claims.Instance) -> Moments:
@@ -55,38 +54,36 @@ def _order(r):
     return r.x.kappa * jnp.sqrt(r.x.q / r.x.failure)
 
 
-def _quantile(vectors):
-    return lambda r: jnp.quantile(jnp.linalg.norm(vectors(r), axis=1), 1 - r.x.failure)
-
-
-markov = claims.with_probability(
+mean = claims.equal("E u = 0", lambda r: r.mean(r.sim), lambda r: r.theory.mean)
+second = claims.equal(
+    "E u u^T = kappa^2 Sigma",
+    lambda r: r.mean(r.sim[:, :, None] * r.sim[:, None]),
+    lambda r: r.theory.second,
+)
+markov = problem.likely(
     "|u_Q(0)| <= kappa sqrt(n_Q / (2 delta))",
     lambda r: jnp.linalg.norm(_target_outputs(r), axis=1),
     lambda r: _order(r) / jnp.sqrt(2),
-    at_least=lambda r: 1 - r.x.failure,
 )
+with_labels = problem.likely_order(
+    "(v) of order kappa sqrt(n_Q / delta)",
+    lambda r: jnp.linalg.norm(r.x.target_labels - _target_outputs(r), axis=1),
+    _order,
+    over={"kappa": (0.1, 0.01, 1e-3, 1e-4)},
+)
+inverted = markov.against(lambda r: _order(r) * r.x.failure / jnp.sqrt(2))
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problem.problem_space(
         width=claims.Size(16, high=65536),
         kappa=claims.Real(1e-4, 10, log=True),
         failure=claims.Real(0.02, 0.5, log=True),
     ),
     simulate=simulate,
     predict=predict,
-    claims=(
-        claims.equal("E u = 0", lambda r: r.mean(r.sim), lambda r: r.theory.mean),
-        claims.equal(
-            "E u u^T = kappa^2 Sigma",
-            lambda r: r.mean(r.sim[:, :, None] * r.sim[:, None]),
-            lambda r: r.theory.second,
-        ),
-        markov,
-    ),
+    claims=(mean, second, markov),
     source=claims.Printed(
-        "Section 6.1 and above Eq. 47",
-        "w_r(0) ~ N(0, kappa^2 I), a_r ~ unif({-1, 1}); ||u_Q(0)|| = O(sqrt(n_Q) kappa / "
-        "sqrt(delta))",
+        "Section 6.1 and above Eq. 47", "||u_Q(0)|| = O(sqrt(n_Q) kappa / sqrt(delta))"
     ),
     readings=(
         claims.Reading(
@@ -94,24 +91,14 @@ theorem = claims.Theorem(
             claims.Printed(
                 "proof of Lemma 4, last line", "||y_Q - u_Q(0)|| = O(kappa sqrt(n_Q) / sqrt(delta))"
             ),
-            claims=(
-                claims.exists_constant(
-                    "(v) of order kappa sqrt(n_Q / delta)",
-                    _quantile(lambda r: r.x.target_labels - _target_outputs(r)),
-                    _order,
-                    over={"kappa": (0.1, 0.01, 1e-3, 1e-4)},
-                ),
-            ),
+            claims=(with_labels,),
             note="true of u_Q(0) alone: the labels do not vanish with kappa",
         ),
     ),
     mutants=(
         claims.Mutant("all signs equal", predict=one_sign),
         claims.Mutant("E relu(w)^2 = kappa^2, not half of it", predict=relu_of_full_variance),
-        claims.Mutant(
-            "sqrt(delta) for 1 / sqrt(delta)",
-            claims=(markov.against(lambda r: _order(r) * r.x.failure / jnp.sqrt(2)),),
-        ),
+        claims.Mutant("sqrt(delta) for 1 / sqrt(delta)", claims=(inverted,)),
     ),
     keys=512,
     instances=16,

@@ -12,39 +12,37 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems import two_layer_relu as relu
+from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
-from theorysim.theorems.transferability._problem import NORMALISATION, problem_space, source
 
 
 class Observed(NamedTuple):
-    """A network of random weights on the source task."""
+    """A network of random weights on the source task, at W and (stretched) at c W."""
 
     outputs: Float[Array, " p"]
     stretched: Float[Array, " p"]
     gradient: Float[Array, " md"]
-    weights: Float[Array, "m d"]
-    signs: Float[Array, " m"]
+    network: relu.Network
 
 
 def simulate(x: claims.Instance, key) -> Observed:
-    """Outputs at W and c W, the derivative of the loss, and the path of pretraining."""
-    network, task = training.started(x, key), source(x)
+    network, task = training.started(x, key), problem.source(x)
 
     def loss(weights):
-        return relu.loss(network._replace(weights=weights), task, NORMALISATION)
+        return relu.loss(network._replace(weights=weights), task, problem.NORMALISATION)
 
     return Observed(
         relu.outputs(network, task.inputs),
         relu.outputs(network._replace(weights=x.stretch * network.weights), task.inputs),
         training.vec(jax.grad(loss)(network.weights)),
-        network.weights,
-        network.signs,
+        network,
     )
 
 
 def _slopes(r):
     """Z (u - y), Z of Eq. 6."""
-    z = training.features(r.sim.weights, r.sim.signs, source(r.x).inputs)
+    weights, signs = r.sim.network
+    z = training.features(weights, signs, problem.source(r.x).inputs)
     residual = r.sim.outputs - r.x.source_labels
     return jnp.einsum("mn,n->m", z, residual, precision="highest")
 
@@ -53,24 +51,16 @@ homogeneous = claims.equal(
     "f is homogeneous", lambda r: r.sim.stretched, lambda r: r.x.stretch * r.sim.outputs
 )
 gradient = claims.equal("dL/dW", lambda r: r.sim.gradient, _slopes)
+of_degree_two = homogeneous.against(lambda r: r.x.stretch**2 * r.sim.outputs)
 
 theorem = claims.Theorem(
-    space=problem_space(
-        width=training.SIZES["width"],
-        kappa=training.KAPPA,
-        stretch=claims.Real(1e-3, 1e3, log=True),
-    ),
+    space=training.untrained_space(stretch=claims.Real(1e-3, 1e3, log=True)),
     simulate=simulate,
     claims=(homogeneous, gradient),
-    source=claims.Printed(
-        "Section 6.1", "f(x) = a^T sigma(W^T x) / sqrt(m); L(W) = (y - f(X))^T (y - f(X)) / 2"
-    ),
+    source=claims.Printed("Section 6.1", "f(x) = a^T sigma(W^T x) / sqrt(m)"),
     aliases=("def-loss",),
     mutants=(
-        claims.Mutant(
-            "homogeneous of degree two, as with trained signs",
-            claims=(homogeneous.against(lambda r: r.x.stretch**2 * r.sim.outputs),),
-        ),
+        claims.Mutant("homogeneous of degree two, as with trained signs", claims=(of_degree_two,)),
         claims.Mutant("the loss is not halved", claims=(gradient.scaled(2),)),
     ),
     instances=32,

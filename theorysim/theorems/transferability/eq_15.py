@@ -9,15 +9,15 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.numerics.products import dot
-from theorysim.theorems.transferability._problem import cross_gram, problem_space, source, target
-from theorysim.theorems.transferability._training import KAPPA, features, started
+from theorysim.theorems.transferability import _problem as problem
+from theorysim.theorems.transferability import _training as training
 
 
 def simulate(x: claims.Instance, key):
     """The deviation."""
-    network = started(x, key)
-    z_source, z_target = (features(*network, task(x).inputs) for task in (source, target))
-    return jnp.linalg.norm(dot(z_source.T, z_target) - cross_gram(x))
+    network, tasks = training.started(x, key), (problem.source, problem.target)
+    z_source, z_target = (training.features(*network, task(x).inputs) for task in tasks)
+    return jnp.linalg.norm(dot(z_source.T, z_target) - problem.cross_gram(x))
 
 
 def _claims(power: float) -> tuple:
@@ -25,26 +25,20 @@ def _claims(power: float) -> tuple:
         pairs = r.x.p * r.x.q
         return pairs * (jnp.log(2 * pairs / r.x.failure) / (2 * r.x.width)) ** power
 
-    return (
-        claims.with_probability(
-            "|H_PQ - H_PQ(0)|_F", lambda r: r.sim, bound, at_least=lambda r: 1 - r.x.failure
-        ),
-    )
+    return (problem.likely("|H_PQ - H_PQ(0)|_F", lambda r: r.sim, bound),)
 
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problem.problem_space(
         p=claims.Size(2, high=64),
         q=claims.Size(2, high=64),
         width=claims.Size(4096, high=65536),
-        kappa=KAPPA,
-        failure=claims.Real(0.05, 0.5, log=True),
+        kappa=training.KAPPA,
+        failure=problem.FAILURE,
     ),
     simulate=simulate,
     claims=_claims(1.0),
-    source=claims.Printed(
-        "proof of Lemma 3, Eq. 15", "||H_PQ - H_PQ(0)||_F <= n_P n_Q log(2 n_P n_Q / delta) / (2 m)"
-    ),
+    source=claims.Printed("proof of Lemma 3, Eq. 15", "n_P n_Q log(2 n_P n_Q / delta) / (2 m)"),
     note="Hoeffding's inequality has a square root that is lost here",
     readings=(
         claims.Reading(

@@ -6,22 +6,12 @@ each. The expectation is sampled; entries of which fewer than ten samples are ac
 expected, are left out: a mean of none has no error that could be measured.
 """
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.products import dot
-from theorysim.theorems.transferability._problem import (
-    cross_gram,
-    problem_space,
-    source,
-    source_gram,
-    target,
-    target_gram,
-)
+from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability._training import active
 
 DRAWS, KEYS = 256, 64
@@ -29,34 +19,26 @@ LEAST = 10
 """samples that an average is made of"""
 
 
-class Grams(NamedTuple):
-    """H_P, H_Q and H_PQ."""
-
-    source: Float[Array, "p p"]
-    target: Float[Array, "q q"]
-    cross: Float[Array, "p q"]
+def _each_pair(x: claims.Instance, gram) -> tuple:
+    """Some function of the inputs of the rows and of the columns: for H_P, H_Q and H_PQ."""
+    p, q = problem.source(x).inputs, problem.target(x).inputs
+    return gram(p, p), gram(q, q), gram(p, q)
 
 
-def _each_pair(x: claims.Instance, gram) -> Grams:
-    """Some function of the inputs of the rows and of the columns."""
-    p, q = source(x).inputs, target(x).inputs
-    return Grams(gram(p, p), gram(q, q), gram(p, q))
-
-
-def simulate(x: claims.Instance, key) -> Grams:
+def simulate(x: claims.Instance, key) -> tuple:
     """Averages over some normal w per key."""
     w = jax.random.normal(key, (DRAWS, x.d))
     return _each_pair(x, lambda a, b: dot(a, b.T) * dot(active(w, a).T, active(w, b)) / DRAWS)
 
 
-def predict(x: claims.Instance) -> Grams:
+def predict(x: claims.Instance) -> tuple:
     """The closed form, with the angle taken so that near inputs lose no digits."""
-    return Grams(source_gram(x), target_gram(x), cross_gram(x))
+    return problem.source_gram(x), problem.target_gram(x), problem.cross_gram(x)
 
 
-def twice_the_angle(x: claims.Instance) -> Grams:
+def twice_the_angle(x: claims.Instance) -> tuple:
     inner = _each_pair(x, lambda a, b: dot(a, b.T))
-    return Grams(*(2 * gram - one / 2 for gram, one in zip(predict(x), inner, strict=True)))
+    return tuple(2 * gram - one / 2 for gram, one in zip(predict(x), inner, strict=True))
 
 
 def _averages(name: str, entry: int):
@@ -72,14 +54,12 @@ def _averages(name: str, entry: int):
 
 
 theorem = claims.Theorem(
-    space=problem_space(),
+    space=problem.problem_space(),
     simulate=simulate,
     predict=predict,
     claims=(_averages("Eq. 1: H_P", 0), _averages("Eq. 2: H_Q", 1), _averages("Eq. 3: H_PQ", 2)),
     source=claims.Printed(
-        "Section 6.1, Eq. 1 to 3",
-        "H_ij = E[x_i^T x_j I{w^T x_i >= 0, w^T x_j >= 0}] = x_i^T x_j (pi - arccos(x_i^T x_j)) / "
-        "(2 pi)",
+        "Section 6.1, Eq. 1 to 3", "H_ij = x_i^T x_j (pi - arccos(x_i^T x_j)) / (2 pi)"
     ),
     aliases=("eq-1", "eq-2", "eq-3"),
     mutants=(claims.Mutant("twice the angle", predict=twice_the_angle),),

@@ -8,9 +8,12 @@ The sum is that of the scales kappa that Theorem 1 allows. Eq. 30 prints eps^T Z
 m d entries, and a second Z_Q makes the shapes agree.
 """
 
+import math
+
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.theorems.transferability import _problem as problem
 
 LARGE = (1.0, 10.0, 100.0, 1000.0)
 SMALL = (1.0, 0.1, 0.01, 1e-3)
@@ -24,16 +27,9 @@ LADDERS = {
 }
 
 
-def nothing_to_run(x: claims.Instance, key):
-    return jnp.zeros(())
-
-
 def _order(x: claims.Instance, **powers: float):
     """A monomial in the variables of the space."""
-    result = jnp.ones(())
-    for name, power in powers.items():
-        result = result * getattr(x, name) ** power
-    return result
+    return math.prod((getattr(x, n) ** power for n, power in powers.items()), start=jnp.ones(()))
 
 
 def factors(x: claims.Instance) -> dict:
@@ -114,25 +110,21 @@ CORRECTED = {
 }
 
 
-def _claim(name: str, orders: dict):
-    def scale(r):
-        x = _allowed(r.x) if name == "sum" else r.x
-        return sum(_order(x, **powers) for powers in orders[name])
-
-    return claims.exists_constant(name, lambda r: r.theory[name], scale, over=LADDERS)
-
-
 def _claims(orders: dict) -> tuple:
-    return tuple(_claim(name, orders) for name in PRINTED)
+    def claim(name: str):
+        def scale(r):
+            x = _allowed(r.x) if name == "sum" else r.x
+            return sum(_order(x, **powers) for powers in orders[name])
+
+        return claims.exists_constant(name, lambda r: r.theory[name], scale, over=LADDERS)
+
+    return tuple(claim(name) for name in PRINTED)
 
 
-def _less_of_lambda() -> dict:
-    """Every order with one power of 1 / lambda_P less."""
-    return {
-        name: tuple({**powers, "lam": powers["lam"] + 1} for powers in orders)
-        for name, orders in CORRECTED.items()
-    }
-
+LESS_OF_LAMBDA = {
+    name: tuple({**powers, "lam": powers["lam"] + 1} for powers in orders)
+    for name, orders in CORRECTED.items()
+}
 
 theorem = claims.Theorem(
     space=claims.Space(
@@ -143,7 +135,7 @@ theorem = claims.Theorem(
         lam=claims.Real(5e-4, 0.5, log=True),
         failure=claims.Real(5e-4, 0.5, log=True),
     ),
-    simulate=nothing_to_run,
+    simulate=problem.nothing_to_run,
     predict=factors,
     claims=_claims(PRINTED),
     source=claims.Printed(
@@ -176,6 +168,6 @@ theorem = claims.Theorem(
             note="the product of the orders of the factors",
         ),
     ),
-    mutants=(claims.Mutant("one power of 1 / lambda_P less", claims=_claims(_less_of_lambda())),),
+    mutants=(claims.Mutant("one power of 1 / lambda_P less", claims=_claims(LESS_OF_LAMBDA)),),
     instances=16,
 )

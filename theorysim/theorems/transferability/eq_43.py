@@ -7,35 +7,26 @@ eigenvalue of the inverse, which the sum over k of eta (I - eta H_Q)^k tends to.
 import jax.numpy as jnp
 
 from theorysim import claims
-from theorysim.theorems.transferability._problem import (
-    REGULAR_TARGET,
-    problem_space,
-    smallest,
-    target_gram,
-)
+from theorysim.theorems.transferability import _problem as problem
 
 
 def simulate(x: claims.Instance, key):
     """H_Q."""
-    return target_gram(x)
-
-
-def _largest(matrix):
-    return jnp.linalg.eigvalsh(matrix)[-1]
+    return problem.target_gram(x)
 
 
 def _inverse(r):
-    return 1 / smallest(target_gram(r.x))
+    return 1 / problem.lambda_q(r.x)
 
 
-printed = claims.equal("the maximum eigenvalue", lambda r: _largest(r.sim), _inverse)
+printed = claims.equal("the maximum eigenvalue", lambda r: problem.largest(r.sim), _inverse)
 corrected = claims.equal(
-    "the maximum eigenvalue", lambda r: _largest(jnp.linalg.inv(r.sim)), _inverse
+    "the maximum eigenvalue", lambda r: problem.largest(jnp.linalg.inv(r.sim)), _inverse
 )
 
 theorem = claims.Theorem(
-    space=problem_space(),
-    assumes=(REGULAR_TARGET,),
+    space=problem.problem_space(),
+    assumes=(problem.REGULAR_TARGET,),
     simulate=simulate,
     claims=(printed,),
     printed="Eq. 43: lambda_max(H_Q) = 1 / lambda_Q",

@@ -8,18 +8,12 @@ lambda_Q)); below Eq. 44: its sum is O(1 / (eta^2 lambda_Q^2)). The constants ar
 import jax.numpy as jnp
 
 from theorysim import claims
-from theorysim.theorems.transferability._problem import (
-    REGULAR_TARGET,
-    problem_space,
-    smallest,
-    stable_rates,
-    target_gram,
-)
+from theorysim.theorems.transferability import _problem as problem
 
 
 def _share(x: claims.Instance):
     """s."""
-    return stable_rates(x)[1] * smallest(target_gram(x)) / 4
+    return problem.stable_rates(x)[1] * problem.lambda_q(x) / 4
 
 
 def simulate(x: claims.Instance, key):
@@ -36,8 +30,8 @@ total = claims.at_most(
 )
 
 theorem = claims.Theorem(
-    space=problem_space(rate_share=claims.Real(0.05, 0.95)),
-    assumes=(REGULAR_TARGET,),
+    space=problem.problem_space(rate_share=claims.Real(0.05, 0.95)),
+    assumes=(problem.REGULAR_TARGET,),
     simulate=simulate,
     claims=(largest, total),
     source=claims.Printed(

@@ -9,20 +9,11 @@ place of y_P and e(k) = u_Q(k) - y_Q - (I - eta H_Q)^k (u_Q(P) - y_Q).
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
-from theorysim.theorems.transferability._problem import (
-    REGULAR,
-    problem_space,
-    source,
-    source_gram,
-    stable_rates,
-    target,
-    target_gram,
-)
 
 
-def simulate(x: claims.Instance, key):
-    """The weights along both stages."""
+def simulate(x: claims.Instance, key) -> training.Paths:
     return training.paths(x, training.started(x, key))
 
 
@@ -45,37 +36,32 @@ def _sums(path, signs, task, gram, rate, lead, sign: float):
 
 
 def _pretraining(r, sign: float):
-    rate, labels = stable_rates(r.x)[0], r.x.source_labels
-    return _sums(r.sim.source, r.sim.signs, source(r.x), source_gram(r.x), rate, labels, sign)
+    (rate, _), task, gram = problem.stable_rates(r.x), problem.source(r.x), problem.source_gram(r.x)
+    return _sums(r.sim.source, r.sim.signs, task, gram, rate, task.labels, sign)
 
 
 def _fine_tuning(r, sign: float):
-    rate, task = stable_rates(r.x)[1], target(r.x)
+    (_, rate), task, gram = problem.stable_rates(r.x), problem.target(r.x), problem.target_gram(r.x)
     lead = task.labels - training.outputs(r.sim.target[0], r.sim.signs, task.inputs)
-    return _sums(r.sim.target, r.sim.signs, task, target_gram(r.x), rate, lead, sign)
-
-
-def _change(path):
-    return training.vec(path[-1] - path[0])
+    return _sums(r.sim.target, r.sim.signs, task, gram, rate, lead, sign)
 
 
 def _claims(sign: float) -> tuple:
+    def change(path):
+        return training.vec(path[-1] - path[0])
+
     return (
-        claims.equal("Eq. 8", lambda r: _change(r.sim.source), lambda r: _pretraining(r, sign)),
-        claims.equal("Eq. 42", lambda r: _change(r.sim.target), lambda r: _fine_tuning(r, sign)),
+        claims.equal("Eq. 8", lambda r: change(r.sim.source), lambda r: _pretraining(r, sign)),
+        claims.equal("Eq. 42", lambda r: change(r.sim.target), lambda r: _fine_tuning(r, sign)),
     )
 
 
 theorem = claims.Theorem(
-    space=problem_space(**training.SIZES, kappa=training.KAPPA, rate_share=claims.Real(0.05, 0.95)),
-    assumes=(REGULAR,),
+    space=training.training_space(),
+    assumes=(problem.REGULAR,),
     simulate=simulate,
     claims=_claims(1.0),
-    source=claims.Printed(
-        "Appendix C, Eq. 8 and 42",
-        "vec(W(P)) - vec(W(0)) = sum_k eta Z_P(0) (I - eta H_P)^k y_P + sum_k eta (Z_P(k) - "
-        "Z_P(0)) (I - eta H_P)^k y_P - sum_k eta Z_P(k) e_P(k)",
-    ),
+    source=claims.Printed("Appendix C, Eq. 8 and 42", "... - sum_k eta Z_P(k) e_P(k)"),
     aliases=("eq-42",),
     mutants=(claims.Mutant("the sum of Z(k) e(k) with a plus sign", claims=_claims(-1.0)),),
     instances=32,

@@ -15,37 +15,30 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.products import dot
-from theorysim.theorems.transferability._problem import (
-    REGULAR_SOURCE,
-    problem_space,
-    smallest,
-    source,
-    source_gram,
-)
-from theorysim.theorems.transferability._training import active
+from theorysim.theorems.transferability import _problem as problem
+from theorysim.theorems.transferability import _training as training
 
 SMALL_CONSTANT = 1 / 8
 
 
 class Moved(NamedTuple):
-    """H after a random movement and after the one that turns units off."""
+    """||H - H(0)|| and lambda_min(H) after a random movement and after the one that turns off."""
 
     change: Float[Array, "*keys 2"]
-    """||H - H(0)||"""
     smallest: Float[Array, "*keys 2"]
 
 
 def _gram(x: claims.Instance, weights):
     """Of the first `units` of all units that were drawn."""
-    count, inputs = jnp.floor(x.units), source(x).inputs
-    pattern = active(weights, inputs) * (jnp.arange(x.width) < count)[:, None]
+    count, inputs = jnp.floor(x.units), problem.source(x).inputs
+    pattern = training.active(weights, inputs) * (jnp.arange(x.width) < count)[:, None]
     return dot(inputs, inputs.T) * dot(pattern.T, pattern) / count
 
 
 def _simulate(radius: Callable) -> Callable:
     def simulate(x: claims.Instance, key) -> Moved:
         for_start, for_move = jax.random.split(key)
-        weights, inputs = jax.random.normal(for_start, (x.width, x.d)), source(x).inputs
+        weights, inputs = jax.random.normal(for_start, (x.width, x.d)), problem.source(x).inputs
         step = jax.random.normal(for_move, weights.shape)
         step = radius(x) * step / jnp.linalg.norm(step, axis=1, keepdims=True)
         values = dot(weights, inputs.T)
@@ -55,48 +48,42 @@ def _simulate(radius: Callable) -> Callable:
         grams = [_gram(x, weights + move) for move in (step, off)]
         return Moved(
             jnp.stack([jnp.linalg.norm(gram - start, ord=2) for gram in grams]),
-            jnp.stack([smallest(gram) for gram in grams]),
+            jnp.stack([problem.smallest(gram) for gram in grams]),
         )
 
     return simulate
 
 
-def _eigenvalue(x: claims.Instance):
-    return smallest(source_gram(x))
-
-
-def _chance(r):
-    return 1 - r.x.failure
-
-
-change = claims.with_probability(
-    "|H - H(0)| < lambda_0 / 4",
-    lambda r: r.sim.change,
-    lambda r: _eigenvalue(r.x) / 4,
-    at_least=_chance,
+change = problem.likely(
+    "|H - H(0)| < lambda_0 / 4", lambda r: r.sim.change, lambda r: problem.lambda_p(r.x) / 4
 )
-floor = claims.with_probability(
-    "lambda_min(H) > lambda_0 / 2",
-    lambda r: _eigenvalue(r.x) / 2,
-    lambda r: r.sim.smallest,
-    at_least=_chance,
+floor = problem.likely(
+    "lambda_min(H) > lambda_0 / 2", lambda r: problem.lambda_p(r.x) / 2, lambda r: r.sim.smallest
 )
+
+
+def _large_radius(x: claims.Instance):
+    return jnp.sqrt(problem.lambda_p(x)) / x.p
 
 
 def _required_width(x: claims.Instance):
     """Du et al. (2019), Lemma 3.1, by Hoeffding's inequality and |H - H_infinity|_F <= lambda/4."""
-    return 8 * (x.p / _eigenvalue(x)) ** 2 * jnp.log(2 * x.p**2 / x.failure)
+    return 8 * (x.p / problem.lambda_p(x)) ** 2 * jnp.log(2 * x.p**2 / x.failure)
+
+
+def _wide(x: claims.Instance):
+    return x.units / _required_width(x) - 1
 
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problem.problem_space(
         p=claims.Size(2, high=64),
         width=claims.Size(2048, high=65536),
         units=claims.Real(1, 2048, log=True),
-        failure=claims.Real(0.05, 0.5, log=True),
+        failure=problem.FAILURE,
     ),
-    assumes=(REGULAR_SOURCE,),
-    simulate=_simulate(lambda x: SMALL_CONSTANT * x.failure * _eigenvalue(x) / x.p**2),
+    assumes=(problem.REGULAR_SOURCE,),
+    simulate=_simulate(lambda x: SMALL_CONSTANT * x.failure * problem.lambda_p(x) / x.p**2),
     claims=(change, floor),
     source=claims.Printed(
         "Appendix C, Lemma 2",
@@ -108,20 +95,14 @@ theorem = claims.Theorem(
         claims.Reading(
             "corrected",
             claims.Corrected("with m = Omega(n^2 log(n / delta) / lambda_0^2), constant 8"),
-            hypotheses={
-                "m >= 8 (n / lambda_0)^2 log(2 n^2 / delta)": lambda x: (
-                    x.units / _required_width(x) - 1
-                )
-            },
+            hypotheses={"m >= 8 (n / lambda_0)^2 log(2 n^2 / delta)": _wide},
             requirements={"width": _required_width},
             primary=True,
             note="the width that Du et al. (2019) ask for, which the print leaves out",
         ),
     ),
     mutants=(
-        claims.Mutant(
-            "R = sqrt(lambda_0) / n", simulate=_simulate(lambda x: jnp.sqrt(_eigenvalue(x)) / x.p)
-        ),
+        claims.Mutant("R = sqrt(lambda_0) / n", simulate=_simulate(_large_radius)),
         claims.Mutant("lambda_min(H) > lambda_0", claims=(floor.scaled(1 / 2),)),
     ),
     keys=128,

@@ -10,29 +10,21 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.numerics.products import dot
+from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
-from theorysim.theorems.transferability._problem import (
-    REGULAR,
-    cross_gram,
-    problem_space,
-    smallest,
-    source,
-    source_gram,
-    target,
-)
 
 
 def simulate(x: claims.Instance, key):
     """||H_PQ(P) - H_PQ||_F."""
     network = training.started(x, key)
     ready = training.pretrained(x, network)
-    z_source = training.features(*network, source(x).inputs)
-    z_target = training.features(*ready, target(x).inputs)
-    return jnp.linalg.norm(dot(z_source.T, z_target) - cross_gram(x))
+    z_source = training.features(*network, problem.source(x).inputs)
+    z_target = training.features(*ready, problem.target(x).inputs)
+    return jnp.linalg.norm(dot(z_source.T, z_target) - problem.cross_gram(x))
 
 
 def _order(r):
-    rest = jnp.sqrt(r.x.width) * smallest(source_gram(r.x)) * r.x.failure**1.5
+    rest = jnp.sqrt(r.x.width) * problem.lambda_p(r.x) * r.x.failure**1.5
     return r.x.p**2 * r.x.q / (rest * r.x.kappa)
 
 
@@ -42,37 +34,27 @@ def _sampling(r):
     return r.x.p * r.x.q * jnp.sqrt(log / (2 * r.x.width))
 
 
-printed = claims.exists_constant(
+printed = problem.likely_order(
     "|H_PQ(P) - H_PQ|_F",
-    lambda r: jnp.quantile(r.sim, 1 - r.x.failure),
+    lambda r: r.sim,
     _order,
     over={"kappa": (1.0, 10.0, 100.0, 1000.0), "failure": (0.5, 0.25, 0.125)},
 )
 
 theorem = claims.Theorem(
-    space=problem_space(
-        width=claims.Size(128, high=65536),
-        source_steps=claims.Size(32, high=100_000),
-        kappa=claims.Real(0.1, 1000, log=True),
-        failure=claims.Real(0.05, 0.5, log=True),
-        rate_share=claims.Real(0.05, 0.95),
-    ),
-    assumes=(REGULAR,),
+    space=training.pretraining_space(failure=problem.FAILURE),
+    assumes=(problem.REGULAR,),
     simulate=simulate,
     claims=(printed,),
     source=claims.Printed(
-        "Appendix C.1, Lemma 3 (Eq. 11)",
-        "||H_PQ(P) - H_PQ||_F <= O(n_P^2 n_Q / (sqrt(m) lambda_P kappa delta^(3/2)))",
+        "Appendix C.1, Lemma 3 (Eq. 11)", "O(n_P^2 n_Q / (sqrt(m) lambda_P kappa delta^(3/2)))"
     ),
     note="H_PQ(0) deviates from its mean whatever kappa",
     aliases=("eq-11",),
     readings=(
         claims.Reading(
             "corrected",
-            claims.Corrected(
-                "(1 + kappa) / kappa for 1 / kappa, plus n_P n_Q sqrt(log(2 n_P n_Q / delta) / "
-                "(2 m))"
-            ),
+            claims.Corrected("(1 + kappa) / kappa for 1 / kappa, plus the error of Eq. 15"),
             claims=(printed.against(lambda r: (1 + r.x.kappa) * _order(r) + _sampling(r)),),
             primary=True,
             note="the sampling error of Eq. 15 added, which no scale makes small",

@@ -13,14 +13,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
-from theorysim.theorems.transferability._problem import (
-    REGULAR,
-    problem_space,
-    smallest,
-    target,
-    target_gram,
-)
 
 # Units are exchangeable: the displays of the proof are looked at on so many.
 UNITS = 8
@@ -35,13 +29,8 @@ class Observed(NamedTuple):
     """dL/dw_r of some units"""
 
 
-def _rate(x: claims.Instance):
-    """The learning rate of Theorem 3."""
-    return x.rate_share * smallest(target_gram(x)) / x.q**2
-
-
 def simulate(x: claims.Instance, key) -> Observed:
-    ready, task = training.pretrained(x, training.started(x, key)), target(x)
+    ready, task = training.pretrained(x, training.started(x, key)), problem.target(x)
 
     def record(now):
         residual = training.outputs(now.weights, now.signs, task.inputs) - task.labels
@@ -50,12 +39,12 @@ def simulate(x: claims.Instance, key) -> Observed:
         signs = now.signs[:UNITS, None]
         return Observed(jnp.linalg.norm(residual), signs * slopes / jnp.sqrt(x.width))
 
-    return training.fine_tuning(x, ready, record, rate=_rate(x))
+    return training.fine_tuning(x, ready, record, rate=training.theorem_3_rate(x))
 
 
 def _distance(r):
     """||w_r(k) - w_r(P)|| for k = 1, 2, ..., summed before it is rounded to the weights' size."""
-    return _rate(r.x) * jnp.linalg.norm(jnp.cumsum(r.sim.slopes, axis=0), axis=-1)
+    return training.theorem_3_rate(r.x) * jnp.linalg.norm(jnp.cumsum(r.sim.slopes, axis=0), axis=-1)
 
 
 def _gradients(r):
@@ -65,17 +54,17 @@ def _gradients(r):
 
 def _travelled(r):
     """eta sum of the gradients' lengths over k' < k, for k = 1, 2, ..."""
-    return _rate(r.x) * jnp.cumsum(_gradients(r), axis=0)
+    return training.theorem_3_rate(r.x) * jnp.cumsum(_gradients(r), axis=0)
 
 
 def _lengths(r):
     """eta sqrt(n_Q / m) ||y_Q - u_Q(k')||."""
-    return _rate(r.x) * jnp.sqrt(r.x.q / r.x.width) * r.sim.residual
+    return training.theorem_3_rate(r.x) * jnp.sqrt(r.x.q / r.x.width) * r.sim.residual
 
 
 def _shrink(r):
     """(1 - eta lambda_Q / 2)^(1/2)."""
-    return jnp.sqrt(1 - _rate(r.x) * smallest(target_gram(r.x)) / 2)
+    return jnp.sqrt(1 - training.theorem_3_rate(r.x) * problem.lambda_q(r.x) / 2)
 
 
 def _condition_1(r):
@@ -99,27 +88,32 @@ def _geometric(r):
 
 def _term(r):
     """4 sqrt(n_Q) ||y_Q - u_Q(P)|| / (sqrt(m) lambda_Q)."""
-    rest = jnp.sqrt(r.x.width) * smallest(target_gram(r.x))
-    return 4 * jnp.sqrt(r.x.q) * r.sim.residual[0] / rest
+    return training.target_reach(r.x, r.sim.residual[0])
 
 
 def _per_step(r):
-    return _lengths(r)[:, None] / _rate(r.x)
+    return _lengths(r)[:, None] / training.theorem_3_rate(r.x)
 
 
 def _total(r):
     return jnp.sum(_lengths(r))
 
 
-FIRST, THIRD = "(i) the distance and the sum of steps", "(iii) sums of lengths"
-FOURTH = "(iv) the geometric sum"
+FIRST, FOURTH = "(i) the distance and the sum of steps", "(iv) the geometric sum"
 first = claims.at_most(FIRST, _distance, _travelled)
 second = claims.at_most("(ii) gradients", _gradients, _per_step)
-third = claims.at_most(THIRD, _total, _geometric, where=_condition_1)
+third = claims.at_most("(iii) sums of lengths", _total, _geometric, where=_condition_1)
 fourth = claims.at_most(FOURTH, _geometric, _term)
+printed = (
+    claims.equal(FIRST, _distance, _travelled),
+    second,
+    third.against(_literal),
+    claims.equal(FOURTH, _geometric, _term),
+)
+without_root = second.against(lambda r: _per_step(r) / jnp.sqrt(r.x.q))
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problem.problem_space(
         p=claims.Size(2, high=64),
         q=claims.Size(2, high=64),
         width=claims.Size(128, high=65536),
@@ -128,14 +122,9 @@ theorem = claims.Theorem(
         kappa=claims.Real(1e-4, 10, log=True),
         rate_share=claims.Real(0.05, 0.95),
     ),
-    assumes=(REGULAR,),
+    assumes=(problem.REGULAR,),
     simulate=simulate,
-    claims=(
-        claims.equal(FIRST, _distance, _travelled),
-        second,
-        third.against(_literal),
-        claims.equal(FOURTH, _geometric, _term),
-    ),
+    claims=printed,
     printed="displays as printed",
     source=claims.Printed(
         "proof of Lemma 4",
@@ -155,10 +144,8 @@ theorem = claims.Theorem(
     ),
     mutants=(
         claims.Mutant("reversed", claims=(first.reversed(),)),
-        claims.Mutant(
-            "without sqrt(n_Q)", claims=(second.against(lambda r: _per_step(r) / jnp.sqrt(r.x.q)),)
-        ),
-        claims.Mutant("u_Q(k') for u_Q(P), as printed", claims=(third.against(_literal),)),
+        claims.Mutant("without sqrt(n_Q)", claims=(without_root,)),
+        claims.Mutant("u_Q(k') for u_Q(P), as printed", claims=(printed[2],)),
         claims.Mutant("2 for 4", claims=(fourth.scaled(1 / 2),)),
     ),
     instances=32,

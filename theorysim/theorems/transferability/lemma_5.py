@@ -7,33 +7,19 @@ n_P, for one i) has the kappa. Printed beside them: <w_r, x> and w_r have "the s
 distribution, so that |<w_r, x>| <= R and |w_r| <= R have the same chance.
 """
 
-from typing import NamedTuple
-
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.products import dot
-from theorysim.theorems.transferability._problem import problem_space, target
+from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability._training import started
 
 
-class Small(NamedTuple):
-    """What is at most R at the start."""
-
-    values: Float[Array, " keys"]
-    """preactivations"""
-    units: Float[Array, " keys"]
-    """weight vectors"""
-
-
-def simulate(x: claims.Instance, key) -> Small:
+def simulate(x: claims.Instance, key) -> tuple:
+    """How many preactivations, and how many weight vectors, are at most R at the start."""
     weights = started(x, key).weights
-    values = dot(target(x).inputs, weights.T)
-    return Small(
-        jnp.sum(jnp.abs(values) <= x.radius).astype(float),
-        jnp.sum(jnp.linalg.norm(weights, axis=1) <= x.radius).astype(float),
-    )
+    sizes = jnp.abs(dot(problem.target(x).inputs, weights.T)), jnp.linalg.norm(weights, axis=1)
+    return tuple(jnp.sum(size <= x.radius).astype(float) for size in sizes)
 
 
 def _scale(power: int):
@@ -41,25 +27,30 @@ def _scale(power: int):
     return lambda r: r.x.width * r.x.q * r.x.radius / (r.x.failure * r.x.kappa**power)
 
 
-printed = claims.exists_constant(
+printed = problem.likely_order(
     "sum_i |S_i| <= C m n_Q R / delta",
-    lambda r: jnp.quantile(r.sim.values, 1 - r.x.failure),
+    lambda r: r.sim[0],
     _scale(0),
     over={"kappa": (1.0, 0.1, 0.01, 1e-3), "failure": (0.5, 0.25, 0.125)},
 )
-markov = claims.with_probability(
+markov = problem.likely(
     "with C = sqrt(2 / pi) / kappa",
-    lambda r: r.sim.values,
+    lambda r: r.sim[0],
     lambda r: jnp.sqrt(2 / jnp.pi) * _scale(1)(r),
-    at_least=lambda r: 1 - r.x.failure,
 )
+same_chance = claims.equal(
+    "P(|<w_r, x>| <= R) = P(|w_r| <= R)",
+    lambda r: r.mean(r.sim[0]) / (r.x.width * r.x.q),
+    lambda r: r.mean(r.sim[1]) / r.x.width,
+)
+mean_alone = markov.against(lambda r: r.x.failure * markov.rhs(r))
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problem.problem_space(
         width=claims.Size(512, high=65536),
         kappa=claims.Real(1e-3, 10, log=True),
         radius=claims.Real(1e-4, 1, log=True),
-        failure=claims.Real(0.05, 0.5, log=True),
+        failure=problem.FAILURE,
     ),
     simulate=simulate,
     claims=(printed,),
@@ -79,22 +70,13 @@ theorem = claims.Theorem(
                 "proof of Lemma 3, below Eq. 12",
                 "the distribution of w_r(0)^T x_(Q,i) and w_r(0) are the same Gaussian",
             ),
-            claims=(
-                claims.equal(
-                    "P(|<w_r, x>| <= R) = P(|w_r| <= R)",
-                    lambda r: r.mean(r.sim.values) / (r.x.width * r.x.q),
-                    lambda r: r.mean(r.sim.units) / r.x.width,
-                ),
-            ),
+            claims=(same_chance,),
             note="the norm of w_r has the law of kappa times chi with d degrees of freedom",
         ),
     ),
     mutants=(
         claims.Mutant("without kappa, as printed", claims=(printed,)),
-        claims.Mutant(
-            "the mean, without 1 / delta",
-            claims=(markov.against(lambda r: r.x.failure * markov.rhs(r)),),
-        ),
+        claims.Mutant("the mean, without 1 / delta", claims=(mean_alone,)),
     ),
     keys=256,
     instances=16,

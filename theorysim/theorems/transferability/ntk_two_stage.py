@@ -13,18 +13,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
-from theorysim.systems import two_layer_relu as relu
 from theorysim.systems import two_layer_relu_limit as limit
+from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
-from theorysim.theorems.transferability._problem import (
-    NORMALISATION,
-    REGULAR,
-    joint_gram,
-    problem_space,
-    source,
-    stable_rates,
-    target,
-)
 
 WIDTHS = (128, 512, 2048)
 EVERY = 4
@@ -62,8 +53,8 @@ def simulate(x: claims.Instance, key) -> Observed:
     length = jnp.linalg.norm(ready.weights - network.weights)
 
     def record(now):
-        here = relu.observe(now, ready, target(x), NORMALISATION)
-        there = relu.observe(now, network, source(x), NORMALISATION)
+        here = training.observe(now, ready, problem.target(x))
+        there = training.observe(now, network, problem.source(x))
         return Observed(
             here.outputs, here.loss, length, here.distance, there.distance, there.outputs
         )
@@ -74,13 +65,13 @@ def simulate(x: claims.Instance, key) -> Observed:
 
 def _predict(share: float):
     def predict(x: claims.Instance) -> Observed:
-        first, second = stable_rates(x)
+        first, second = problem.stable_rates(x)
         steps = jnp.arange(0, x.target_steps + 1, EVERY)
         path = limit.transfer(
-            joint_gram(x),
+            problem.joint_gram(x),
             limit.Stage(x.source_labels, jnp.zeros(x.p), first, x.source_steps),
             limit.Stage(x.target_labels, jnp.zeros(x.q), share * second, steps),
-            normalisation=NORMALISATION,
+            normalisation=problem.NORMALISATION,
         )
         return Observed(
             path.target_outputs,
@@ -111,14 +102,14 @@ def _falls(index: int, exponent: float, relation: str):
 QUARTER = tuple(_falls(index, -1 / 4, "at_most") for index in range(len(NAMES)))
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problem.problem_space(
         width=claims.Size(128, low=2, high=65536),
         source_steps=claims.Size(12, high=100_000),
         target_steps=claims.Size(12, high=100_000),
         kappa=claims.Real(1, 10, log=True),
         rate_share=claims.Real(0.3, 0.9),
     ),
-    assumes=(REGULAR,),
+    assumes=(problem.REGULAR,),
     simulate=simulate,
     predict=_predict(1.0),
     claims=QUARTER,

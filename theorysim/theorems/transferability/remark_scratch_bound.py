@@ -11,32 +11,26 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.systems.two_layer_relu_limit import kernel_descent
-from theorysim.theorems.transferability._problem import (
-    REGULAR_TARGET,
-    form,
-    problem_space,
-    stable_rates,
-    target_gram,
-)
+from theorysim.theorems.transferability import _problem as problem
 
 
 def simulate(x: claims.Instance, key):
     """The distance after 1, 2, 4, ... steps."""
     steps = 2.0 ** jnp.arange(12)
-    rate, gram = stable_rates(x)[1], target_gram(x)
+    rate, gram = problem.stable_rates(x)[1], problem.target_gram(x)
     return jax.vmap(lambda k: kernel_descent(gram, x.target_labels, rate, k).distance)(steps)
 
 
 def _claim(power: float, factor: float = 1.0) -> tuple:
     def bound(r):
-        return factor * form(target_gram(r.x), r.x.target_labels) ** power
+        return factor * problem.form(problem.target_gram(r.x), r.x.target_labels) ** power
 
     return (claims.at_most("|W(Q) - W(0)|_F", lambda r: r.sim, bound),)
 
 
 theorem = claims.Theorem(
-    space=problem_space(rate_share=claims.Real(0.05, 0.5)),
-    assumes=(REGULAR_TARGET,),
+    space=problem.problem_space(rate_share=claims.Real(0.05, 0.5)),
+    assumes=(problem.REGULAR_TARGET,),
     simulate=simulate,
     claims=_claim(1.0),
     source=claims.Printed(

@@ -13,28 +13,16 @@ import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.systems import two_layer_relu_limit as limit
-from theorysim.theorems.transferability._problem import (
-    NORMALISATION,
-    REGULAR,
-    form,
-    joint_gram,
-    joint_inputs,
-    problem_space,
-    smallest,
-    source_gram,
-    stable_rates,
-    target_gram,
-    transferred,
-)
+from theorysim.theorems.transferability import _problem as problem
 
 
 def _labels(x: claims.Instance):
     """y_Q, given or those that the source task predicts."""
-    return jnp.where(x.predicted, jnp.clip(transferred(x), -1, 1), x.target_labels)
+    return jnp.where(x.predicted, jnp.clip(problem.transferred(x), -1, 1), x.target_labels)
 
 
 def _eigenvalues(x: claims.Instance):
-    return smallest(source_gram(x)), smallest(target_gram(x))
+    return problem.lambda_p(x), problem.lambda_q(x)
 
 
 def _kappa(x: claims.Instance):
@@ -45,24 +33,22 @@ def _kappa(x: claims.Instance):
 
 def simulate(x: claims.Instance, key):
     """The distance at infinite width, after stages without end."""
-    start = limit.sample_initial_outputs(key, joint_inputs(x), _kappa(x))
-    rates = stable_rates(x)
-    stages = (
-        limit.Stage(x.source_labels, start[: x.p], rates[0], jnp.inf),
-        limit.Stage(_labels(x), start[x.p :], rates[1], jnp.array([jnp.inf])),
-    )
-    path = limit.transfer(joint_gram(x), *stages, normalisation=NORMALISATION)
+    start = limit.sample_initial_outputs(key, problem.joint_inputs(x), _kappa(x))
+    rates = problem.stable_rates(x)
+    before = limit.Stage(x.source_labels, start[: x.p], rates[0], jnp.inf)
+    after = limit.Stage(_labels(x), start[x.p :], rates[1], jnp.array([jnp.inf]))
+    gram, loss = problem.joint_gram(x), problem.NORMALISATION
+    path = limit.transfer(gram, before, after, normalisation=loss)
     return path.fine_tuning.distance[0]
 
 
 def predict(x: claims.Instance):
     """sqrt(e^T H_Q^(-1) e)."""
-    return jnp.sqrt(form(target_gram(x), _labels(x) - transferred(x)))
+    return jnp.sqrt(problem.form(problem.target_gram(x), _labels(x) - problem.transferred(x)))
 
 
-def without_transfer(x: claims.Instance):
-    """The same from scratch."""
-    return jnp.sqrt(form(target_gram(x), _labels(x)))
+def from_scratch(x: claims.Instance):
+    return jnp.sqrt(problem.form(problem.target_gram(x), _labels(x)))
 
 
 def _log_width(x: claims.Instance):
@@ -89,16 +75,12 @@ def _order(name: str, error, power: float):
         square = r.x.p**2 * r.x.q * _kappa(r.x) / ((first * second) ** 2 * r.x.failure)
         return square**power
 
-    return claims.exists_constant(
-        name,
-        lambda r: jnp.quantile(error(r), 1 - r.x.failure),
-        scale,
-        over={
-            "target_spread": (1.0, 0.6, 0.36),
-            "scale_share": (1, 0.1, 0.01),
-            "failure": (0.5, 0.25, 0.125),
-        },
-    )
+    over = {
+        "target_spread": (1.0, 0.6, 0.36),
+        "scale_share": (1, 0.1, 0.01),
+        "failure": (0.5, 0.25, 0.125),
+    }
+    return problem.likely_order(name, error, scale, over)
 
 
 MAIN = _order("norm", _excess, 0.5)
@@ -106,13 +88,13 @@ APPENDIX = _order("squared norm", _square_error, 1.0)
 
 
 theorem = claims.Theorem(
-    space=problem_space(
+    space=problem.problem_space(
         predicted=claims.Choice(0, 1),
         scale_share=claims.Real(1e-4, 1, log=True),
-        failure=claims.Real(0.05, 0.5, log=True),
+        failure=problem.FAILURE,
         rate_share=claims.Real(0.3, 0.9),
     ),
-    assumes=(REGULAR,),
+    assumes=(problem.REGULAR,),
     requirements={"log10 of the width at which the last error of Eq. 48 is one": _log_width},
     simulate=simulate,
     predict=predict,
@@ -137,9 +119,7 @@ theorem = claims.Theorem(
         ),
     ),
     mutants=(
-        claims.Mutant(
-            "y_Q for y_Q - y_(P->Q)", of=("main text", "appendix"), predict=without_transfer
-        ),
+        claims.Mutant("y_Q for y_Q - y_(P->Q)", of=("main text", "appendix"), predict=from_scratch),
     ),
     keys=128,
     instances=16,

@@ -14,14 +14,8 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.products import dot
+from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
-from theorysim.theorems.transferability._problem import (
-    HIGHEST,
-    REGULAR,
-    problem_space,
-    stable_rates,
-    target,
-)
 
 
 class Steps(NamedTuple):
@@ -39,8 +33,8 @@ class Steps(NamedTuple):
 
 def simulate(x: claims.Instance, key) -> Steps:
     path = training.paths(x, training.started(x, key))
-    inputs, first = target(x).inputs, path.source[0]
-    values = jnp.matmul(path.target, inputs.T, precision=HIGHEST)
+    inputs, first = problem.target(x).inputs, path.source[0]
+    values = jnp.matmul(path.target, inputs.T, precision=problem.HIGHEST)
     moved = jnp.linalg.norm(path.target - first, axis=-1)
     radius = x.radius_share * jnp.max(moved)
     near = (jnp.abs(dot(first, inputs.T)) <= radius).astype(float)
@@ -49,7 +43,7 @@ def simulate(x: claims.Instance, key) -> Steps:
     residual = x.target_labels - training.outputs(path.target, path.signs, inputs)
 
     def gram(units):
-        both = jnp.einsum("tri,trj->tij", units * pattern, pattern, precision=HIGHEST)
+        both = jnp.einsum("tri,trj->tij", units * pattern, pattern, precision=problem.HIGHEST)
         return dot(inputs, inputs.T) / x.width * both
 
     return Steps(
@@ -72,7 +66,7 @@ def _square(vectors):
 
 
 def _times(matrices, vectors):
-    return jnp.einsum("tij,tj->ti", matrices, vectors, precision=HIGHEST)
+    return jnp.einsum("tij,tj->ti", matrices, vectors, precision=problem.HIGHEST)
 
 
 def _change(r):
@@ -83,14 +77,16 @@ def _few(units):
     """eta |units| sqrt(n_Q) ||r|| / m."""
 
     def bound(r):
-        share = stable_rates(r.x)[1] * jnp.sqrt(r.x.q) / r.x.width
+        share = problem.stable_rates(r.x)[1] * jnp.sqrt(r.x.q) / r.x.width
         return share * units(r) * jnp.sqrt(_square(_before(r)))[:, None]
 
     return bound
 
 
 def _by_gram(factor: float):
-    return lambda r: stable_rates(r.x)[1] * _times(r.sim.gram - factor * r.sim.perp, _before(r))
+    return lambda r: (
+        problem.stable_rates(r.x)[1] * _times(r.sim.gram - factor * r.sim.perp, _before(r))
+    )
 
 
 def _expansion(literal: bool = False, factor: float = 2.0):
@@ -101,8 +97,12 @@ def _expansion(literal: bool = False, factor: float = 2.0):
         perp = r.sim.perp * (-before[:, None, :] if literal else 1)
         return (
             _square(before)
-            - 2 * stable_rates(r.x)[1] * jnp.sum(before * _times(r.sim.gram, before), axis=-1)
-            + factor * stable_rates(r.x)[1] * jnp.sum(before * _times(perp, before), axis=-1)
+            - 2
+            * problem.stable_rates(r.x)[1]
+            * jnp.sum(before * _times(r.sim.gram, before), axis=-1)
+            + factor
+            * problem.stable_rates(r.x)[1]
+            * jnp.sum(before * _times(perp, before), axis=-1)
             - 2 * jnp.sum(before * r.sim.i_2, axis=-1)
             + _square(_change(r))
         )
@@ -117,7 +117,7 @@ t4 = claims.equal(
 )
 t5 = claims.at_most(
     "T5: the same over the rest",
-    lambda r: jnp.abs(stable_rates(r.x)[1] * _times(r.sim.perp, _before(r))),
+    lambda r: jnp.abs(problem.stable_rates(r.x)[1] * _times(r.sim.perp, _before(r))),
     t2.rhs,
 )
 t8 = claims.equal(
@@ -128,13 +128,8 @@ t8 = claims.equal(
 )
 
 theorem = claims.Theorem(
-    space=problem_space(
-        **training.SIZES,
-        kappa=training.KAPPA,
-        rate_share=claims.Real(0.05, 0.95),
-        radius_share=claims.Real(0.5, 4, log=True),
-    ),
-    assumes=(REGULAR,),
+    space=training.training_space(radius_share=claims.Real(0.5, 4, log=True)),
+    assumes=(problem.REGULAR,),
     simulate=simulate,
     claims=(t1, t2, t4, t5, t8.against(_expansion(literal=True))),
     source=claims.Printed(

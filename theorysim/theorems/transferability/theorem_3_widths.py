@@ -8,81 +8,56 @@ that knows nothing of their angle, and their difference is then learned at the r
 import jax.numpy as jnp
 
 from theorysim import claims
-from theorysim.systems import two_layer_relu_limit as limit
+from theorysim.theorems.transferability import _decay as decay
+from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
-from theorysim.theorems.transferability._problem import (
-    NORMALISATION,
-    REGULAR,
-    joint_inputs,
-    problem_space,
-    smallest,
-    stable_rates,
-    target,
-    target_gram,
-)
-from theorysim.theorems.transferability.theorem_3 import RECORDED, Decay, contraction, decay, rate
 
 # Steps in units of the longest time 1 / (eta lambda_Q).
 ENOUGH = 20
 
 
-def simulate(x: claims.Instance, key) -> Decay:
+def simulate(x: claims.Instance, key) -> decay.Decay:
     """A real network, pretrained and fine-tuned."""
     ready = training.pretrained(x, training.started(x, key))
 
     def record(now):
-        outputs = training.outputs(now.weights, now.signs, target(x).inputs)
+        outputs = training.outputs(now.weights, now.signs, problem.target(x).inputs)
         return jnp.linalg.norm(outputs - x.target_labels)
 
-    every = x.target_steps // RECORDED
-    norm = training.fine_tuning(x, ready, record, every=every, rate=rate(x))
-    return Decay(norm, every * jnp.arange(RECORDED + 1.0))
+    every, rate = x.target_steps // decay.RECORDED, training.theorem_3_rate(x)
+    norm = training.fine_tuning(x, ready, record, every=every, rate=rate)
+    return decay.Decay(norm, every * jnp.arange(decay.RECORDED + 1.0))
 
 
-def simulate_frozen(x: claims.Instance, key) -> Decay:
+def simulate_frozen(x: claims.Instance, key) -> decay.Decay:
     """A network that is silent at first, in the limit of large scales.
 
     Patterns stay those of the start then, and its own Gram matrix carries it to the end.
     """
     network = training.silent(x.replace(kappa=1.0), key)
-    z, zero = training.features(*network, joint_inputs(x)), jnp.zeros(x.p + x.q)
+    z = training.features(*network, problem.joint_inputs(x))
     gram = jnp.einsum("mi,mj->ij", z, z, precision="highest")
-    end = ENOUGH / (rate(x) * smallest(target_gram(x)))
-    steps = jnp.linspace(0, end, RECORDED + 1)
-    before = limit.Stage(x.source_labels, zero[: x.p], stable_rates(x)[0], x.source_steps)
-    after = limit.Stage(x.target_labels, zero[x.p :], rate(x), steps)
-    path = limit.transfer(gram, before, after, normalisation=NORMALISATION)
-    return Decay(jnp.linalg.norm(path.fine_tuning.residual, axis=-1), steps)
+    end = ENOUGH / (training.theorem_3_rate(x) * problem.lambda_q(x))
+    return decay.linear_decay(x, gram, jnp.zeros(x.p + x.q), end)
 
 
 def _width(x: claims.Instance):
     """The empirical Gram matrix is near H_Q."""
-    return (x.q / smallest(target_gram(x))) ** 2 * jnp.log(x.q / x.failure)
+    return (x.q / problem.lambda_q(x)) ** 2 * jnp.log(x.q / x.failure)
 
 
 theorem = claims.Theorem(
-    space=problem_space(
-        q=claims.Size(2, high=64),
-        target_spread=claims.Real(1e-4, 30, log=True),
-        width=claims.Size(1024, high=65536),
-        source_steps=claims.Size(16, high=100_000),
-        target_steps=claims.Size(64, low=16, high=100_000),
-        kappa=claims.Real(1e-6, 10, log=True),
-        failure=claims.Real(0.15, 0.5, log=True),
-        rate_share=claims.Real(0.05, 0.95, log=True),
-    ),
-    assumes=(REGULAR,),
+    space=decay.decay_space(width=claims.Size(1024, high=65536)),
+    assumes=(problem.REGULAR,),
     hypotheses={
         # Scales at which units of the widths that can be run move by less than their size.
         "kappa >= 1": lambda x: x.kappa - 1,
         "m >= (n_Q / lambda_Q)^2 log(n_Q / delta)": lambda x: x.width / _width(x) - 1,
     },
     simulate=simulate,
-    claims=(contraction,),
+    claims=(decay.contraction,),
     printed="networks, wide for lambda_Q",
-    source=claims.Finding(
-        "real networks of practical widths and scales, outside of the printed ones"
-    ),
+    source=claims.Finding("real networks of practical widths and scales, not the printed ones"),
     note="Theorem 3 holds of real networks once their Gram matrix is near H_Q",
     readings=(
         claims.Reading(
@@ -96,7 +71,7 @@ theorem = claims.Theorem(
     mutants=(
         claims.Mutant(
             "n_Q, a bound of the largest eigenvalue, for lambda_Q",
-            claims=(contraction.against(decay(lambda x: x.q)),),
+            claims=(decay.contraction.against(decay.log_bound(lambda x: x.q)),),
         ),
     ),
     keys=64,
