@@ -10,6 +10,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Int
 
+from theorysim.compiled import jit
 from theorysim.errors import SizeError
 from theorysim.sweeps.grid import Grid
 from theorysim.sweeps.outputs import Cell, Columns
@@ -48,7 +49,7 @@ def compile_tiles(cell: Cell, grid: Grid, tiles: Tiling, mesh: Mesh) -> tuple[Pr
     columns = jax.device_put(grid.columns(), NamedSharding(mesh, shared))
     placed = NamedSharding(mesh, split)
     origins = jax.ShapeDtypeStruct((mesh.size, len(tiles.shape)), np.int32, sharding=placed)
-    compiled = jax.jit(on_mesh).lower(origins, columns).compile()
+    compiled = jit(on_mesh).lower(origins, columns).compile()
     stats = compiled.memory_analysis()
     need = stats.temp_size_in_bytes + stats.output_size_in_bytes if stats else 0
 

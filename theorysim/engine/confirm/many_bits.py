@@ -35,9 +35,9 @@ PRECISIONS = (212, 636)
 # Entries that the operations of one evaluation may make: some tenths of a second.
 MOST_WORK = 400_000
 
-# Formulas that are made for floating point drop terms below its rounding, some dozen of them: what
+# Formulas that are made for floating point drop terms below its rounding, a dozen of them: what
 # is smaller than this part of both sides says nothing of what they mean.
-DROPPED = 64 * float(np.finfo(np.float64).eps)
+DROPPED = 16 * float(np.finfo(np.float64).eps)
 
 
 TOO_MUCH = "it is too much work with many bits"

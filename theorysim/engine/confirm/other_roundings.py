@@ -14,6 +14,7 @@ from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
+from theorysim.compiled import jit
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
 from theorysim.engine.measure.errors import (
@@ -78,7 +79,7 @@ def _program(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Ca
         run = runs((reading,), x, keys)[reading.name]
         return {claim.name: [jnp.ravel(side) for side in claim.sides(run)] for claim in claims}
 
-    return jax.jit(jax.vmap(perturb_rounding(sides)))
+    return jit(jax.vmap(perturb_rounding(sides)))
 
 
 def _judged(case: Case, suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> Finding:

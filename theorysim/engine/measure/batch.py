@@ -14,6 +14,7 @@ from jaxtyping import Array
 from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
+from theorysim.compiled import jit
 from theorysim.engine.measure.errors import (
     PERTURBATIONS,
     PERTURBED_KEYS,
@@ -52,7 +53,7 @@ def _instance_program(
 def _measuring_program(
     theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: SizeItems, monte_carlo: bool
 ):
-    return jax.jit(jax.vmap(_instance_program(theorem, readings, sizes, monte_carlo)))
+    return jit(jax.vmap(_instance_program(theorem, readings, sizes, monte_carlo)))
 
 
 def traced_measurement(setup: Setup) -> Traced:

@@ -15,6 +15,7 @@ from theorysim.claims.hypotheses import Margin, is_met, least
 from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
+from theorysim.compiled import jit
 from theorysim.engine.measure.setup import Setup
 
 # How many candidates are drawn for each instance wanted before a reading counts as vacuous.
@@ -45,7 +46,7 @@ class Drawn:
 
 @lru_cache(maxsize=64)
 def _feasibility_program(reading: ResolvedReading):
-    return jax.jit(jax.vmap(lambda x: reading.margin(x) >= 0))
+    return jit(jax.vmap(lambda x: reading.margin(x) >= 0))
 
 
 def feasible(reading: ResolvedReading, instances: Instance) -> np.ndarray:
@@ -68,7 +69,7 @@ def _candidate_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Marg
 
 @lru_cache(maxsize=256)
 def _drawing_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Margin, ...]):
-    return jax.jit(jax.vmap(_candidate_program(theorem, sizes, functions), in_axes=(None, 0, None)))
+    return jit(jax.vmap(_candidate_program(theorem, sizes, functions), in_axes=(None, 0, None)))
 
 
 def _functions(setup: Setup) -> tuple[Margin, ...]:

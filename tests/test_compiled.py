@@ -1,0 +1,23 @@
+"""What the largest and the smallest of undefined numbers are in compiled programs."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from theorysim.compiled import jit
+
+
+@pytest.mark.parametrize("rows", [1, 64, 1024, 20_000])
+@pytest.mark.parametrize("reduction", [jnp.max, jnp.min, jnp.sum])
+def test_reductions_keep_nan(rows, reduction):
+    undefined = np.full((rows, 4, 3), np.nan)
+    found = jit(jax.vmap(lambda row: reduction(jnp.abs(row), axis=0)))(undefined)
+    assert np.isnan(found).all()
+
+
+def test_the_trap_is_still_there():
+    """Where this fails, JAX keeps NaN by itself, and theorysim.compiled can go."""
+    undefined = np.full((20_000, 4, 3), np.nan)
+    found = jax.jit(jax.vmap(lambda row: jnp.max(jnp.abs(row), axis=0)))(undefined)
+    assert not np.isnan(found).any()
