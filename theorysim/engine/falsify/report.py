@@ -21,6 +21,9 @@ class Attack:
     without one they are NaN. `ratio` is the largest lhs/rhs (rhs/lhs for lower bounds) reached,
     at `ratio_instance`: the tightness over the space, no proof. It is NaN for claims that no ratio
     tells of, and a violation above `ratio_limit`.
+    `draws` of the evaluations were plain draws at the theorem's own sizes, of which none is a
+    counterexample: a violating share of `excluded_share` (about 3/draws) would have been found with
+    95 %. It is NaN for claims that no single instance violates. `sizes` are those searched.
     """
 
     reading: str
@@ -37,7 +40,20 @@ class Attack:
     ratio: float = math.nan
     ratio_limit: float = math.nan
     ratio_instance: Mapping[str, Any] | None = None
+    draws: int = 0
+    excluded_share: float = math.nan
+    sizes: tuple[Mapping[str, int], ...] = ()
     note: str = ""
+
+    @property
+    def excluded(self) -> str:
+        """What the plain draws exclude, in words; empty where they exclude nothing."""
+        if self.refuted or not self.draws or math.isnan(self.excluded_share):
+            return ""
+        return (
+            f"a violating share of {self.excluded_share:.1g} of the draws would have been found "
+            f"with 95 % ({self.draws:,} plain draws)"
+        )
 
 
 def decisive_numbers(found: ClaimReport) -> dict[str, float]:
@@ -81,7 +97,10 @@ class FalsifyReport(Tabular):
         """One row per attacked claim."""
         shown = ("reading", "claim", "kind", "refuted", "lhs", "rhs", "slack", "error", "ratio")
         for attack in self.attacks:
-            yield {name: getattr(attack, name) for name in (*shown, "evaluations", "runs", "note")}
+            yield {
+                name: getattr(attack, name)
+                for name in (*shown, "evaluations", "runs", "draws", "excluded_share", "note")
+            }
 
     def as_json(self) -> dict[str, Any]:
         """The report as JSON data; numbers that are not finite become null."""
@@ -105,4 +124,5 @@ class FalsifyReport(Tabular):
         for a in self.attacks:
             outcome = "refuted" if a.refuted else f"not refuted, largest ratio {a.ratio:.4g}"
             lines.append(f"  {a.reading}, {a.claim}: {outcome}")
+            lines += [f"    {a.excluded}"] * bool(a.excluded)
         return "\n".join(lines)
