@@ -16,6 +16,7 @@ from theorysim.claims.instance import Instance, SizeItems, field_values
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.theorem import Theorem
 from theorysim.enclosures import Outcome
+from theorysim.engine.falsify.objective import LEAST
 from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.falsify.shrink import Values, shrink
 from theorysim.engine.falsify.ties import outcome_at, with_equal_values
@@ -32,8 +33,8 @@ BATCH = 16
 SUSPECTS = 64
 TRIALS = 8
 
-# Equal sides of a strict inequality that are to be proved, per claim and sizes: at once, and in all.
-TIES_AT_ONCE, TIES = 4, 32
+# Equal sides of a strict inequality that one is to prove, per claim and sizes: at once, in all.
+TIES_AT_ONCE, TIES = 4, 16
 
 # An average must miss with so many fresh keys: a true one does so once in a thousand times each.
 FRESH_KEYS = 3
@@ -52,11 +53,11 @@ NEARBY = 1e-6
 # lie on one side, and each of these radii is far above rounding.
 AT_BOUNDARY = (NEARBY, 1e-8, 1e-10)
 
+# Steps of an integrator that far away are others: the error of one instance may cancel by chance.
+FAR = 1e-2
+
 # A simpler counterexample must keep this share of the relative violation.
 KEPT_SHARE = 0.1
-
-# The score of a feasible point that is no counterexample, or was not examined: it leaves.
-DISCARDED = -1.0
 
 
 class Candidate(NamedTuple):
@@ -164,8 +165,8 @@ class Confirmation:
         place = np.searchsorted(rows, chosen)
         suspects = np.flatnonzero(scored.scores > 0)
         scores, ratios = scored.scores.copy(), scored.ratios.copy()
-        scores[suspects], ratios[suspects] = DISCARDED, -np.inf
-        scores[chosen] = np.maximum(outcome.beyond[place], DISCARDED)
+        scores[suspects], ratios[suspects] = LEAST, -np.inf
+        scores[chosen] = np.maximum(outcome.beyond[place], LEAST)
         ratios[chosen] = outcome.log_ratio[place]
         violating = self._choose(outcome.relative[place], outcome.violated[place], TRIALS)
         hit = None
@@ -174,7 +175,7 @@ class Confirmation:
                 hit = self._shrunk(claim, candidates[chosen[row]], outcome.relative[place[row]])
                 break
             self.unconfirmed[claim.name] += 1
-            scores[chosen[row]], ratios[chosen[row]] = DISCARDED, -np.inf
+            scores[chosen[row]], ratios[chosen[row]] = LEAST, -np.inf
         if hit is None and claim.strict and self.ties[claim.name] < TIES:
             tied = chosen[self._choose(scores[chosen], outcome.tied[place], TIES_AT_ONCE)]
             hit = next(
@@ -222,10 +223,28 @@ class Confirmation:
     def _persists_within(self, claim: Pointwise, candidate: Candidate, radius: float) -> bool:
         about = [candidate, *self._about(candidate, radius)]
         for monte_carlo in (False, True):  # the second takes many times longer
-            found = self._outcome(claim, self._measure(about, monte_carlo=monte_carlo))
+            measured = self._measure(about, monte_carlo=monte_carlo)
+            found = self._outcome(claim, self._with_errors_about(claim, candidate, measured))
             if not found.violated[found.feasible].all():
                 return False
         return True
+
+    def _with_errors_about(
+        self, claim: Pointwise, candidate: Candidate, measured: _Candidates
+    ) -> _Candidates:
+        """With the largest errors of rounding and integrator that were measured about an instance.
+
+        The estimates of both pass through zero here and there, where a search finds them.
+        """
+        own = measured.by_claim[claim.name]
+        others = [own]
+        if self.setup.theorem.integrates:
+            others.append(self._measure(self._about(candidate, FAR)).by_claim[claim.name])
+        largest = {
+            name: np.full_like(getattr(own, name), max(np.nanmax(getattr(m, name)) for m in others))
+            for name in ("rounding", "integrator")
+        }
+        return measured._replace(by_claim={claim.name: replace(own, **largest)})
 
     def _at_boundary(self, candidate: Candidate) -> bool:
         """Whether the space or a hypothesis cuts the neighbourhood of an instance."""
@@ -250,8 +269,7 @@ class Confirmation:
         scaled: Values = {}
         for (name, value), step in zip(self._scalable(values), steps):
             moved = [factor * value for factor in (1 + step, 1 - step)]
-            belonging = [new for new in moved if self._belongs(name, new)]
-            scaled |= {name: new for new in belonging[:1]}
+            scaled[name] = next((new for new in moved if self._belongs(name, new)), value)
         return scaled
 
     def _scalable(self, values: Values) -> list[tuple[str, np.ndarray]]:
@@ -324,7 +342,8 @@ class Confirmation:
             keys = np.stack([one.key for one in padded])
             found = measure_all(free, x, keys, monte_carlo=monte_carlo)
             part = _Candidates(found[reading.name], feasible(reading, x))
-            parts.append(jax.tree.map(lambda leaf, kept=slice(len(several)): leaf[kept], part))
+            kept = len(several)
+            parts.append(jax.tree.map(lambda leaf, kept=kept: leaf[:kept], part))
         return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
 
     @staticmethod
@@ -347,7 +366,7 @@ class Confirmation:
         return _Outcome(
             violated=claim.violated_rows(uncertain) & measured.feasible,
             relative=np.max(relative, axis=1),
-            beyond=np.nan_to_num(np.max(beyond, axis=1), nan=DISCARDED),
+            beyond=np.nan_to_num(np.max(beyond, axis=1), nan=LEAST),
             log_ratio=np.max(np.where(points.applies & ~np.isnan(least), least, -np.inf), axis=1),
             tied=np.any(tied, axis=1),
             feasible=measured.feasible,

@@ -49,7 +49,8 @@ NOISE = 3.5
 # A strict inequality is suspected where its sides differ by rounding only, and scores so little.
 TIE = 64 * float(np.finfo(np.float64).eps)
 
-# Below every score of a feasible point, which lies in [-1, 1].
+# The least score of a feasible point, and what lies below all of them.
+LEAST = -1.9
 INFEASIBLE = -4.0
 UNDEFINED = -8.0
 
@@ -57,12 +58,15 @@ UNDEFINED = -8.0
 def _relative(claim: Claim, lhs: Array, rhs: Array, error: Array) -> Array:
     """Violation beyond an error, relative to the sides, in [-1, 1]; positive where violated.
 
-    Least where both sides are zero, which says nothing: such points would crowd out those where a
-    bound is nearly attained.
+    Sides of different signs all lie at -1: below it the nearer ones come first. Least where both
+    sides are zero, which says nothing: such points would crowd out those where a bound is nearly
+    attained.
     """
-    scale = jnp.abs(lhs) + jnp.abs(rhs)
-    relative = (-claim.slack(lhs, rhs) - error) / jnp.where(scale > 0, scale, 1)
-    return jnp.where(scale == 0, -1, jnp.maximum(relative, -1))
+    scale, room = jnp.abs(lhs) + jnp.abs(rhs), claim.slack(lhs, rhs)
+    relative = (-room - error) / jnp.where(scale > 0, scale, 1)
+    distance = jnp.maximum(room, 0)
+    apart = -1 - (-1 - LEAST) * distance / (1 + distance)
+    return jnp.where(scale == 0, LEAST, jnp.where(relative <= -1, apart, relative))
 
 
 def _log_ratio(claim: Claim, lhs: Array, rhs: Array) -> Array:
@@ -73,7 +77,7 @@ def _log_ratio(claim: Claim, lhs: Array, rhs: Array) -> Array:
 
 
 def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
-    """What the search maximises for a claim, in [-1, 1], and the log of lhs/rhs.
+    """What the search maximises for a claim, at least LEAST, and the log of lhs/rhs.
 
     That is the violation; of a constant, which nothing violates at one instance, its size. Points
     without a number are passed over, as long as there are others, and so are those where the sides
@@ -87,7 +91,7 @@ def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
     ratio = jnp.max(jnp.where(known, log_ratio, -jnp.inf), initial=-jnp.inf)
     apart = known & (relative != 0)
     counted = jnp.where(jnp.any(apart), apart, known)
-    goal = jnp.max(jnp.where(counted, relative, -1), initial=-1)
+    goal = jnp.max(jnp.where(counted, relative, LEAST), initial=LEAST)
     if claim.strict:
         ties = known & (jnp.abs(lhs - rhs) <= TIE * jnp.maximum(jnp.abs(lhs) + jnp.abs(rhs), 1))
         goal = jnp.where(jnp.any(ties), jnp.maximum(goal, TIE), goal)

@@ -45,6 +45,14 @@ class Attack:
     sizes: tuple[Mapping[str, int], ...] = ()
     note: str = ""
 
+    def as_json(self) -> dict[str, Any]:
+        """The attack as JSON data; numbers that are not finite become null."""
+        data = {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in vars(self).items()
+        }
+        return {**data, "sizes": [dict(sizes) for sizes in self.sizes]}
+
     @property
     def excluded(self) -> str:
         """What the plain draws exclude, in words; empty where they exclude nothing."""
@@ -110,13 +118,7 @@ class FalsifyReport(Tabular):
             "seed": self.seed,
             "budget": self.budget,
             "primary": self.primary,
-            "attacks": [
-                {
-                    name: None if isinstance(v, float) and not math.isfinite(v) else v
-                    for name, v in vars(attack).items()
-                }
-                for attack in self.attacks
-            ],
+            "attacks": [attack.as_json() for attack in self.attacks],
         }
 
     def __str__(self) -> str:

@@ -1,14 +1,14 @@
 """Searching the closed unit cube of a space for the points that violate claims most.
 
 Plain draws come first, those of a verification before all others; then the boundary, where
-counterexamples sit. What scored best is refined on islands that do not mix, so that several basins
-are climbed; one that no longer rises starts anew from plain draws. Gradient ascent helps where the
+counterexamples sit. What scored best is refined on islands that do not mix, each about one basin;
+one that no longer rises starts anew from plain draws. Gradient ascent helps where the
 dimension is high. Every point is scored for all claims.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,12 @@ BROOD = 64
 RISE = 1e-3
 PATIENCE = 8
 ARRIVALS = 256
+# The share of its children that an island keeps while it does not rise.
+AT_REST = 0.25
+# Points among which basins are told apart.
+POOL = 1024
+# Points of a stage before the islands.
+STAGE = 1024
 
 HIGH_DIMENSION = 30
 
@@ -75,19 +81,34 @@ class Search:
 
     def run(self, key: np.ndarray, open_claims: Callable[[], Sequence[int]]) -> None:
         """Search until the budget is spent or no claim is open; the boundary under one key."""
-        drawn = self._draw(max(self._draws.verified, int(DRAWN_SHARE * self._budget), 1))
-        if not open_claims() or not self._left:
-            return
-        count = min(self._left, max(1, int(BOUNDARY_SHARE * self._budget)))
-        boundary = Points.under(key, edge_points(self._known, count, self._rng))
-        found = self._examine(boundary, False)
-        start = [Scored.join(*pair) for pair in zip(drawn, found, strict=True)]
-        islands = {claim: self._populate(start[claim], open_claims()) for claim in open_claims()}
+        found: list[list[Scored]] = []
+        for examine in self._first_stages(key):
+            if not self._left:
+                return
+            found.append(examine())
+            if not open_claims():
+                return
+        start = [Scored.join(*parts) for parts in zip(*found, strict=True)]
+        islands = {
+            claim: self._populate(start[claim], len(open_claims())) for claim in open_claims()
+        }
         if self._objective.dimension > HIGH_DIMENSION:
             self._ascend(islands, open_claims)
         while self._left and open_claims():
-            self._evolve([island for claim in open_claims() for island in islands[claim]], islands)
-            self._restart(islands, open_claims)
+            evolving = {claim: islands[claim] for claim in open_claims()}
+            self._evolve(evolving)
+            self._restart(evolving)
+
+    def _first_stages(self, key: np.ndarray) -> Iterator[Callable[[], list[Scored]]]:
+        """The draws of a verification, the boundary, then the other plain draws."""
+        drawn = max(self._draws.verified, int(DRAWN_SHARE * self._budget), 1)
+        first = min(drawn, max(self._draws.verified, 1))
+        yield lambda: self._draw(first)
+        edges = edge_points(self._known, max(1, int(BOUNDARY_SHARE * self._budget)), self._rng)
+        for part in np.array_split(edges, -(-len(edges) // STAGE)):
+            yield lambda part=part: self._examine(Points.under(key, part[: self._left]), False)
+        for done in range(first, drawn, STAGE):
+            yield lambda done=done: self._draw(min(STAGE, drawn - done))
 
     @property
     def _left(self) -> int:
@@ -96,11 +117,11 @@ class Search:
     def _draw(self, count: int) -> list[Scored]:
         return self._examine(self._draws.take(min(count, self._left)), True)
 
-    def _populate(self, start: Scored, open_claims: Sequence[int]) -> list[Island]:
-        """Islands of disjoint parts; the first one sees all points, now and later."""
-        count = int(np.clip(GENERATION // (BROOD * len(open_claims)), 1, ISLANDS))
-        parts = [slice(None), *(slice(part, None, count - 1) for part in range(count - 1))]
-        return [Island(start.rows(part).best(MEMBERS)) for part in parts if len(start.scores[part])]
+    def _populate(self, start: Scored, claims: int) -> list[Island]:
+        """The first island sees all points, now and later; each other one starts in a basin."""
+        count = int(np.clip(GENERATION // (BROOD * claims), 1, ISLANDS))
+        niches = basins(start, count - 1, MEMBERS)
+        return [Island(start.best(MEMBERS)), *map(Island, niches)]
 
     def _ascend(
         self, islands: dict[int, list[Island]], open_claims: Callable[[], Sequence[int]]
@@ -111,22 +132,25 @@ class Search:
             climbed = self._objective.ascend(islands[claim][0].members.points, claim)
             if climbed is None:
                 return
-            found = self._examine(climbed, False)
-            for other, several in islands.items():
-                several[0].settle(found[other])
+            _settle_first(islands, self._examine(climbed, False))
 
-    def _evolve(self, evolving: list[Island], islands: dict[int, list[Island]]) -> None:
-        """One generation on all islands of open claims."""
-        count = min(GENERATION, self._left)
-        shares = np.bincount(np.arange(count) % len(evolving), minlength=len(evolving))
-        broods = [self._children(island.members.points, n) for island, n in zip(evolving, shares)]
+    def _evolve(self, islands: dict[int, list[Island]]) -> None:
+        """One generation: children of every island; the first ones take all of them."""
+        evolving = [(claim, island) for claim, several in islands.items() for island in several]
+        weights = np.concatenate([_weights(several) for several in islands.values()])
+        ends = np.rint(np.cumsum(weights) / np.sum(weights) * min(GENERATION, self._left)).astype(
+            int
+        )
+        starts = np.append(0, ends[:-1])
+        broods = [
+            self._children(island.members.points, end - start)
+            for (_, island), start, end in zip(evolving, starts, ends)
+        ]
         found = self._examine(Points.join(*broods), False)
-        ends = np.cumsum(shares)
-        for claim, several in islands.items():
-            several[0].settle(found[claim])
-            for island, end, share in zip(evolving, ends, shares):
-                if any(island is other for other in several[1:]):
-                    island.settle(found[claim].rows(slice(end - share, end)))
+        for (claim, island), start, end in zip(evolving, starts, ends):
+            if island is not islands[claim][0]:
+                island.settle(found[claim].rows(slice(start, end)))
+        _settle_first(islands, found)
 
     def _children(self, members: Points, count: int) -> Points:
         """Children of random members, simulated with the key of these."""
@@ -134,20 +158,41 @@ class Search:
         cube = vary(members.cube, parents, self._known, self._rng)
         return Points(cube, members.keys[parents])
 
-    def _restart(
-        self, islands: dict[int, list[Island]], open_claims: Callable[[], Sequence[int]]
-    ) -> None:
+    def _restart(self, islands: dict[int, list[Island]]) -> None:
         """Replace islands that have come to rest; the first ones remember what they reached."""
-        resting = [
-            (claim, island)
-            for claim in open_claims()
-            for island in islands[claim][1:]
-            if island.idle >= PATIENCE
-        ]
-        for claim, island in resting:
-            if not self._left:
-                return
-            found = self._draw(ARRIVALS)
-            for other, several in islands.items():
-                several[0].settle(found[other])
-            island.members, island.idle = found[claim].best(MEMBERS), 0
+        for claim, several in islands.items():
+            for place, island in enumerate(several[1:], 1):
+                if island.idle >= PATIENCE and self._left:
+                    found = self._draw(ARRIVALS)
+                    _settle_first(islands, found)
+                    niches = basins(found[claim], ISLANDS, MEMBERS)
+                    several[place] = Island(niches[self._rng.integers(len(niches))])
+
+
+def _settle_first(islands: dict[int, list[Island]], found: list[Scored]) -> None:
+    for claim, several in islands.items():
+        several[0].settle(found[claim])
+
+
+def _weights(several: list[Island]) -> np.ndarray:
+    """Shares of a claim's children: half for the first island while it rises, little for rest."""
+    shares = np.array([max(1, len(several) - 1), *[1] * (len(several) - 1)], float)
+    idle = np.array([island.idle >= PATIENCE for island in several])
+    return shares / np.sum(shares) * np.where(idle, AT_REST, 1)
+
+
+def basins(found: Scored, count: int, members: int) -> list[Scored]:
+    """Points about the seeds of so many basins, by nearest-better clustering.
+
+    A seed is far from every better point [Preuss 2010]; to it belong the points next to it.
+    """
+    if not count:
+        return []
+    pool = found.best(POOL)
+    cube = pool.points.cube
+    square = np.sum(cube**2, axis=1)
+    distance = square[:, None] + square - 2 * cube @ cube.T
+    better = np.where(np.tri(len(cube), k=-1, dtype=bool), distance, np.inf)
+    seeds = np.argsort(-np.min(better, axis=1), kind="stable")[:count]
+    near = np.argsort(distance[seeds], axis=1)[:, :members]
+    return [pool.rows(np.sort(rows)) for rows in near]
