@@ -1,6 +1,6 @@
 """How often the adversary finds violations of known share and shape, and spares what is true.
 
-    python -m validation.adversary_battery [--budget 20000] [--seeds 5] [--only TEXT]
+    python -m validation.adversary_battery [--seeds 5] [--only TEXT]
 
 prints, for every small statement, the share of the seeds at which it was refuted, the median of the
 evaluations that it took and the seconds of an attack. Each false statement names the share of the
@@ -40,11 +40,15 @@ SEVEN = np.array([0.31, 0.83, 0.12, 0.57, 0.44, 0.91, 0.26])
 
 @dataclass(frozen=True)
 class Case:
-    """A statement, why it is hard, and which share of plain draws violates it (0: it is true)."""
+    """A statement, why it is hard, and which share of plain draws violates it (0: it is true).
+
+    `budget` is that of the attack.
+    """
 
     name: str
     share: float
     statement: Theorem
+    budget: int = DEFAULT_BUDGET
 
 
 def _statement(claim: Claim, space: Space, simulate: Callable | None = None) -> Theorem:
@@ -72,7 +76,8 @@ def _in_box(v: Any, share: float) -> Any:
 def flat_box(count: int, share: float) -> Case:
     """Nothing outside of a box tells where it lies: only plain draws find it."""
     claim = at_most("flat box", lambda r: jnp.where(_in_box(r.x.v, share), 1.1, 0.5), _one)
-    return Case(f"flat box in {count} coordinates", share, _statement(claim, _unit(count)))
+    budget = max(DEFAULT_BUDGET, int(4 / share))
+    return Case(f"flat box in {count} coordinates", share, _statement(claim, _unit(count)), budget)
 
 
 def decoyed_box(share: float) -> Case:
@@ -103,7 +108,9 @@ def many_basins(bound: float = 0.97) -> Case:
         z = r.x.v - SEVEN
         return 1 - jnp.mean(0.5 * z**2 + 0.1 * (1 - jnp.cos(6 * jnp.pi * z)))
 
-    return Case("many basins", 1e-7, _statement(at_most("basins", lhs, lambda r: bound), _unit(7)))
+    share = 1e-7 if bound < 1 else 0.0
+    claim = at_most("basins", lhs, lambda r: bound)
+    return Case(f"many basins below {bound:g}", share, _statement(claim, _unit(7)))
 
 
 def deceptive_basins() -> Case:
@@ -260,25 +267,26 @@ CASES = (
 )
 
 
-def line(case: Case, budget: int, seeds: int) -> str:
+def line(case: Case, seeds: int) -> str:
     """Share of the seeds at which a case was refuted, median evaluations of those, and seconds."""
     spent, start = [], time.perf_counter()
     for seed in range(seeds):
-        (attack,) = falsify(case.statement, reading="as printed", budget=budget, seed=seed).attacks
+        report = falsify(case.statement, reading="as printed", budget=case.budget, seed=seed)
+        (attack,) = report.attacks
         if attack.refuted:
             spent.append(attack.evaluations)
     seconds = (time.perf_counter() - start) / seeds
     median = f"{np.median(spent):,.0f}" if spent else ""
     share = f"{case.share:.0e}" if case.share else "true"
-    return f"{case.name:40} {share:>7} {len(spent) / seeds:6.0%} {median:>9} {seconds:7.2f} s"
+    tried = f"{case.name:40} {share:>7} {case.budget:8,}"
+    return f"{tried} {len(spent) / seeds:6.0%} {median:>9} {seconds:7.2f} s"
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--budget", type=int, default=DEFAULT_BUDGET)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", default="", help="only names that contain this text")
     options = parser.parse_args()
     for case in CASES:
         if options.only in case.name:
-            print(line(case, options.budget, options.seeds), flush=True)
+            print(line(case, options.seeds), flush=True)

@@ -32,6 +32,8 @@ BATCH = 16
 # tried at instances nearby: half the worst, half at random, as rounding crowds the worst.
 SUSPECTS = 64
 TRIALS = 8
+# Where so many did not persist, rounding is to blame for most others, and fewer are tried at once.
+MANY, TRIALS_OF_MANY = 64, 2
 
 # Equal sides of a strict inequality that one is to prove, per claim and sizes: at once, in all.
 TIES_AT_ONCE, TIES = 4, 16
@@ -50,8 +52,8 @@ SEARCH_HEADROOM = 10.0
 NEARBY = 1e-6
 # What is attained at the boundary of the space may be exceeded in a smaller neighbourhood only: a
 # product of numbers up to 2 exceeds 4 - 1e-6 within 5e-7 of its corner. All instances nearby then
-# lie on one side, and each of these radii is far above rounding.
-AT_BOUNDARY = (NEARBY, 1e-8, 1e-10)
+# lie on one side; this radius is still far above rounding.
+AT_BOUNDARY = 1e-10
 
 # Steps of an integrator that far away are others: the error of one instance may cancel by chance.
 FAR = 1e-2
@@ -168,7 +170,8 @@ class Confirmation:
         scores[suspects], ratios[suspects] = LEAST, -np.inf
         scores[chosen] = np.maximum(outcome.beyond[place], LEAST)
         ratios[chosen] = outcome.log_ratio[place]
-        violating = self._choose(outcome.relative[place], outcome.violated[place], TRIALS)
+        trials = TRIALS if self.unconfirmed[claim.name] < MANY else TRIALS_OF_MANY
+        violating = self._choose(outcome.relative[place], outcome.violated[place], trials)
         hit = None
         for row in violating:
             if self._persists(claim, candidates[chosen[row]]):
@@ -181,10 +184,9 @@ class Confirmation:
             hit = next(
                 filter(None, (self._proven_tie(claim, candidates[row]) for row in tied)), None
             )
-        tried = len(violating) / max(1, np.sum(outcome.violated[place]))
-        share = (
-            len(chosen) / max(1, len(suspects)) * (tried if outcome.violated[place].any() else 1)
-        )
+        measured_share = len(chosen) / len(suspects) if len(suspects) else 1.0
+        violated = np.sum(outcome.violated[place])
+        share = measured_share * (len(violating) / violated if violated else 1.0)
         return Examined(Scored(scored.points, scores, ratios), hit, share)
 
     def candidates(self, points: Points) -> list[Candidate]:
@@ -210,24 +212,31 @@ class Confirmation:
     def _persists(self, claim: Pointwise, candidate: Candidate) -> bool:
         """Whether all feasible instances about it violate, in plain and Monte Carlo arithmetic.
 
-        Where they lie on one side of a boundary, in one of several neighbourhoods. An average must
-        miss with fresh keys as well: a search measures thousands of points.
+        An average must miss with fresh keys as well: a search measures thousands of points.
         """
-        radii = AT_BOUNDARY if self._at_boundary(candidate) else (NEARBY,)
-        if not any(self._persists_within(claim, candidate, radius) for radius in radii):
+        about = self._violating_about(claim, candidate)
+        if about is None:
             return False
+        perturbed = self._measure(about, monte_carlo=True)  # takes many times longer
+        found = self._outcome(claim, self._with_errors_about(claim, candidate, perturbed))
+        if not found.violated[found.feasible].all():
+            return False
+        if not found.averages:
+            return True
         fresh = [candidate._replace(key=key) for key in _fresh_keys(candidate.key)]
-        outcome = self._outcome(claim, self._measure(fresh))
-        return bool(outcome.violated.all()) or not outcome.averages
+        return bool(self._outcome(claim, self._measure(fresh)).violated.all())
 
-    def _persists_within(self, claim: Pointwise, candidate: Candidate, radius: float) -> bool:
-        about = [candidate, *self._about(candidate, radius)]
-        for monte_carlo in (False, True):  # the second takes many times longer
-            measured = self._measure(about, monte_carlo=monte_carlo)
+    def _violating_about(self, claim: Pointwise, candidate: Candidate) -> list[Candidate] | None:
+        """It and instances nearby if all feasible ones violate; nearer ones at a boundary."""
+        for radius in (NEARBY, AT_BOUNDARY):
+            about = [candidate, *self._about(candidate, radius)]
+            measured = self._measure(about)
             found = self._outcome(claim, self._with_errors_about(claim, candidate, measured))
-            if not found.violated[found.feasible].all():
-                return False
-        return True
+            if found.violated[found.feasible].all():
+                return about
+            if found.feasible.all() and not self._one_sided(candidate.values):
+                return None
+        return None
 
     def _with_errors_about(
         self, claim: Pointwise, candidate: Candidate, measured: _Candidates
@@ -246,14 +255,12 @@ class Confirmation:
         }
         return measured._replace(by_claim={claim.name: replace(own, **largest)})
 
-    def _at_boundary(self, candidate: Candidate) -> bool:
-        """Whether the space or a hypothesis cuts the neighbourhood of an instance."""
-        for name, value in self._scalable(candidate.values):
-            if self._belongs(name, (1 + NEARBY) * value) != self._belongs(
-                name, (1 - NEARBY) * value
-            ):
-                return True
-        return not self._measure(self._about(candidate, NEARBY)).feasible.all()
+    def _one_sided(self, values: Values) -> bool:
+        """Whether a field of the instance lies at an end of what belongs to it."""
+        return any(
+            self._belongs(name, (1 + NEARBY) * value) != self._belongs(name, (1 - NEARBY) * value)
+            for name, value in self._scalable(values)
+        )
 
     def _about(self, candidate: Candidate, radius: float) -> list[Candidate]:
         """Instances nearby that fill a batch."""

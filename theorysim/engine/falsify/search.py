@@ -23,8 +23,8 @@ DRAWN_SHARE = 0.25
 BOUNDARY_SHARE = 0.25
 
 GENERATION = 512
-MEMBERS = 32
-ISLANDS = 8
+MEMBERS = 16
+ISLANDS = 6
 # Children of one island per generation, while there are few claims.
 BROOD = 64
 # An island that has not risen by this share of its distance for so many generations starts anew.
