@@ -87,7 +87,8 @@ def decoyed_box(share: float) -> Case:
         hill = 0.99 - jnp.sum((r.x.v - 0.8) ** 2)
         return jnp.where(_in_box(r.x.v, share), 1.1, hill)
 
-    return Case("box beside a hill", share, _statement(at_most("decoy", lhs, _one), _unit(3)))
+    claim = at_most("decoy", lhs, _one)
+    return Case("box beside a hill", share, _statement(claim, _unit(3)), int(4 / share))
 
 
 def sloped_box(count: int, share: float) -> Case:

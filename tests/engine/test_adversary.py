@@ -44,6 +44,7 @@ def test_what_is_true_stands(case):
 def test_a_tie_is_reported_where_values_are_equal_and_simple():
     found = attack(strict_diagonal().statement)
     assert found.slack == 0
+    assert "enclosures prove" in found.note
     assert found.instance["values"]["a"] == found.instance["values"]["b"]
 
 
@@ -112,7 +113,7 @@ def test_the_report_says_what_was_tried():
     report = falsify(statement, budget=4000)
     (found,) = report.attacks
     assert found.sizes == ({"n": 2}, {"n": 4}, {"n": 512}, {"n": 32})
-    assert f"({found.draws:,} plain draws)" in str(report)
+    assert f"{found.draws:,} of them plain draws" in str(report)
     assert report.as_json()["attacks"][0]["draws"] == found.draws == 500
     without = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 3.0))
     (found,) = falsify(without, budget=4000).attacks

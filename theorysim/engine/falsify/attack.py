@@ -30,6 +30,8 @@ from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 
+EQUAL = "the sides are equal where the claim is strict, as enclosures prove"
+
 
 @dataclass(eq=False)
 class ClaimSearch:
@@ -37,7 +39,7 @@ class ClaimSearch:
 
     `evaluations` are those of the search at earlier sizes, `unconfirmed` the violations that did
     not persist, `draws` the plain ones at the theorem's own sizes that were examined; `ratio` is
-    the largest log lhs/rhs so far and `ratio_instance` where.
+    the largest log lhs/rhs so far and `ratio_instance` where, `sizes` are those searched.
     """
 
     setup: Setup
@@ -77,6 +79,7 @@ class ClaimSearch:
             refuted=True,
             **decisive_numbers(found),
             instance=instance,
+            note="" if found.slack < -found.error else EQUAL,
         )
 
     def outcome(self) -> Attack:
@@ -165,6 +168,8 @@ def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: 
     if not objective.dimension:
         raise UsageError("the space has no field to search over")
     confirmation = Confirmation(setup)
+    for one in searches:
+        one.sizes.append(dict(setup.settings.sizes))
 
     def running() -> list[int]:
         return [row for row, one in enumerate(searches) if one.refuted is None]
@@ -180,8 +185,8 @@ def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: 
         for row in running():
             one = searches[row]
             if isinstance(one.claim, Pointwise):
-                scored[row], hit, share = examined[one.claim]
-                one.draws += share * np.sum(scored[row].scores > INFEASIBLE / 2) * (plain and own)
+                scored[row], hit, tried = examined[one.claim]
+                one.draws += tried * np.sum(scored[row].scores > INFEASIBLE / 2) * (plain and own)
                 if hit is not None:
                     one.hit(confirmation.as_json(hit), objective.evaluations)
             one.follow(scored[row], confirmation)
@@ -194,4 +199,3 @@ def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: 
     for one in searches:
         one.evaluations += objective.evaluations
         one.unconfirmed += confirmation.unconfirmed[one.claim.name]
-        one.sizes.append(dict(setup.settings.sizes))

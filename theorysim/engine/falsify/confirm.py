@@ -97,12 +97,13 @@ class _Outcome(NamedTuple):
 class Examined(NamedTuple):
     """Points that were scored for one claim, after their suspects were measured.
 
-    `hit` is a counterexample, shrunk; `share` is that of the suspects that were examined.
+    `hit` is a counterexample, shrunk; `tried` the least chance of one that violates beyond its
+    error to be tried at instances nearby.
     """
 
     scored: Scored
     hit: Candidate | None
-    share: float
+    tried: float
 
 
 @lru_cache(maxsize=64)
@@ -184,10 +185,9 @@ class Confirmation:
             hit = next(
                 filter(None, (self._proven_tie(claim, candidates[row]) for row in tied)), None
             )
-        measured_share = len(chosen) / len(suspects) if len(suspects) else 1.0
-        violated = np.sum(outcome.violated[place])
-        share = measured_share * (len(violating) / violated if violated else 1.0)
-        return Examined(Scored(scored.points, scores, ratios), hit, share)
+        violated = int(np.sum(outcome.violated[place]))
+        tried = 1.0 if violated <= trials else (trials - trials // 2) / (violated - trials // 2)
+        return Examined(Scored(scored.points, scores, ratios), hit, tried)
 
     def candidates(self, points: Points) -> list[Candidate]:
         """Instances at points of the cube, with their keys."""
@@ -245,14 +245,14 @@ class Confirmation:
 
         The estimates of both pass through zero here and there, where a search finds them.
         """
-        own = measured.by_claim[claim.name]
-        others = [own]
+        own, others = measured.by_claim[claim.name], [measured]
         if self.setup.theorem.integrates:
-            others.append(self._measure(self._about(candidate, FAR)).by_claim[claim.name])
-        largest = {
-            name: np.full_like(getattr(own, name), max(np.nanmax(getattr(m, name)) for m in others))
-            for name in ("rounding", "integrator")
-        }
+            others.append(self._measure(self._about(candidate, FAR)))
+        largest = {}
+        for name in ("rounding", "integrator"):
+            errors = [getattr(m.by_claim[claim.name], name)[m.feasible] for m in others]
+            worst = np.fmax.reduce(np.concatenate(errors), initial=0.0)
+            largest[name] = np.fmax(getattr(own, name), worst)
         return measured._replace(by_claim={claim.name: replace(own, **largest)})
 
     def _one_sided(self, values: Values) -> bool:

@@ -59,8 +59,8 @@ class Attack:
         if self.refuted or not self.draws or math.isnan(self.excluded_share):
             return ""
         return (
-            f"a violating share of {self.excluded_share:.1g} of the draws would have been found "
-            f"with 95 % ({self.draws:,} plain draws)"
+            f"{self.draws:,} of them plain draws: violations by a share of at least "
+            f"{self.excluded_share:.2g} would have been found with 95 %"
         )
 
 
