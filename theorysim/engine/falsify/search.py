@@ -23,7 +23,8 @@ DRAWN_SHARE = 0.25
 BOUNDARY_SHARE = 0.25
 
 GENERATION = 512
-MEMBERS = 16
+# The first island sees all points and keeps more of them: it follows curved ridges.
+FIRST_MEMBERS, MEMBERS = 32, 16
 ISLANDS = 6
 # Children of one island per generation, while there are few claims.
 BROOD = 64
@@ -46,15 +47,19 @@ Examine = Callable[[Points, bool], list[Scored]]
 
 @dataclass
 class Island:
-    """A population for one claim, best first, and for how many generations it has not risen."""
+    """A population for one claim, best first, of at most `room` members.
+
+    It has not risen for `idle` generations.
+    """
 
     members: Scored
+    room: int = MEMBERS
     idle: int = 0
 
     def settle(self, arrivals: Scored) -> None:
         """Keep the best of old and new ones."""
         before = self.members.scores[0]
-        self.members = Scored.join(self.members, arrivals).best(MEMBERS)
+        self.members = Scored.join(self.members, arrivals).best(self.room)
         goal = 0.0 if before > INFEASIBLE / 2 else INFEASIBLE
         risen = self.members.scores[0] - before > RISE * abs(goal - before)
         self.idle = 0 if risen else self.idle + 1
@@ -121,13 +126,14 @@ class Search:
         """The first island sees all points, now and later; each other one starts in a basin."""
         count = int(np.clip(GENERATION // (BROOD * claims), 1, ISLANDS))
         niches = basins(start, count - 1, MEMBERS)
-        return [Island(start.best(MEMBERS)), *map(Island, niches)]
+        first = Island(start.best(FIRST_MEMBERS), FIRST_MEMBERS)
+        return [first, *map(Island, niches)]
 
     def _ascend(
         self, islands: dict[int, list[Island]], open_claims: Callable[[], Sequence[int]]
     ) -> None:
         for claim in open_claims():
-            if (ASCENT_STEPS + 1) * MEMBERS > self._left:
+            if (ASCENT_STEPS + 1) * FIRST_MEMBERS > self._left:
                 return
             climbed = self._objective.ascend(islands[claim][0].members.points, claim)
             if climbed is None:
