@@ -21,7 +21,6 @@ FINEST_STEP = 1e-6
 SNAPPED = 0.06
 EQUALISED = 0.1
 FRESH = 0.05
-BY_DIFFERENCES = 0.5
 TO_NEIGHBOUR = 0.5
 
 
@@ -117,21 +116,25 @@ def _equalise(known: Coordinates, cube: Cube, rng: np.random.Generator) -> Cube:
 def vary(members: Cube, parents: np.ndarray, known: Coordinates, rng: np.random.Generator) -> Cube:
     """A child for each of the `parents`, rows of a population.
 
-    Half add a difference of two members to a third, which learns scales and directions from the
-    population (differential evolution); half step by a log-uniform scale on random coordinates. Of
-    these some snap to 0, 1/2, 1, or take an equal value; integers step to their neighbours.
+    A third add a difference of two members (differential evolution), a third a normal step with the
+    covariance of the population: both learn its scales and directions. The others step by a
+    log-uniform scale. All but the second kind move random coordinates only. Some children snap to
+    0, 1/2, 1, or take an equal value; integers step to their neighbours.
     """
     count, dimension = len(parents), members.shape[1]
     parent = members[parents]
     first, second = members[rng.integers(0, len(members), (2, count))]
-    some = rng.random((count, dimension)) < rng.choice([0.1, 0.3, 1.0], size=(count, 1))
-    some[np.arange(count), rng.integers(0, dimension, count)] = True
-    normal = 10 ** rng.uniform(np.log10(FINEST_STEP), 0, (count, 1)) * rng.normal(size=some.shape)
     difference = rng.uniform(0.3, 1.0, (count, 1)) * (first - second)
-    step = np.where(rng.random((count, 1)) < BY_DIFFERENCES, difference, normal)
+    spread = (members - np.mean(members, axis=0)) / np.sqrt(len(members))
+    along = rng.uniform(0.3, 1.5, (count, 1)) * rng.normal(size=(count, len(members))) @ spread
+    normal = 10 ** rng.uniform(np.log10(FINEST_STEP), 0, (count, 1)) * rng.normal(size=along.shape)
+    kind = rng.integers(0, 3, (count, 1))
+    step = np.choose(kind, [difference, along, normal])
+    some = rng.random(step.shape) < rng.choice([0.1, 0.3, 1.0], size=(count, 1))
+    some[np.arange(count), rng.integers(0, dimension, count)] = True
     neighbour = known.cell * rng.choice([-1, 1], size=some.shape)
     step = np.where((known.cell > 0) & (rng.random(some.shape) < TO_NEIGHBOUR), neighbour, step)
-    children = np.clip(np.where(some, parent + step, parent), 0, 1)
+    children = np.clip(np.where(some | (kind == 1), parent + step, parent), 0, 1)
     snapped = rng.random((count, 1)) < SNAPPED
     which = rng.random(some.shape) < 0.2
     children = np.where(snapped & which, rng.integers(0, 3, some.shape) / 2, children)
