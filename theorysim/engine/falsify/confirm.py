@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from theorysim.claims.evidence import Measurement, tabulate
@@ -175,15 +176,16 @@ class Confirmation:
         violating = self._choose(outcome.relative[place], outcome.violated[place], trials)
         hit = None
         for row in violating:
-            if self._persists(claim, candidates[chosen[row]]):
-                hit = self._shrunk(claim, candidates[chosen[row]], outcome.relative[place[row]])
+            candidate = candidates[int(chosen[row])]
+            if self._persists(claim, candidate):
+                hit = self._shrunk(claim, candidate, float(outcome.relative[place[row]]))
                 break
             self.unconfirmed[claim.name] += 1
             scores[chosen[row]], ratios[chosen[row]] = LEAST, -np.inf
         if hit is None and claim.strict and self.ties[claim.name] < TIES:
             tied = chosen[self._choose(scores[chosen], outcome.tied[place], TIES_AT_ONCE)]
             hit = next(
-                filter(None, (self._proven_tie(claim, candidates[row]) for row in tied)), None
+                filter(None, (self._proven_tie(claim, candidates[int(row)]) for row in tied)), None
             )
         violated = int(np.sum(outcome.violated[place]))
         tried = 1.0 if violated <= trials else (trials - trials // 2) / (violated - trials // 2)
@@ -382,8 +384,8 @@ class Confirmation:
 
 
 @jax.jit
-def _fresh_keys(key: np.ndarray) -> jax.Array:
+def _fresh_keys(key: jax.typing.ArrayLike) -> jax.Array:
     """Data of keys that no search uses: a key folded with 0 draws, with 1 simulates."""
-    own = jax.random.wrap_key_data(key)
+    own = jax.random.wrap_key_data(jnp.asarray(key))
     fresh = jax.vmap(lambda number: jax.random.fold_in(own, 2 + number))(np.arange(FRESH_KEYS))
     return jax.random.key_data(fresh)

@@ -47,7 +47,7 @@ def large_sizes(setup: Setup, given: Mapping[str, Any], budget: int) -> Iterator
 
     All sizes double together, each up to its own end.
     """
-    ladder = [setup.settings.sizes]
+    ladder = [dict(setup.settings.sizes)]
     while (larger := _doubled(setup, given, ladder[-1])) != ladder[-1]:
         ladder.append(larger)
     share = int(LARGE_SHARE / 2 * budget)
@@ -60,7 +60,7 @@ def large_sizes(setup: Setup, given: Mapping[str, Any], budget: int) -> Iterator
             yield affordable[len(affordable) // 2 - 1]
 
 
-def _doubled(setup: Setup, given: Mapping[str, Any], sizes: Mapping[str, int]) -> Sizes:
+def _doubled(setup: Setup, given: Mapping[str, Any], sizes: Sizes) -> Sizes:
     ends = {name: size.high for name, size in setup.theorem.space.sizes.items()}
     return {n: s if n in given else min(2 * s, ends[n]) for n, s in sizes.items()}
 
@@ -68,7 +68,7 @@ def _doubled(setup: Setup, given: Mapping[str, Any], sizes: Mapping[str, int]) -
 def _points(setup: Setup, sizes: Sizes, share: int) -> int:
     """How many points at these sizes cost as much as `share` points at the own ones.
 
-    None where they are too few, too large for this machine, or where shapes do not go together.
+    0 where they are too few, too large for this machine, or where shapes do not go together.
     """
     if not keeps_values(setup, sizes):
         return 0
