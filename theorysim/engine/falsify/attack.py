@@ -145,11 +145,11 @@ def _other_sizes(
     setup: Setup, claims: Sequence[Claim], given: Mapping[str, Any], budget: int
 ) -> tuple[list[tuple[Sizes, int]], list[tuple[Sizes, int]]]:
     """Smaller and larger sizes at which something else is computed, with points for each."""
-    known = {Objective(setup, claims).computation}
+    known = {Objective(setup, claims, budget).computation}
 
     def differs(sizes: Sizes) -> bool:
         at = setup.at(Settings(sizes, setup.settings.values))
-        computation = Objective(at, claims).computation
+        computation = Objective(at, claims, budget).computation
         new = computation not in known
         known.add(computation)
         return new
@@ -164,7 +164,7 @@ def _other_sizes(
 
 def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: bool) -> None:
     """One search at fixed sizes; whatever it suspects is measured at once."""
-    objective = Objective(setup, [search.claim for search in searches])
+    objective = Objective(setup, [search.claim for search in searches], budget)
     if not objective.dimension:
         raise UsageError("the space has no field to search over")
     confirmation = Confirmation(setup)

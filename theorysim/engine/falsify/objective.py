@@ -39,6 +39,9 @@ from theorysim.memory import chunk_length
 CHUNK = 512
 CHUNK_OF_LOOPS = 32
 
+# A budget is spent in at least so many chunks, unless they would be shorter than this.
+CHUNKS, LEAST_CHUNK = 8, 16
+
 ASCENT_STEPS = 64
 ASCENT_RATE = 0.03
 
@@ -153,10 +156,11 @@ class Objective:
 
     `evaluations` counts the points at which the hypotheses hold and some claim gave a number,
     `spent` all of them and the steps of gradient ascent. Objectives of equal `computation` score
-    every point alike.
+    every point alike. With a small `budget` few points are simulated side by side: a chunk that is
+    not filled costs as much as a full one.
     """
 
-    def __init__(self, setup: Setup, claims: Sequence[Claim]):
+    def __init__(self, setup: Setup, claims: Sequence[Claim], budget: int):
         theorem, settings = setup.theorem, setup.settings
         (reading,) = setup.readings
         self.dimension = theorem.space.dimension(settings.sizes)
@@ -166,7 +170,8 @@ class Objective:
         self._batch, single, side_by_side, self.computation = program
         self._fixed = dict(settings.values)
         need = instance_bytes(theorem, (reading,), settings.sizes)
-        self._chunk = chunk_length(need, side_by_side, str(setup))
+        wanted = min(side_by_side, max(LEAST_CHUNK, budget // CHUNKS))
+        self._chunk = chunk_length(need, wanted, str(setup))
         self._climb = _ascent_program(single)
 
     def score(self, points: Points) -> list[Scored]:

@@ -17,7 +17,7 @@ LARGE_SHARE = 0.2
 # The cost of a point at larger sizes: cubic in the length of matrices, so the power 3/2 of their
 # bytes; below so many bytes the fixed cost of a call decides.
 COST_POWER = 1.5
-CHEAP_BYTES = 2**17
+CHEAP_BYTES = 2**14
 
 # Sizes at which the share pays for fewer points are not searched.
 LEAST_POINTS = 64
