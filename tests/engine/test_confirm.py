@@ -8,7 +8,7 @@ import pytest
 from tests.engine.statements import attack, theorem
 from theorysim.claims import Mutant, Real, Space, Verdict, at_most, equal
 from theorysim.engine.falsify.confirm import Confirmation
-from theorysim.engine.falsify.objective import Scored
+from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.measure.errors import simulation_keys
 from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.engine.verify.verify import verify
@@ -118,6 +118,9 @@ def test_an_average_must_miss_with_fresh_keys():
         replay = verify(statement, instance={"values": {"a": 1.5}, "key": [0, seed]})
         assert replay.verdict is Verdict.VIOLATED
         reading = statement.primary()
-        suspect = Scored(np.array([[0.5]]), np.ones(1), np.zeros(1))
-        confirmation = Confirmation(Setup(statement, (reading,), Settings({}, {}), seed))
-        assert not confirmation.confirm({reading.claims[0]: suspect})
+        unlucky = Points.under(np.array([0, seed], np.uint32), np.array([[0.5]]))
+        suspect = Scored(unlucky, np.ones(1), np.zeros(1))
+        confirmation = Confirmation(Setup(statement, (reading,), Settings({}, {})))
+        (examined,) = confirmation.examine({reading.claims[0]: suspect}, every=True).values()
+        assert confirmation.unconfirmed == {"mean": 1}
+        assert examined.hit is None

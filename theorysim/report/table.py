@@ -68,6 +68,8 @@ def render_attacks(report: FalsifyReport, console: Console) -> None:
             if attack.ratio > attack.ratio_limit:
                 ratio += f" (above {attack.ratio_limit:g} not confirmed beyond errors)"
             console.print(title.append(f"not refuted in {spent}{ratio}"))
+        if attack.excluded:
+            console.print(Padding(attack.excluded, (0, 0, 0, 2)))
         if attack.note:
             console.print(Padding(attack.note, (0, 0, 0, 2)))
         instance = attack.instance

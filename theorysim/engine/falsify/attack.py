@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import jax
 import numpy as np
 
 from theorysim.claims.kinds import Claim, Pointwise
 from theorysim.engine.falsify.confirm import Confirmation
-from theorysim.engine.falsify.objective import INFEASIBLE, Objective, Scored
+from theorysim.engine.falsify.draws import Draws, excluded_share
+from theorysim.engine.falsify.moves import Coordinates
+from theorysim.engine.falsify.objective import INFEASIBLE, Objective
+from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.falsify.report import Attack, decisive_numbers
 from theorysim.engine.falsify.resample import of_claim
-from theorysim.engine.falsify.search import search
+from theorysim.engine.falsify.search import Search
+from theorysim.engine.falsify.sizes import (
+    SMALL_SHARE,
+    Sizes,
+    keeps_values,
+    large_sizes,
+    small_sizes,
+)
 from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.engine.verify.verify import verify
+from theorysim.errors import UsageError
 
-# Share of the budget for the smallest sizes, before the theorem's own.
-SMALL_SHARE = 0.5
+EQUAL = "the sides are equal where the claim is strict, as enclosures prove"
 
 
 @dataclass(eq=False)
@@ -27,7 +38,8 @@ class ClaimSearch:
     """The search for a violation of one claim, after it was `resampled` where that decides it.
 
     `evaluations` are those of the search at earlier sizes, `unconfirmed` the violations that did
-    not persist; `best` holds the points of the largest ratio so far.
+    not persist, `draws` the plain ones at the theorem's own sizes that were examined; `ratio` is
+    the largest log lhs/rhs so far and `ratio_instance` where, `sizes` are those searched.
     """
 
     setup: Setup
@@ -35,7 +47,11 @@ class ClaimSearch:
     resampled: Attack | None = None
     evaluations: int = 0
     unconfirmed: int = 0
-    best: tuple[Scored, Confirmation] | None = None
+    draws: float = 0.0
+    sizes: list[Mapping[str, int]] = field(default_factory=list)
+    feasible: bool = False
+    ratio: float = -math.inf
+    ratio_instance: dict[str, Any] | None = None
     refuted: Attack | None = None
 
     @property
@@ -45,8 +61,13 @@ class ClaimSearch:
 
     def follow(self, found: Scored, confirmation: Confirmation) -> None:
         """Remember the largest ratio."""
-        if self.best is None or np.max(found.ratios) > np.max(self.best[0].ratios):
-            self.best = found, confirmation
+        row = int(np.argmax(found.ratios))
+        self.feasible |= bool(np.max(found.scores) > INFEASIBLE / 2)
+        tells = np.isfinite(found.ratios[row]) and not math.isnan(self.claim.ratio_limit)
+        if tells and found.ratios[row] > self.ratio:
+            (candidate,) = confirmation.candidates(found.points.rows(slice(row, row + 1)))
+            self.ratio = float(found.ratios[row])
+            self.ratio_instance = confirmation.as_json(candidate)
 
     def hit(self, instance: dict[str, Any], evaluations: int) -> None:
         """Replay a confirmed counterexample, which ends the search."""
@@ -58,26 +79,28 @@ class ClaimSearch:
             refuted=True,
             **decisive_numbers(found),
             instance=instance,
+            note="" if found.slack < -found.error else EQUAL,
         )
 
     def outcome(self) -> Attack:
         """The counterexample, or the largest ratio that was reached."""
         if self.refuted is not None:
             return self.refuted
-        assert self.best is not None
-        found, confirmation = self.best
-        row = int(np.argmax(found.ratios))
-        (values,) = confirmation.instances(found.points[row : row + 1])
-        feasible = np.max(found.scores) > INFEASIBLE / 2
-        tells = np.isfinite(found.ratios[row]) and not math.isnan(self.claim.ratio_limit)
-        ratio = float(np.exp(found.ratios[row])) if tells else math.nan
+        known = self.ratio_instance is not None
         return self._attack(
             self.evaluations,
             refuted=False,
-            ratio=ratio,
-            ratio_instance=confirmation.as_json(values) if math.isfinite(ratio) else None,
-            note=self._note() if feasible else "no feasible point was found",
+            ratio=float(np.exp(self.ratio)) if known else math.nan,
+            ratio_instance=self.ratio_instance,
+            draws=int(self.draws),
+            excluded_share=excluded_share(int(self.draws)) if self._decides_alone else math.nan,
+            note=self._note() if self.feasible else "no feasible point was found",
         )
+
+    @property
+    def _decides_alone(self) -> bool:
+        """Whether one instance can violate the claim."""
+        return isinstance(self.claim, Pointwise)
 
     def _note(self) -> str:
         if not self.unconfirmed:
@@ -94,6 +117,7 @@ class ClaimSearch:
             evaluations=(before.evaluations if before else 0) + searched,
             runs=(before.runs if before else 0) + searched * self.setup.theorem.keys,
             ratio_limit=self.claim.ratio_limit,
+            sizes=tuple(self.sizes),
             **outcome,
         )
 
@@ -101,55 +125,77 @@ class ClaimSearch:
 def search_claims(
     setup: Setup, searches: Sequence[ClaimSearch], given: Mapping[str, Any], budget: int
 ) -> None:
-    """Search for the claims of one reading until each is refuted or the budget is spent."""
+    """Search for the claims of one reading until each is refuted or the budget is spent.
+
+    First at the smallest sizes, then at the theorem's own, then at larger ones; only at its own
+    where sizes change nothing that is computed.
+    """
     if not searches:
         return
-    for sizes, share in _size_ladder(setup, given):
-        at = setup.at(Settings(sizes, setup.settings.values))
+    small, large = _other_sizes(setup, [search.claim for search in searches], given, budget)
+    left = budget - sum(points for _, points in (*small, *large))
+    for sizes, points in (*small, (dict(setup.settings.sizes), left), *large):
         running = [search for search in searches if search.refuted is None]
-        if not running:
-            return
-        objective = Objective(at, [search.claim for search in running])
-        confirmation = Confirmation(at)
-        _search_at(objective, confirmation, running, max(1, int(budget * share)), setup.seed)
+        if running:
+            at = setup.at(Settings(sizes, setup.settings.values))
+            _search_at(at, running, points, own=sizes == setup.settings.sizes)
 
 
-def _search_at(
-    objective: Objective,
-    confirmation: Confirmation,
-    searches: Sequence[ClaimSearch],
-    budget: int,
-    seed: int,
-) -> None:
-    """One search at fixed sizes; whatever it finds is measured at once."""
+def _other_sizes(
+    setup: Setup, claims: Sequence[Claim], given: Mapping[str, Any], budget: int
+) -> tuple[list[tuple[Sizes, int]], list[tuple[Sizes, int]]]:
+    """Smaller and larger sizes at which something else is computed, with points for each."""
+    known = {Objective(setup, claims, budget).computation}
+
+    def differs(sizes: Sizes) -> bool:
+        at = setup.at(Settings(sizes, setup.settings.values))
+        computation = Objective(at, claims, budget).computation
+        new = computation not in known
+        known.add(computation)
+        return new
+
+    small = [(small_sizes(setup, given), int(SMALL_SHARE * budget))]
+    fitting = [rung for rung in small if rung[1] and keeps_values(setup, rung[0])]
+    return (
+        [rung for rung in fitting if differs(rung[0])],
+        [rung for rung in large_sizes(setup, given, budget) if differs(rung[0])],
+    )
+
+
+def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: bool) -> None:
+    """One search at fixed sizes; whatever it suspects is measured at once."""
+    objective = Objective(setup, [search.claim for search in searches], budget)
+    if not objective.dimension:
+        raise UsageError("the space has no field to search over")
+    confirmation = Confirmation(setup)
+    for one in searches:
+        one.sizes.append(dict(setup.settings.sizes))
 
     def running() -> list[int]:
         return [row for row, one in enumerate(searches) if one.refuted is None]
 
-    for found in search(objective, budget, seed, running):
-        elites = {searches[row]: found[row] for row in running()}
-        suspects = {
-            one.claim: elite for one, elite in elites.items() if isinstance(one.claim, Pointwise)
+    def examine(points: Points, plain: bool) -> list[Scored]:
+        scored = objective.score(points)
+        suspected = {
+            one.claim: scored[row]
+            for row in running()
+            if isinstance((one := searches[row]).claim, Pointwise)
         }
-        hits = {claim.name: hit for claim, hit in confirmation.confirm(suspects).items()}
-        for one, elite in elites.items():
-            one.follow(elite, confirmation)
-            if one.claim.name in hits:
-                one.hit(confirmation.as_json(hits[one.claim.name]), objective.evaluations)
+        examined = confirmation.examine(suspected, every=plain)
+        for row in running():
+            one = searches[row]
+            if isinstance(one.claim, Pointwise):
+                scored[row], hit, tried = examined[one.claim]
+                one.draws += tried * np.sum(scored[row].scores > INFEASIBLE / 2) * (plain and own)
+                if hit is not None:
+                    one.hit(confirmation.as_json(hit), objective.evaluations)
+            one.follow(scored[row], confirmation)
+        return scored
+
+    draws = Draws(setup, objective.dimension, verified=own)
+    known = Coordinates.of(setup.theorem.space, setup.settings.sizes)
+    key = np.asarray(jax.random.key_data(jax.random.key(setup.seed)))
+    Search(objective, examine, draws, known, budget, setup.seed).run(key, running)
     for one in searches:
         one.evaluations += objective.evaluations
         one.unconfirmed += confirmation.unconfirmed[one.claim.name]
-
-
-def _size_ladder(setup: Setup, given: Mapping[str, Any]) -> Iterator[tuple[dict[str, int], float]]:
-    """Sizes to search with their share of the budget: the smallest first, then the own ones."""
-    own = dict(setup.settings.sizes)
-    small = {
-        name: own[name] if name in given else min(own[name], max(size.low, 2))
-        for name, size in setup.theorem.space.sizes.items()
-    }
-    if small != own:
-        yield small, SMALL_SHARE
-        yield own, 1 - SMALL_SHARE
-    else:
-        yield own, 1.0

@@ -1,4 +1,4 @@
-"""Whether points that a search found violate claims: measured with their error, then shrunk."""
+"""Whether points that a search suspects violate claims: measured with their error, then shrunk."""
 
 from __future__ import annotations
 
@@ -6,27 +6,44 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from theorysim.claims.evidence import Measurement, tabulate
 from theorysim.claims.instance import Instance, SizeItems, field_values
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.theorem import Theorem
+from theorysim.compiled import jit
+from theorysim.enclosures import Outcome
 from theorysim.engine.confirm.confirm import confirm
 from theorysim.engine.confirm.suspect import Case
-from theorysim.engine.falsify.objective import Points, Scored
+from theorysim.engine.falsify.objective import LEAST
+from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.falsify.shrink import Values, shrink
+from theorysim.engine.falsify.ties import outcome_at, with_equal_values
 from theorysim.engine.measure.batch import chunk_that_fits, measure_all
 from theorysim.engine.measure.draw import feasible
 from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.errors import InstanceError
 
-# How many of the best points are measured, in one batch.
+# How many instances are measured at once.
 BATCH = 16
+
+# Of a generation's suspects so many are measured per claim, and of those that violate so many are
+# tried at instances nearby: half the worst, half at random, as rounding crowds the worst.
+SUSPECTS = 64
+TRIALS = 8
+# Where so many did not persist, rounding is to blame for most others, and fewer are tried at once.
+MANY, TRIALS_OF_MANY = 64, 2
+
+# Equal sides of a strict inequality that one is to prove, per claim and sizes: at once, in all.
+TIES_AT_ONCE, TIES = 4, 16
+
+# An average must miss with so many fresh keys: a true one does so once in a thousand times each.
+FRESH_KEYS = 3
 
 # A search picks the worst error of thousands of points, while the measured one comes from a few
 # perturbations: over all true statements it lay up to 2.3 times below a difference that was found.
@@ -37,9 +54,23 @@ SEARCH_HEADROOM = 10.0
 # feasible instances about it, with fields scaled by about this much: the slack is continuous,
 # rounding is not.
 NEARBY = 1e-6
+# What is attained at the boundary of the space may be exceeded in a smaller neighbourhood only: a
+# product of numbers up to 2 exceeds 4 - 1e-6 within 5e-7 of its corner. All instances nearby then
+# lie on one side; this radius is still far above rounding.
+AT_BOUNDARY = 1e-10
+
+# Steps of an integrator that far away are others: the error of one instance may cancel by chance.
+FAR = 1e-2
 
 # A simpler counterexample must keep this share of the relative violation.
 KEPT_SHARE = 0.1
+
+
+class Candidate(NamedTuple):
+    """An instance and the data of the key that it is simulated with."""
+
+    values: Values
+    key: np.ndarray
 
 
 class _Candidates(NamedTuple):
@@ -50,174 +81,320 @@ class _Candidates(NamedTuple):
 
 
 class _Outcome(NamedTuple):
-    """Of candidates: whether each violates beyond its error, by how much, and is feasible.
+    """Of candidates, what a claim makes of them.
 
-    `averages` says whether the claim takes averages over keys.
+    `violated` says whether each violates beyond its error, `relative` by how much of its sides,
+    `beyond` by how much it exceeds the error, `log_ratio` the least log lhs/rhs that the error
+    leaves, `tied` whether some point has sides that differ by less than their error. `averages`
+    says whether the claim takes averages over keys.
     """
 
     violated: np.ndarray
     relative: np.ndarray
+    beyond: np.ndarray
+    log_ratio: np.ndarray
+    tied: np.ndarray
     feasible: np.ndarray
     averages: bool
 
 
+class Examined(NamedTuple):
+    """Points that were scored for one claim, after their suspects were measured.
+
+    `hit` is a counterexample, shrunk; `tried` the least chance of one that violates beyond its
+    error to be tried at instances nearby.
+    """
+
+    scored: Scored
+    hit: Candidate | None
+    tried: float
+
+
 @lru_cache(maxsize=64)
 def _decoding_program(theorem: Theorem, sizes: SizeItems) -> Callable:
-    return jax.jit(jax.vmap(lambda u: field_values(theorem.space.decode(u, dict(sizes)))))
+    return jit(jax.vmap(lambda u: field_values(theorem.space.decode(u, dict(sizes)))))
 
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Measures candidates for claims of one reading at fixed sizes; no point of the cube twice.
+    """Measures suspects for claims of one reading at fixed sizes.
 
-    `unconfirmed` counts, for each claim, the violations that did not persist.
+    `unconfirmed` counts, for each claim, the violations that did not persist, `ties` the equal
+    sides that were to be proved.
     """
 
     setup: Setup
-    tried: set[bytes] = field(default_factory=set)
     unconfirmed: Counter[str] = field(default_factory=Counter)
+    ties: Counter[str] = field(default_factory=Counter)
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
-    def confirm(self, found: Mapping[Pointwise, Scored]) -> dict[Pointwise, Values]:
-        """For each claim that is violated beyond its error: the shrunk form of its worst point."""
-        points = self._untried(list(found.values()))
-        if not points:
-            return {}
-        candidates = self.instances(np.array(points))
-        measurements = self._measure(candidates)
-        hits = {}
-        for claim in found:
-            outcome = self._outcome(claim, measurements)
-            for row in sorted(np.flatnonzero(outcome.violated), key=lambda r: -outcome.relative[r]):
-                if self._persists(claim, candidates[row]):
-                    floor = KEPT_SHARE * outcome.relative[row]
-                    simple = self._shrink(claim, candidates[row], floor)
-                    hits[claim] = simple if self._persists(claim, simple) else candidates[row]
-                    break
-                self.unconfirmed[claim.name] += 1
-        return hits
+    def examine(self, found: Mapping[Pointwise, Scored], every: bool) -> dict[Pointwise, Examined]:
+        """Scores of the same points after suspects were measured: all of them, or the chosen ones.
 
-    def _untried(self, found: Sequence[Scored]) -> list[np.ndarray]:
-        """At most BATCH points that seem to violate a claim and were not measured: worst first."""
-        violating = [scored.points[scored.scores > 0] for scored in found]
-        in_turn = [point for rank in zip_longest(*violating) for point in rank if point is not None]
-        fresh = {p.tobytes(): p for p in in_turn if p.tobytes() not in self.tried}
-        picked = dict(islice(fresh.items(), BATCH))
-        self.tried.update(picked)
-        return list(picked.values())
+        What rounding explains scores below zero, so that it makes room for others, as do the
+        suspects that were not measured.
+        """
+        chosen = {
+            claim: self._choose(scored.scores, scored.scores > 0, None if every else SUSPECTS)
+            for claim, scored in found.items()
+        }
+        rows = np.unique(np.concatenate([*chosen.values(), np.zeros(0, int)]))
+        if not len(rows):
+            return {claim: Examined(scored, None, 1.0) for claim, scored in found.items()}
+        points = next(iter(found.values())).points.rows(rows)
+        candidates = self.candidates(points)
+        measured = self._measure(candidates)
+        return {
+            claim: self._examined(
+                claim, scored, chosen[claim], dict(zip(rows, candidates)), measured, rows
+            )
+            for claim, scored in found.items()
+        }
 
-    def instances(self, points: Points) -> list[Values]:
-        """Field values of at most BATCH points of the cube."""
+    def _choose(self, scores: np.ndarray, suspect: np.ndarray, most: int | None) -> np.ndarray:
+        """Rows of suspects: all, or half the worst and half random ones."""
+        worst = np.flatnonzero(suspect)[np.argsort(-scores[suspect], kind="stable")]
+        if most is None or len(worst) <= most:
+            return worst
+        others = self.rng.permutation(worst[most // 2 :])
+        return np.concatenate([worst[: most // 2], others[: most - most // 2]])
+
+    def _examined(
+        self,
+        claim: Pointwise,
+        scored: Scored,
+        chosen: np.ndarray,
+        candidates: Mapping[int, Candidate],
+        measured: _Candidates,
+        rows: np.ndarray,
+    ) -> Examined:
+        outcome = self._outcome(claim, measured)
+        place = np.searchsorted(rows, chosen)
+        suspects = np.flatnonzero(scored.scores > 0)
+        scores, ratios = scored.scores.copy(), scored.ratios.copy()
+        scores[suspects], ratios[suspects] = LEAST, -np.inf
+        scores[chosen] = np.maximum(outcome.beyond[place], LEAST)
+        ratios[chosen] = outcome.log_ratio[place]
+        trials = TRIALS if self.unconfirmed[claim.name] < MANY else TRIALS_OF_MANY
+        violating = self._choose(outcome.relative[place], outcome.violated[place], trials)
+        hit = None
+        for row in violating:
+            candidate = candidates[int(chosen[row])]
+            if self._persists(claim, candidate):
+                hit = self._shrunk(claim, candidate, float(outcome.relative[place[row]]))
+                break
+            self.unconfirmed[claim.name] += 1
+            scores[chosen[row]], ratios[chosen[row]] = LEAST, -np.inf
+        if hit is None and claim.strict and self.ties[claim.name] < TIES:
+            tied = chosen[self._choose(scores[chosen], outcome.tied[place], TIES_AT_ONCE)]
+            hit = next(
+                filter(None, (self._proven_tie(claim, candidates[int(row)]) for row in tied)), None
+            )
+        violated = int(np.sum(outcome.violated[place]))
+        tried = 1.0 if violated <= trials else (trials - trials // 2) / (violated - trials // 2)
+        return Examined(Scored(scored.points, scores, ratios), hit, tried)
+
+    def candidates(self, points: Points) -> list[Candidate]:
+        """Instances at points of the cube, with their keys."""
         decode = _decoding_program(self.setup.theorem, self.setup.settings.size_items)
-        padded = points[np.minimum(np.arange(BATCH), len(points) - 1)]  # one compiled length
-        stacked = {name: np.asarray(value) for name, value in decode(padded).items()}
-        values = [{k: np.asarray(v[row]) for k, v in stacked.items()} for row in range(len(points))]
-        return [{**one, **self.setup.settings.values} for one in values]
+        found: list[Candidate] = []
+        for start in range(0, len(points), BATCH):
+            rows = np.arange(start, start + BATCH)
+            padded = points.rows(np.minimum(rows, len(points) - 1))  # one compiled length
+            stacked = {name: np.asarray(value) for name, value in decode(padded.cube).items()}
+            for row, key in zip(rows[: len(points) - start] - start, padded.keys):
+                values = {name: np.asarray(value[row]) for name, value in stacked.items()}
+                found.append(Candidate({**values, **self.setup.settings.values}, key))
+        return found
 
-    def as_json(self, values: Values) -> dict[str, Any]:
+    def as_json(self, candidate: Candidate) -> dict[str, Any]:
         """The instance in a form that can be replayed."""
         data = self.setup.theorem.space.to_json(
-            Instance(dict(values), self.setup.settings.size_items)
+            Instance(dict(candidate.values), self.setup.settings.size_items)
         )
-        return {"theorem": self.setup.theorem.id, **data, "key": self._key().tolist()}
+        return {"theorem": self.setup.theorem.id, **data, "key": candidate.key.tolist()}
 
-    def _key(self, fresh: int = 0) -> np.ndarray:
-        key = jax.random.key(self.setup.seed)
-        return np.asarray(jax.random.key_data(jax.random.fold_in(key, fresh) if fresh else key))
-
-    def _persists(self, claim: Pointwise, values: Values) -> bool:
+    def _persists(self, claim: Pointwise, candidate: Candidate) -> bool:
         """Whether all feasible instances about it violate, and it is confirmed as `verify` does.
 
         An average must miss with fresh keys as well: a search measures thousands of points.
         """
-        about = [values, *self._about(values)]
-        found = self._outcome(claim, self._measure(about))
-        if not found.violated[found.feasible].all() or not self._is_confirmed(claim, values):
+        found = self._violating_about(claim, candidate)
+        if found is None or not self._is_confirmed(claim, candidate):
             return False
         if not found.averages:
             return True
-        return bool(self._outcome(claim, self._measure([values], fresh=1)).violated)
+        fresh = [candidate._replace(key=key) for key in _fresh_keys(candidate.key)]
+        return bool(self._outcome(claim, self._measure(fresh)).violated.all())
 
-    def _is_confirmed(self, claim: Pointwise, values: Values) -> bool:
+    def _is_confirmed(self, claim: Pointwise, candidate: Candidate) -> bool:
         """Whether the violation survives more bits, or other roundings."""
         (reading,) = self.setup.readings
-        stacked = {name: np.asarray(value)[None] for name, value in values.items()}
+        stacked = {name: np.asarray(value)[None] for name, value in candidate.values.items()}
         x = Instance(stacked, self.setup.settings.size_items, np.ones(1))
-        measurement = self._measure([values]).by_claim[claim.name]
+        measured = self._with_errors_about(claim, candidate, self._measure([candidate]))
         case = Case(self.setup.theorem, reading, claim)
-        return confirm(case, measurement, x, self._key()[None]).row is not None
+        own = measured.by_claim[claim.name]
+        return confirm(case, own, x, candidate.key[None]).row is not None
 
-    def _about(self, values: Values) -> list[Values]:
-        """Instances nearby that fill a batch."""
-        steps = NEARBY * np.random.default_rng(self.setup.seed).normal(
-            size=(BATCH - 1, len(values))
+    def _violating_about(self, claim: Pointwise, candidate: Candidate) -> _Outcome | None:
+        """What is found about it if all feasible instances violate; nearer ones at a boundary."""
+        for radius in (NEARBY, AT_BOUNDARY):
+            about = [candidate, *self._about(candidate, radius)]
+            measured = self._measure(about)
+            found = self._outcome(claim, self._with_errors_about(claim, candidate, measured))
+            if found.violated[found.feasible].all():
+                return found
+            if found.feasible.all() and not self._one_sided(candidate.values):
+                return None
+        return None
+
+    def _with_errors_about(
+        self, claim: Pointwise, candidate: Candidate, measured: _Candidates
+    ) -> _Candidates:
+        """With the largest errors of rounding and integrator that were measured about an instance.
+
+        The estimates of both pass through zero here and there, where a search finds them.
+        """
+        own, others = measured.by_claim[claim.name], [measured]
+        if self.setup.theorem.integrates:
+            others.append(self._measure(self._about(candidate, FAR)))
+        largest = {}
+        for name in ("rounding", "integrator"):
+            errors = [getattr(m.by_claim[claim.name], name)[m.feasible] for m in others]
+            worst = np.fmax.reduce(np.concatenate(errors), initial=0.0)
+            largest[name] = np.fmax(getattr(own, name), worst)
+        return measured._replace(by_claim={claim.name: replace(own, **largest)})
+
+    def _one_sided(self, values: Values) -> bool:
+        """Whether a field of the instance lies at an end of what belongs to it."""
+        return any(
+            self._belongs(name, (1 + NEARBY) * value) != self._belongs(name, (1 - NEARBY) * value)
+            for name, value in self._scalable(values)
         )
+
+    def _about(self, candidate: Candidate, radius: float) -> list[Candidate]:
+        """Instances nearby that fill a batch."""
+        rng = np.random.default_rng(self.setup.seed)
+        steps = radius * rng.normal(size=(BATCH - 1, len(candidate.values)))
         return [
-            {
-                name: self._scale(name, value, step)
-                for (name, value), step in zip(values.items(), row)
-            }
+            candidate._replace(values={**candidate.values, **self._scaled(candidate.values, row)})
             for row in steps
         ]
 
-    def _scale(self, name: str, value: np.ndarray, step: float) -> np.ndarray:
-        """A field's value times 1 + step or 1 - step; the same where neither belongs to it."""
-        if name in self.setup.settings.values or value.dtype.kind != "f":
-            return value
-        for factor in (1 + step, 1 - step):
-            try:
-                self.setup.theorem.space.fields[name].check(
-                    name, factor * value, self.setup.settings.sizes
-                )
-            except InstanceError:
-                continue
-            return factor * value
-        return value
+    def _scaled(self, values: Values, steps: np.ndarray) -> Values:
+        """Fields times 1 + step or 1 - step, where either belongs to them."""
+        scaled: Values = {}
+        for (name, value), step in zip(self._scalable(values), steps):
+            moved = [factor * value for factor in (1 + step, 1 - step)]
+            scaled[name] = next((new for new in moved if self._belongs(name, new)), value)
+        return scaled
 
-    def _shrink(self, claim: Pointwise, values: Values, floor: float) -> Values:
+    def _scalable(self, values: Values) -> list[tuple[str, np.ndarray]]:
+        """Fields of real numbers that are not fixed."""
+        free = values.keys() - self.setup.settings.values.keys()
+        return [(n, v) for n, v in values.items() if n in free and v.dtype.kind == "f"]
+
+    def _belongs(self, name: str, value: np.ndarray) -> bool:
+        try:
+            self.setup.theorem.space.fields[name].check(name, value, self.setup.settings.sizes)
+        except InstanceError:
+            return False
+        return True
+
+    def _shrunk(self, claim: Pointwise, candidate: Candidate, relative: float) -> Candidate:
+        """The simplest instance that keeps a share of a violation, and persists like it."""
+
+        def violates(outcome: _Outcome) -> np.ndarray:
+            return outcome.violated & (outcome.relative >= KEPT_SHARE * relative)
+
+        simple = self._simplest(claim, candidate, violates)
+        return simple if self._persists(claim, simple) else candidate
+
+    def _proven_tie(self, claim: Pointwise, candidate: Candidate) -> Candidate | None:
+        """The instance, or one as good, if its sides are equal beyond doubt where that violates."""
+        self.ties[claim.name] += 1
+        (reading,) = self.setup.readings
+
+        def outcome(values: Values) -> Outcome:
+            instance = self.as_json(candidate._replace(values=values))
+            return outcome_at(self.setup.theorem, reading.name, claim, instance)
+
+        outcomes = [(values, outcome(values)) for values in with_equal_values(candidate.values)]
+        if {found for _, found in outcomes}.isdisjoint({Outcome.VIOLATED, Outcome.UNDECIDED}):
+            return None
+        best = next((v for v, found in outcomes if found is Outcome.VIOLATED), None)
+        start = candidate._replace(values=outcomes[-1][0] if best is None else best)
+        simple = self._simplest(claim, start, lambda found: found.tied & found.feasible)
+        if outcome(simple.values) is Outcome.VIOLATED:
+            return simple
+        return None if best is None else start
+
+    def _simplest(
+        self, claim: Pointwise, candidate: Candidate, keeps: Callable[[_Outcome], np.ndarray]
+    ) -> Candidate:
+        """The simplest instance with the same fixed values of which `keeps` is true."""
         fixed = self.setup.settings.values
 
-        def violates(candidates: Sequence[Values]) -> np.ndarray:
-            again = self._outcome(claim, self._measure(candidates))
-            kept = [
-                all(np.array_equal(one[name], value) for name, value in fixed.items())
-                for one in candidates
-            ]
-            return again.violated & (again.relative >= floor) & np.array(kept)
+        def kept(several: Sequence[Values]) -> np.ndarray:
+            outcome = self._outcome(
+                claim, self._measure([Candidate(v, candidate.key) for v in several])
+            )
+            same = [all(np.array_equal(v[name], fixed[name]) for name in fixed) for v in several]
+            return keeps(outcome) & np.array(same)
 
-        return shrink(self.setup.theorem.space, self.setup.settings.sizes, values, violates)
+        space, sizes = self.setup.theorem.space, self.setup.settings.sizes
+        return candidate._replace(values=shrink(space, sizes, candidate.values, kept))
 
-    def _measure(self, candidates: Sequence[Values], fresh: int = 0) -> _Candidates:
-        """Measured in batches of one length, so that every pass runs the same compiled program.
-
-        All with the key of the search, or with another one where `fresh` is not zero.
-        """
+    def _measure(self, candidates: Sequence[Candidate]) -> _Candidates:
+        """Measured in batches of one length, so that every pass runs the same compiled program."""
         free = self.setup.at(Settings(self.setup.settings.sizes, {}))
         (reading,) = self.setup.readings
         chunk = chunk_that_fits(free, BATCH)
-        padded = [*candidates, *[candidates[-1]] * (-len(candidates) % chunk)]
-        values = {name: np.stack([one[name] for one in padded]) for name in padded[0]}
-        x = Instance(values, self.setup.settings.size_items, np.ones(len(padded)))
-        keys = np.tile(self._key(fresh), (len(padded), 1))
-        found = measure_all(free, x, keys)
-        met = feasible(reading, x)
-        return jax.tree.map(
-            lambda leaf: leaf[: len(candidates)], _Candidates(found[reading.name], met)
-        )
+        parts = []
+        for start in range(0, len(candidates), chunk):
+            several = candidates[start : start + chunk]
+            padded = [*several, *[several[-1]] * (chunk - len(several))]
+            values = {n: np.stack([one.values[n] for one in padded]) for n in padded[0].values}
+            x = Instance(values, self.setup.settings.size_items, np.ones(chunk))
+            keys = np.stack([one.key for one in padded])
+            found = measure_all(free, x, keys)
+            part = _Candidates(found[reading.name], feasible(reading, x))
+            kept = len(several)
+            parts.append(jax.tree.map(lambda leaf, kept=kept: leaf[:kept], part))
+        return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
 
     @staticmethod
     def _outcome(claim: Pointwise, measured: _Candidates) -> _Outcome:
         m = measured.by_claim[claim.name]
-        points = tabulate(m)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            room = claim.slack(points.lhs, points.rhs)
-            relative = np.where(points.applies & (points.scale > 0), -room / points.scale, -1)
-        known = np.where(np.isnan(relative), -np.inf, relative)
         uncertain = replace(
             m,
             rounding=SEARCH_HEADROOM * m.rounding,
             integrator=SEARCH_HEADROOM * m.integrator,
         )
-        violated = claim.violated_rows(uncertain) & measured.feasible
+        points = tabulate(uncertain)
+        bounded, bound = claim.bounded_and_bound(points.lhs, points.rhs)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            room = claim.slack(points.lhs, points.rhs)
+            known = points.applies & (points.scale > 0) & ~np.isnan(room)
+            relative = np.where(known, -room / points.scale, -np.inf)
+            beyond = np.where(known, (-room - points.error) / points.scale, -np.inf)
+            least = np.log((bounded - points.error) / (bound + points.error))
+            tied = points.applies & (np.abs(room) <= points.error)
         return _Outcome(
-            violated, np.max(known, axis=1), measured.feasible, bool(np.any(m.sampling > 0))
+            violated=claim.violated_rows(uncertain) & measured.feasible,
+            relative=np.max(relative, axis=1),
+            beyond=np.nan_to_num(np.max(beyond, axis=1), nan=LEAST),
+            log_ratio=np.max(np.where(points.applies & ~np.isnan(least), least, -np.inf), axis=1),
+            tied=np.any(tied, axis=1),
+            feasible=measured.feasible,
+            averages=bool(np.any(m.sampling > 0)),
         )
+
+
+@jax.jit
+def _fresh_keys(key: jax.typing.ArrayLike) -> jax.Array:
+    """Data of keys that no search uses: a key folded with 0 draws, with 1 simulates."""
+    own = jax.random.wrap_key_data(jnp.asarray(key))
+    fresh = jax.vmap(lambda number: jax.random.fold_in(own, 2 + number))(np.arange(FRESH_KEYS))
+    return jax.random.key_data(fresh)

@@ -7,7 +7,6 @@ far they are from feasible, undefined ones last. One simulation of a point score
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -15,13 +14,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
 from theorysim.claims.instance import SizeItems
 from theorysim.claims.kinds import Attack, Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
+from theorysim.compiled import jit
+from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.measure.batch import instance_bytes
 from theorysim.engine.measure.errors import (
     replace_tolerance_scale,
@@ -30,15 +31,17 @@ from theorysim.engine.measure.errors import (
     simulation_keys,
 )
 from theorysim.engine.measure.setup import Setup
+from theorysim.jaxprs.fingerprint import fingerprint
 from theorysim.jaxprs.structure import contains
 from theorysim.memory import chunk_length
-
-Points = Float[np.ndarray, "points dimension"]
 
 # Points that are simulated side by side, memory permitting; fewer where runs differ in length, as
 # all wait for the longest one.
 CHUNK = 512
 CHUNK_OF_LOOPS = 32
+
+# A budget is spent in at least so many chunks, unless they would be shorter than this.
+CHUNKS, LEAST_CHUNK = 8, 16
 
 ASCENT_STEPS = 64
 ASCENT_RATE = 0.03
@@ -47,50 +50,27 @@ ASCENT_RATE = 0.03
 # points come first.
 NOISE = 3.5
 
-# Below every score of a feasible point, which lies in [-1, 1].
+# A strict inequality is suspected where its sides differ by rounding only, and scores so little.
+TIE = 64 * float(np.finfo(np.float64).eps)
+
+# The least score of a feasible point, and what lies below all of them.
+LEAST = -1.9
 INFEASIBLE = -4.0
 UNDEFINED = -8.0
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Points of the cube, with their scores (relative violation) and log lhs/rhs for one claim."""
-
-    points: Points
-    scores: np.ndarray
-    ratios: np.ndarray
-
-    def best(self, count: int) -> Scored:
-        """The best few, best first, then that of the largest ratio where it is none of them.
-
-        Without repetitions of a point.
-        """
-        _, first = np.unique(self.points, axis=0, return_index=True)
-        order = first[np.argsort(-self.scores[first], kind="stable")][:count]
-        largest = first[np.argmax(self.ratios[first])]
-        if largest not in order:
-            order = np.append(order, largest)
-        return Scored(self.points[order], self.scores[order], self.ratios[order])
-
-    @staticmethod
-    def join(*parts: Scored) -> Scored:
-        """All points of several parts."""
-        fields = [
-            np.concatenate(f)
-            for f in zip(*((p.points, p.scores, p.ratios) for p in parts), strict=True)
-        ]
-        return Scored(*fields)
 
 
 def _relative(claim: Claim, lhs: Array, rhs: Array, error: Array) -> Array:
     """Violation beyond an error, relative to the sides, in [-1, 1]; positive where violated.
 
-    Least where both sides are zero, which says nothing: such points would crowd out those where a
-    bound is nearly attained.
+    Sides of different signs all lie at -1: below it the nearer ones come first. Least where both
+    sides are zero, which says nothing: such points would crowd out those where a bound is nearly
+    attained.
     """
-    scale = jnp.abs(lhs) + jnp.abs(rhs)
-    relative = (-claim.slack(lhs, rhs) - error) / jnp.where(scale > 0, scale, 1)
-    return jnp.where(scale == 0, -1, jnp.maximum(relative, -1))
+    scale, room = jnp.abs(lhs) + jnp.abs(rhs), claim.slack(lhs, rhs)
+    relative = (-room - error) / jnp.where(scale > 0, scale, 1)
+    distance = jnp.maximum(room, 0)
+    apart = -1 - (-1 - LEAST) * distance / (1 + distance)
+    return jnp.where(scale == 0, LEAST, jnp.where(relative <= -1, apart, relative))
 
 
 def _log_ratio(claim: Claim, lhs: Array, rhs: Array) -> Array:
@@ -101,7 +81,7 @@ def _log_ratio(claim: Claim, lhs: Array, rhs: Array) -> Array:
 
 
 def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
-    """What the search maximises for a claim, in [-1, 1], and the log of lhs/rhs.
+    """What the search maximises for a claim, at least LEAST, and the log of lhs/rhs.
 
     That is the violation; of a constant, which nothing violates at one instance, its size. Points
     without a number are passed over, as long as there are others, and so are those where the sides
@@ -115,7 +95,10 @@ def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
     ratio = jnp.max(jnp.where(known, log_ratio, -jnp.inf), initial=-jnp.inf)
     apart = known & (relative != 0)
     counted = jnp.where(jnp.any(apart), apart, known)
-    goal = jnp.max(jnp.where(counted, relative, -1), initial=-1)
+    goal = jnp.max(jnp.where(counted, relative, LEAST), initial=LEAST)
+    if claim.strict:
+        ties = known & (jnp.abs(lhs - rhs) <= TIE * jnp.maximum(jnp.abs(lhs) + jnp.abs(rhs), 1))
+        goal = jnp.where(jnp.any(ties), jnp.maximum(goal, TIE), goal)
     if claim.attack is Attack.ENLARGE:
         goal = jnp.tanh(jnp.maximum(ratio, -50) / 50)
     undefined = jnp.any(applies) & ~jnp.any(known)
@@ -126,7 +109,10 @@ def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
 def _scoring_program(
     theorem: Theorem, reading: ResolvedReading, claims: tuple[Claim, ...], sizes: SizeItems
 ):
-    """The score of many points, of one, and how many are worth simulating side by side."""
+    """The score of many points, of one, and how many are worth simulating side by side.
+
+    Last the fingerprint of what is computed.
+    """
     size_map = dict(sizes)
 
     def score(u: Any, fixed: dict, key_data: Any) -> tuple[Array, Array]:
@@ -142,9 +128,10 @@ def _scoring_program(
         return scores, jnp.where(margin >= 0, ratios, -jnp.inf)
 
     origin = jnp.zeros(theorem.space.dimension(size_map))
-    whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0))).jaxpr
-    side_by_side = CHUNK_OF_LOOPS if contains(whole, ("while",)) else CHUNK
-    return jax.jit(jax.vmap(score, in_axes=(0, None, None))), score, side_by_side
+    whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0)))
+    side_by_side = CHUNK_OF_LOOPS if contains(whole.jaxpr, ("while",)) else CHUNK
+    many = jit(jax.vmap(score, in_axes=(0, None, 0)))
+    return many, score, side_by_side, fingerprint(whole)
 
 
 @lru_cache(maxsize=256)
@@ -162,41 +149,38 @@ def _ascent_program(score: Callable) -> Callable:
 
         return jax.lax.scan(step, (u, optimiser.init(u)), None, length=ASCENT_STEPS)[0][0]
 
-    return jax.jit(jax.vmap(climb, in_axes=(0, None, None, None)))
+    return jit(jax.vmap(climb, in_axes=(0, None, None, 0)))
 
 
 class Objective:
     """Claims of one reading at fixed sizes: what is scored, and how many points were.
 
     `evaluations` counts the points at which the hypotheses hold and some claim gave a number,
-    `spent` all of them and the steps of gradient ascent.
+    `spent` all of them and the steps of gradient ascent. Objectives of equal `computation` score
+    every point alike. With a small `budget` few points are simulated side by side: a chunk that is
+    not filled costs as much as a full one.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        claims: Sequence[Claim],
-    ):
+    def __init__(self, setup: Setup, claims: Sequence[Claim], budget: int):
         theorem, settings = setup.theorem, setup.settings
         (reading,) = setup.readings
         self.dimension = theorem.space.dimension(settings.sizes)
         self.evaluations = 0
         self.spent = 0
-        items = settings.size_items
-        program = _scoring_program(theorem, reading, tuple(claims), items)
-        self._batch, self._single, side_by_side = program
-        key = np.asarray(jax.random.key_data(jax.random.key(setup.seed)))
-        self._arguments = dict(settings.values), key
+        program = _scoring_program(theorem, reading, tuple(claims), settings.size_items)
+        self._batch, single, side_by_side, self.computation = program
+        self._fixed = dict(settings.values)
         need = instance_bytes(theorem, (reading,), settings.sizes)
-        self._chunk = chunk_length(need, side_by_side, str(setup))
-        self._climb = _ascent_program(self._single)
+        wanted = min(side_by_side, max(LEAST_CHUNK, budget // CHUNKS))
+        self._chunk = chunk_length(need, wanted, str(setup))
+        self._climb = _ascent_program(single)
 
     def score(self, points: Points) -> list[Scored]:
         """Any number of points scored for each claim, in chunks of one compiled length."""
         scores, ratios = [], []
         for start in range(0, len(points), self._chunk):
             rows = np.minimum(np.arange(start, start + self._chunk), len(points) - 1)
-            score, ratio = self._batch(points[rows], *self._arguments)
+            score, ratio = self._batch(points.cube[rows], self._fixed, points.keys[rows])
             kept = slice(0, len(points) - start)
             scores.append(np.asarray(score)[kept])
             ratios.append(np.asarray(ratio)[kept])
@@ -208,8 +192,8 @@ class Objective:
     def ascend(self, points: Points, claim: int) -> Points | None:
         """Points after gradient ascent in the score of one claim; None without a gradient."""
         try:
-            climbed = self._climb(points, claim, *self._arguments)
+            climbed = self._climb(points.cube, claim, self._fixed, points.keys)
         except ValueError:  # a loop of traced length has no reverse derivative
             return None
         self.spent += ASCENT_STEPS * len(points)
-        return np.asarray(climbed)
+        return Points(np.asarray(climbed), points.keys)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from theorysim.engine.verify.report import ClaimReport
-from theorysim.tabular import Tabular, json_number
+from theorysim.tabular import Tabular
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,9 @@ class Attack:
     without one they are NaN. `ratio` is the largest lhs/rhs (rhs/lhs for lower bounds) reached,
     at `ratio_instance`: the tightness over the space, no proof. It is NaN for claims that no ratio
     tells of, and a violation above `ratio_limit`.
+    `draws` of the evaluations were plain draws at the theorem's own sizes, of which none is a
+    counterexample: a violating share of `excluded_share` (about 3/draws) would have been found with
+    95 %. It is NaN for claims that no single instance violates. `sizes` are those searched.
     """
 
     reading: str
@@ -37,7 +40,28 @@ class Attack:
     ratio: float = math.nan
     ratio_limit: float = math.nan
     ratio_instance: Mapping[str, Any] | None = None
+    draws: int = 0
+    excluded_share: float = math.nan
+    sizes: tuple[Mapping[str, int], ...] = ()
     note: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The attack as JSON data; NaN becomes null, infinities "inf" and "-inf"."""
+        data = {
+            name: json_number(value) if isinstance(value, float) else value
+            for name, value in vars(self).items()
+        }
+        return {**data, "sizes": [dict(sizes) for sizes in self.sizes]}
+
+    @property
+    def excluded(self) -> str:
+        """What the plain draws exclude, in words; empty where they exclude nothing."""
+        if self.refuted or not self.draws or math.isnan(self.excluded_share):
+            return ""
+        return (
+            f"{self.draws:,} of them plain draws: violations by a share of at least "
+            f"{self.excluded_share:.2g} would have been found with 95 %"
+        )
 
 
 def decisive_numbers(found: ClaimReport) -> dict[str, float]:
@@ -81,7 +105,10 @@ class FalsifyReport(Tabular):
         """One row per attacked claim."""
         shown = ("reading", "claim", "kind", "refuted", "lhs", "rhs", "slack", "error", "ratio")
         for attack in self.attacks:
-            yield {name: getattr(attack, name) for name in (*shown, "evaluations", "runs", "note")}
+            yield {
+                name: getattr(attack, name)
+                for name in (*shown, "evaluations", "runs", "draws", "excluded_share", "note")
+            }
 
     def as_json(self) -> dict[str, Any]:
         """The report as JSON data; NaN becomes null, infinities "inf" and "-inf"."""
@@ -91,13 +118,7 @@ class FalsifyReport(Tabular):
             "seed": self.seed,
             "budget": self.budget,
             "primary": self.primary,
-            "attacks": [
-                {
-                    name: json_number(v) if isinstance(v, float) else v
-                    for name, v in vars(attack).items()
-                }
-                for attack in self.attacks
-            ],
+            "attacks": [attack.as_json() for attack in self.attacks],
         }
 
     def __str__(self) -> str:
@@ -105,4 +126,5 @@ class FalsifyReport(Tabular):
         for a in self.attacks:
             outcome = "refuted" if a.refuted else f"not refuted, largest ratio {a.ratio:.4g}"
             lines.append(f"  {a.reading}, {a.claim}: {outcome}")
+            lines += [f"    {a.excluded}"] * bool(a.excluded)
         return "\n".join(lines)

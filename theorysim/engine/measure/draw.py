@@ -54,12 +54,17 @@ def feasible(reading: ResolvedReading, instances: Instance) -> np.ndarray:
     return np.asarray(_feasibility_program(reading)(instances))
 
 
+def candidate_key(seed: Array, index: Array) -> Array:
+    """The key of a seed's candidate: it simulates it, and folded with 0 it has drawn it."""
+    return jax.random.fold_in(jax.random.key(seed), index)
+
+
 @lru_cache(maxsize=256)
 def _candidate_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Margin, ...]):
     space, size_map = theorem.space, dict(sizes)
 
     def draw(seed: Array, index: Array, fixed: dict[str, Array]) -> tuple:
-        key = jax.random.fold_in(jax.random.key(seed), index)
+        key = candidate_key(seed, index)
         x = space.sample(jax.random.fold_in(key, 0), size_map).replace(**fixed)
         values = [least(function, x) for function in functions]
         return x, jax.random.key_data(key), values
