@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from theorysim.engine.verify.report import ClaimReport
-from theorysim.tabular import Tabular
+from theorysim.tabular import Tabular, json_number
 
 
 @dataclass(frozen=True)

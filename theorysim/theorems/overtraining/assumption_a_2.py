@@ -1,9 +1,8 @@
 """Pre-training can start as small as Assumption A.2 asks, and as a proof of Lemma A.6 needs.
 
 Assumption A.2 of Springer et al. (2025): exp(-C tau), the largest distance of the factors at a
-stage time from the ideal ones (Theorem A.1), is at most a minimum of three terms. The proof of
-Lemma A.6 takes pre_1 for the norms of the ideal factors, which are at most sqrt(d pre_1)
-(Frobenius) and sqrt(pre_1) (operator); repaired, it needs another bound.
+stage time from the ideal ones (Theorem A.1), is at most a minimum of three terms. Lemma A.6 takes
+pre_1 for ideal factors' norms of sqrt(pre_1) (operator) and up to sqrt(d pre_1) (Frobenius).
 """
 
 from collections.abc import Callable
