@@ -67,7 +67,7 @@ def test_keys_are_those_that_are_documented():
 
 
 def test_independent_keys_do_not_depend_on_tiles():
-    axes = {"rate": np.zeros(5), "gamma": np.ones(3)}
+    axes = {"rate": np.linspace(0, 1, 5), "gamma": np.arange(3.0)}
     settings = {"seeds": 2, "independent_keys": True}
 
     def noise(rate, gamma, key):
@@ -175,7 +175,7 @@ def test_attributes_tell_the_origin():
         ({"p": {"lam": [1.0], "gamma": [1.0, 2.0]}}, {}, "different lengths"),
         ({"lam": [1.0], "p": {"lam": [1.0], "gamma": [1.0]}}, {}, "given twice"),
         ({"lam": [1.0], "gamma": [1.0]}, {"sizes": {"width": [1.5]}}, "expected integers"),
-        ({"lam": [1.0], "gamma": [1.0]}, {"seeds": 0}, "at least 1"),
+        ({"lam": [1.0], "gamma": [1.0]}, {"seeds": 0}, "expected 1 to"),
         ({"lam": [1.0], "gamma": [1.0]}, {"statistics": ["mean"]}, "seeds"),
         ({"lam": [1.0], "gamma": [1.0]}, {"dims": {"path": ["a", "b"]}}, "one name for each"),
         ({"lam": [1.0], "gamma": [1.0]}, {"dims": {"path": ["lam"]}}, "clashes"),

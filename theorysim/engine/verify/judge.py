@@ -11,8 +11,6 @@ from theorysim.claims.evidence import Evidence, Judgement, Ladder
 from theorysim.claims.kinds import Attack, Claim, Pointwise
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.confirm.confirm import confirmed_judgement
-from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.batch import Progress, measure_all
 from theorysim.engine.measure.ladders import Ladders
 from theorysim.engine.measure.sample import Sample
@@ -83,11 +81,27 @@ def _judge_together(
         judgement = claim.judge(evidence)
         if judgement.verdict is not Verdict.VIOLATED or not isinstance(claim, Pointwise):
             return judgement
-        x = jax.tree.map(lambda leaf: leaf[rows], sample.instances)
-        case = Case(setup.theorem, reading, claim)
-        return confirmed_judgement(case, judgement, evidence.measurement, x, sample.keys[rows])
+        return _confirmed(setup, sample, reading, claim, judgement, evidence)
 
     return {r.name: {claim.name: judge(r, claim) for claim in r.claims} for r in readings}
+
+
+def _confirmed(
+    setup: Setup,
+    sample: Sample,
+    reading: ResolvedReading,
+    claim: Pointwise,
+    judgement: Judgement,
+    evidence: Evidence,
+) -> Judgement:
+    """A judgement that violates after its second look; enclosures are loaded only for one."""
+    from theorysim.engine.confirm.confirm import confirmed_judgement
+    from theorysim.engine.confirm.suspect import Case
+
+    rows = sample.rows_of(reading, claim)
+    x = jax.tree.map(lambda leaf: leaf[rows], sample.instances)
+    case = Case(setup.theorem, reading, claim)
+    return confirmed_judgement(case, judgement, evidence.measurement, x, sample.keys[rows])
 
 
 def _contrasts(setup: Setup, reading: ResolvedReading) -> list[ResolvedReading]:
