@@ -35,7 +35,7 @@ BATCH = 4
 # Compiling costs most: some milliseconds for each operation of the program. Above the first number
 # a violation's size is asked before, above the second one nothing else is.
 FEW_OPERATIONS = 100
-MOST_OPERATIONS = 2_000
+MOST_OPERATIONS = 5_000
 
 MEANS = "in Monte Carlo arithmetic"
 
