@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
+from theorysim.numerics.flow import integrate
 
 # A handful of operations, each of which errs by an ulp or two.
 FEW_ROUNDINGS = 64 * float(np.finfo(float).eps)
@@ -155,3 +156,11 @@ def test_an_integer_that_overflows_is_arbitrary():
     lanes = jnp.linspace(1, 2, 8)
     assert set(np.asarray(run(lanes, jnp.asarray(50)))) == {50**10}
     assert len(set(np.asarray(run(lanes, jnp.asarray(90))))) > 4
+
+
+def test_an_integration_with_its_checks_runs():
+    def turned(x):
+        return integrate(lambda z, _: jnp.array([-z[1], z[0]]), x, jnp.array([0.0, 1.0]), rtol=1e-6)
+
+    errors = spread(turned, jnp.array([1.2, 1.5]))
+    assert 0 < np.max(np.abs(errors)) < 1e-12

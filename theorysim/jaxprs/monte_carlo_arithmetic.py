@@ -201,13 +201,18 @@ def _outputs(equation: Any, seed: Array, given: list[Any], exact: list[bool]) ->
 
 
 def _rounds_nothing(equation: Any) -> bool:
-    """Bits that become a float, and a wider float, are what they were."""
+    """Bits that become a float, and a wider float, are what they were.
+
+    A call of Python that is given no float raises an error, and computes nothing.
+    """
     name = equation.primitive.name
     if name == "convert_element_type":
         old, new = equation.invars[0].aval.dtype, equation.params["new_dtype"]
         if jnp.issubdtype(old, jnp.inexact) and jnp.issubdtype(new, jnp.inexact):
             return jnp.promote_types(old, new) == new
         return old.kind == "b"
+    if name == "pure_callback":
+        return not any(_is_inexact(atom.aval) for atom in equation.invars)
     return name in MOVES or name == "bitcast_convert_type"
 
 
