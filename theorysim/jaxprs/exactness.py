@@ -15,12 +15,14 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from theorysim.jaxprs.structure import CALLS
 
-# Operations that move, pick or flip the sign of entries: they round nothing.
+# Operations that move, pick or flip the sign of entries: they round nothing. Two are Equinox's, and
+# keep the times of integrators.
 _MOVES = """
     abs broadcast_in_dim ceil clamp complex concatenate conj copy copy_p cummax cummin
-    dynamic_slice dynamic_update_slice expand_dims floor gather imag iota max min neg
-    optimization_barrier pad real reduce_max reduce_min reshape rev round scatter scatter-max
-    scatter-min select_n sign slice sort split squeeze stack stop_gradient top_k transpose
+    dynamic_slice dynamic_update_slice expand_dims floor gather imag iota max maybe_set min neg
+    nextafter optimization_barrier pad real reduce_max reduce_min reshape rev round scatter
+    scatter-max scatter-min select_if_vmap select_n sign slice sort split squeeze stack
+    stop_gradient top_k transpose
 """
 MOVES = frozenset(_MOVES.split())
 
@@ -84,7 +86,8 @@ def exact_results(equation: Any, exact: Sequence[bool]) -> list[bool]:
 def _keeps_integers(equation: Any) -> bool:
     name = equation.primitive.name
     power = name == "integer_pow" and equation.params["y"] >= 0
-    return power or name in MOVES or name in CLOSED or name == "convert_element_type"
+    moves = name in MOVES and name != "nextafter"
+    return power or moves or name in CLOSED or name == "convert_element_type"
 
 
 def parts_of_scan(params: Any, given: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:

@@ -5,7 +5,8 @@ wherever it lies on its floating-point grid, and so do differences of two such s
 result that is rounded is moved up or down (Monte-Carlo arithmetic, Parker 1997), in loops and
 branches, too: by one unit of its last place, in the precision that it has; a sum by one unit of the
 last place of what its terms amount to, a decomposition of a matrix by one of its largest entry.
-Exempt is only what rounds nothing, so that an operation that nobody thought of is moved.
+Exempt is only what rounds nothing (moves, exact sums, products by powers of two, integers by
+origin), so that an operation that nobody thought of is moved.
 
 The direction is a hash of the result, of what it was made from and of the inputs: the same
 operation on equal operands moves alike, so that what is equal stays equal, while two results that
@@ -16,7 +17,7 @@ An integer that leaves the range of its type is no number: an arbitrary one stan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -125,7 +126,40 @@ def _moved(equation: Any, seed: Array, given: list[Any], values: Array, exact: b
         return jax.lax.complex(real, imaginary)
     bits = _bits(values)
     size, salt = _size(equation, given, values), _salt(equation, given, bits)
-    return _nudged(values, size, bits + salt, seed, exact)
+    moved = _nudged(values, size, bits + salt, seed, exact)
+    if equation.primitive.name in UNROUNDED and len(given) == 2:
+        return jnp.where(UNROUNDED[equation.primitive.name](*given, values), values, moved)
+    return moved
+
+
+@jax.jit
+def _sum_is_exact(a: Array, b: Array, total: Array) -> Array:
+    """Where the sum of two numbers was not rounded (Knuth's exact error of an addition).
+
+    Behind a barrier, because a compiler that knew `total` would find the error to be zero.
+    """
+    total = jax.lax.optimization_barrier(total)
+    part = jax.lax.optimization_barrier(total - a)
+    return (a - (total - part)) + (b - part) == 0
+
+
+@jax.jit
+def _is_power_of_two(values: Array) -> Array:
+    """Where a number has no digits: to multiply by it rounds nothing (but underflow)."""
+    bits = _bits(values)
+    digits = jnp.asarray((1 << jnp.finfo(values.dtype).nmant) - 1, bits.dtype)
+    return (bits & digits) == 0
+
+
+# Where operations on two numbers round nothing. The time of an integrator, multiplied by its
+# direction (1.0), is still that time and has to be equal to it.
+UNROUNDED: Mapping[str, Callable[[Array, Array, Array], Array]] = {
+    "add": _sum_is_exact,
+    "add_any": _sum_is_exact,
+    "sub": lambda a, b, difference: _sum_is_exact(a, -b, difference),
+    "mul": lambda a, b, product: _is_power_of_two(a) | _is_power_of_two(b),
+    "div": lambda a, b, quotient: _is_power_of_two(b) | (a == 0),
+}
 
 
 @partial(jax.jit, static_argnums=4)
