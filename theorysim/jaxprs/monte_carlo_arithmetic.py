@@ -127,9 +127,10 @@ def _moved(equation: Any, seed: Array, given: list[Any], values: Array, exact: b
     bits = _bits(values)
     size, salt = _size(equation, given, values), _salt(equation, given, bits)
     moved = _nudged(values, size, bits + salt, seed, exact)
-    if equation.primitive.name in UNROUNDED and len(given) == 2:
-        return jnp.where(UNROUNDED[equation.primitive.name](*given, values), values, moved)
-    return moved
+    if equation.primitive.name not in UNROUNDED or len(given) != 2:  # parts of complex numbers
+        return moved
+    a, b = given
+    return jnp.where(UNROUNDED[equation.primitive.name](a, b, values), values, moved)
 
 
 @jax.jit
