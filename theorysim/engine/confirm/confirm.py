@@ -18,7 +18,7 @@ from theorysim.claims.evidence import Judgement, Measurement, Points, tabulate
 from theorysim.claims.instance import Instance, size_items
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.confirm.many_bits import look_with_many_bits
+from theorysim.engine.confirm.many_bits import LAST_WORK, look_with_many_bits
 from theorysim.engine.confirm.other_roundings import is_costly, look_with_other_roundings
 from theorysim.engine.confirm.size import look_at_size
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
@@ -67,6 +67,13 @@ def confirm(
             if finding.answer is Answer.VIOLATED:
                 return _confirmed(suspects[place], finding, len(suspects))
             found[place] = finding
+        # What other roundings can explain need not be rounding: more bits tell, though at a price.
+        for place in left:
+            finding = look_with_many_bits(case, suspects[place], LAST_WORK)
+            if finding.answer is Answer.VIOLATED:
+                return _confirmed(suspects[place], finding, len(suspects))
+            if finding.answer is Answer.VANISHED:
+                found[place] = finding
     return Confirmation(None, 0, _why(case, suspects[0], found), len(suspects))
 
 

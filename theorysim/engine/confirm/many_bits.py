@@ -34,6 +34,8 @@ PRECISIONS = (212, 636)
 
 # Entries that the operations of one evaluation may make: some tenths of a second.
 MOST_WORK = 400_000
+# The same where nothing else could tell: some seconds.
+LAST_WORK = 4_000_000
 
 # Formulas that are made for floating point drop terms below its rounding, a dozen of them: what
 # is smaller than this part of both sides says nothing of what they mean.
@@ -48,22 +50,23 @@ class _TooMuchWork(Exception):
     """The program runs longer than what is worth a second look."""
 
 
-def look_with_many_bits(case: Case, suspect: Suspect) -> Finding:
+def look_with_many_bits(case: Case, suspect: Suspect, most_work: int = MOST_WORK) -> Finding:
     """Whether a suspect violates its claim where the sides are evaluated with many more bits.
 
-    Beyond what the integrator, limits and averages may err by, and at a point that was violated in
-    double precision, too. Its hypotheses were judged where it was drawn.
+    `most_work` bounds the entries that are computed. The violation counts beyond what the
+    integrator, limits and averages may err by, and at a point that was violated in double
+    precision, too. Its hypotheses were judged where it was drawn.
     """
     program = traced(case, size_items(suspect.instance))
     if program.obstacle:
         return Finding(Answer.UNKNOWN, program.obstacle)
-    if work(program.formula.program) > MOST_WORK:
+    if work(program.formula.program) > most_work:
         return Finding(Answer.UNKNOWN, TOO_MUCH)
     finding = Finding(Answer.UNKNOWN, "its enclosures overlap")
     for bits in PRECISIONS:
         try:
             with ctx.workprec(bits):
-                values = _values(case, program.formula, suspect)
+                values = _values(case, program.formula, suspect, most_work)
                 finding = _judged(values, suspect, f"with {bits} bits")
         except Undecided:
             continue
@@ -78,8 +81,8 @@ def look_with_many_bits(case: Case, suspect: Suspect) -> Finding:
     return finding
 
 
-def _values(case: Case, formula: Formula, suspect: Suspect) -> RelationValues:
-    interpreter = _Guarded(BALLS, RULES, case.claim.name)
+def _values(case: Case, formula: Formula, suspect: Suspect, most_work: int) -> RelationValues:
+    interpreter = _Guarded(most_work, BALLS, RULES, case.claim.name)
     values = field_values(suspect.instance)
     fields = case.theorem.space.fields
     inputs = [enclose(interpreter, field, values[name]) for name, field in fields.items()]
@@ -105,9 +108,9 @@ def _judged(values: RelationValues, suspect: Suspect, means: str) -> Finding:
 class _Guarded(Interpreter):
     """An interpreter that gives up on programs that run long."""
 
-    def __init__(self, *arguments: Any):
+    def __init__(self, most_work: int, *arguments: Any):
         super().__init__(*arguments)
-        self.left = MOST_WORK
+        self.left = most_work
 
     def loop(self, program: Any, inputs: list[Any]) -> list[Any]:
         """One round of a loop, if there is still time for it."""
