@@ -72,7 +72,8 @@ ABSORBING = {
 @pytest.fixture
 def without_bits(monkeypatch):
     """No program is affordable in ball arithmetic: what confirms is Monte Carlo arithmetic."""
-    monkeypatch.setattr(many_bits, "MOST_WORK", 0)
+    monkeypatch.setattr(many_bits, "FIRST", many_bits.Effort((212,), 0))
+    monkeypatch.setattr(many_bits, "LAST", many_bits.Effort((212,), 0))
 
 
 @pytest.mark.parametrize("name", ABSORBING)

@@ -108,8 +108,8 @@ class Pointwise(Claim):
             return Verdict.HOLDS, ""
         return Verdict.INCONCLUSIVE, f"only {good.sum()} of {total} instances are resolved"
 
-    def _score(self, points: Points) -> np.ndarray:
-        """Relative room per point, infinite where the claim says nothing."""
+    def relative_room(self, points: Points) -> np.ndarray:
+        """Room per point as a part of both sides, infinite where the claim says nothing."""
         with np.errstate(invalid="ignore", divide="ignore"):
             room = self.slack(points.lhs, points.rhs)
             relative = (room + np.where(room < 0, points.error, 0)) / points.scale
@@ -122,14 +122,14 @@ class Pointwise(Claim):
         if undefined.any() and not violated.any():
             row, column = np.unravel_index(np.argmax(undefined), undefined.shape)
         else:
-            score = self._score(points)
+            score = self.relative_room(points)
             score = np.where(violated, score, np.inf) if violated.any() else score
             row, column = np.unravel_index(np.argmin(score), score.shape)
         return int(row), int(column)
 
     def _scatter(self, points: Points, violated: np.ndarray) -> dict[str, np.ndarray]:
         """Both sides at the worst point of every instance."""
-        column = np.argmin(self._score(points), axis=1)[:, None]
+        column = np.argmin(self.relative_room(points), axis=1)[:, None]
         return {
             "lhs": np.take_along_axis(points.lhs, column, 1)[:, 0],
             "rhs": np.take_along_axis(points.rhs, column, 1)[:, 0],

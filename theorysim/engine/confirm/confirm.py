@@ -18,7 +18,7 @@ from theorysim.claims.evidence import Judgement, Measurement, Points, tabulate
 from theorysim.claims.instance import Instance, size_items
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.confirm.many_bits import LAST_WORK, look_with_many_bits
+from theorysim.engine.confirm import many_bits
 from theorysim.engine.confirm.other_roundings import is_costly, look_with_other_roundings
 from theorysim.engine.confirm.size import look_at_size
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
@@ -54,7 +54,7 @@ def confirm(
     suspects = _suspects(case.claim, tabulate(measurement), instances, keys)
     found = []
     for suspect in suspects:
-        finding = look_with_many_bits(case, suspect)
+        finding = many_bits.look_with_many_bits(case, suspect, many_bits.FIRST)
         if finding.answer is Answer.UNKNOWN and is_costly(case, suspect):
             finding = look_at_size(case, suspect) or finding
         if finding.answer is Answer.VIOLATED:
@@ -69,7 +69,7 @@ def confirm(
             found[place] = finding
         # What other roundings can explain need not be rounding: more bits tell, though at a price.
         for place in left:
-            finding = look_with_many_bits(case, suspects[place], LAST_WORK)
+            finding = many_bits.look_with_many_bits(case, suspects[place], many_bits.LAST)
             if finding.answer is Answer.VIOLATED:
                 return _confirmed(suspects[place], finding, len(suspects))
             if finding.answer is Answer.VANISHED:
@@ -102,11 +102,12 @@ def _suspects(
     rows = int(np.sum(np.any(violated, axis=1)))
     orders = (np.argsort(np.min(size, axis=1), kind="stable")[:rows] for size in (part, room))
     order = list(dict.fromkeys(chain.from_iterable(zip(*orders))))[:TRIED]
-    return [_suspect(int(row), points, violated, instances, keys) for row in order]
+    worst = np.where(violated, claim.relative_room(points), np.inf)
+    return [_suspect(int(row), points, worst, instances, keys) for row in order]
 
 
 def _suspect(
-    row: int, points: Points, violated: np.ndarray, instances: Instance, keys: np.ndarray
+    row: int, points: Points, room: np.ndarray, instances: Instance, keys: np.ndarray
 ) -> Suspect:
     pick: Callable = lambda array: np.asarray(array)[row : row + 1]  # noqa: E731
     own = Points(
@@ -117,7 +118,7 @@ def _suspect(
         non_rounding_error=pick(points.non_rounding_error),
     )
     x = jax.tree.map(lambda leaf: np.asarray(leaf)[row], instances)
-    return Suspect(row, x, keys[row], own, violated[row])
+    return Suspect(row, x, keys[row], own, room[row])
 
 
 def confirmed_judgement(

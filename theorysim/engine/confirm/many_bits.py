@@ -6,7 +6,7 @@ perturbation of double precision shows: 1 - logistic(x) at x = 40, where 1 absor
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb, ctx
@@ -28,14 +28,19 @@ from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
 from theorysim.jaxprs.work import work
 
-# Four times the 53 of double precision: what 160 of them cancel is far below any double's error.
-# What these leave open gets three times as many.
-PRECISIONS = (212, 636)
 
-# Entries that the operations of one evaluation may make: some tenths of a second.
-MOST_WORK = 400_000
-# The same where nothing else could tell: some seconds.
-LAST_WORK = 4_000_000
+class Effort(NamedTuple):
+    """The bits that are tried in turn, and how many entries one evaluation may compute."""
+
+    precisions: tuple[int, ...]
+    most_work: int
+
+
+# Four times the 53 of double precision: what 160 of them cancel is far below any double's error.
+# What these leave open gets three times as many. Some tenths of a second.
+FIRST = Effort((212, 636), 400_000)
+# Where nothing else could tell: some seconds.
+LAST = Effort((636, 1908), 4_000_000)
 
 # Formulas that are made for floating point drop terms below its rounding, a dozen of them: what
 # is smaller than this part of both sides says nothing of what they mean.
@@ -50,23 +55,22 @@ class _TooMuchWork(Exception):
     """The program runs longer than what is worth a second look."""
 
 
-def look_with_many_bits(case: Case, suspect: Suspect, most_work: int = MOST_WORK) -> Finding:
+def look_with_many_bits(case: Case, suspect: Suspect, effort: Effort) -> Finding:
     """Whether a suspect violates its claim where the sides are evaluated with many more bits.
 
-    `most_work` bounds the entries that are computed. The violation counts beyond what the
-    integrator, limits and averages may err by, and at a point that was violated in double
-    precision, too. Its hypotheses were judged where it was drawn.
+    The violation counts beyond what the integrator, limits and averages may err by, and at a point
+    that was violated in double precision, too. Its hypotheses were judged where it was drawn.
     """
     program = traced(case, size_items(suspect.instance))
     if program.obstacle:
         return Finding(Answer.UNKNOWN, program.obstacle)
-    if work(program.formula.program) > most_work:
+    if work(program.formula.program) > effort.most_work:
         return Finding(Answer.UNKNOWN, TOO_MUCH)
     finding = Finding(Answer.UNKNOWN, "its enclosures overlap")
-    for bits in PRECISIONS:
+    for bits in effort.precisions:
         try:
             with ctx.workprec(bits):
-                values = _values(case, program.formula, suspect, most_work)
+                values = _values(case, program.formula, suspect, effort.most_work)
                 finding = _judged(values, suspect, f"with {bits} bits")
         except Undecided:
             continue
@@ -95,7 +99,7 @@ def _judged(values: RelationValues, suspect: Suspect, means: str) -> Finding:
     """Violated where one point certainly is; vanished where none that was can be."""
     other = suspect.points.non_rounding_error[0]
     unclear = False
-    for column in np.flatnonzero(suspect.violated):
+    for column in np.argsort(suspect.room, kind="stable")[: np.sum(suspect.violated)]:
         slack, condition = values.slack[column], values.condition[column]
         size = abs(values.lhs[column]) + abs(values.rhs[column])
         least = arb(float(other[column])) + arb(DROPPED) * size

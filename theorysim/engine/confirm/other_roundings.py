@@ -95,4 +95,4 @@ def _judged(case: Case, suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> F
         violated = suspect.violated & (room < -least)
     if not violated.any():
         return Finding(Answer.VANISHED, MEANS)
-    return Finding(Answer.VIOLATED, MEANS, int(np.argmin(np.where(violated, room, np.inf))))
+    return Finding(Answer.VIOLATED, MEANS, suspect.worst(violated))

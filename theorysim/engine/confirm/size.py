@@ -44,7 +44,7 @@ def look_at_size(case: Case, suspect: Suspect) -> Finding | None:
     far = suspect.violated & (room < -least)
     if not far.any():
         return None
-    column = int(np.argmin(np.where(far, room, np.inf)))
+    column = suspect.worst(far)
     return Finding(
         Answer.VIOLATED, f"by its size ({-room[column]:.0e} beside {largest:.0e})", column
     )

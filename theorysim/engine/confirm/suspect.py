@@ -28,14 +28,24 @@ class Case:
 class Suspect:
     """One instance with its key (its data), and the points of the claim at which it was measured.
 
-    `points` has the one row of the instance, `violated` tells which of its columns violate.
+    `points` has the one row of the instance, `room` the relative room of its columns: negative
+    where they violate, infinite elsewhere.
     """
 
     row: int
     instance: Instance
     key: np.ndarray | Array
     points: Points
-    violated: np.ndarray
+    room: np.ndarray
+
+    @property
+    def violated(self) -> np.ndarray:
+        """Which columns violate."""
+        return self.room < np.inf
+
+    def worst(self, among: np.ndarray) -> int:
+        """The column of the least room among some."""
+        return int(np.argmin(np.where(among, self.room, np.inf)))
 
 
 class Answer(Enum):
