@@ -197,3 +197,16 @@ def test_the_falsifier_is_not_refuted_by_overflow():
     statement = about(Integer(1, 100), sides(at_least, lambda n: n**10, lambda n: 1.0))
     (found,) = falsify(statement, budget=2000).attacks
     assert not found.refuted
+
+
+@pytest.mark.parametrize(("bound", "high"), [(1e19, 100), (1e18, 100)])
+def test_a_bound_that_holds_by_overflow_only_is_not_said_to_hold(bound, high):
+    """100^10 = 1e20 is beyond 64 bits, and comes out below both bounds."""
+    found = judged(about(Integer(1, high), sides(at_most, lambda n: n**10, lambda n: bound)))
+    assert found.verdict is not Verdict.HOLDS
+    assert "integers leave the range" in found.note or found.verdict is Verdict.VIOLATED
+
+
+def test_integers_that_stay_in_range_are_no_obstacle():
+    true = about(Integer(1, 50), sides(at_most, lambda n: n**10, lambda n: 1.0e17))
+    assert judged(true).verdict is Verdict.HOLDS

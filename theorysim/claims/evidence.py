@@ -137,6 +137,7 @@ class Points:
 NO_NUMBER = {
     "sampling": "heavy tails: the variance of what is averaged is infinite, or so many keys do not "
     "show it",
+    "rounding": "integers leave the range of their type, or a perturbed run is undefined",
     "limit": "a path does not converge geometrically: its end tells no distance to the limit",
 }
 

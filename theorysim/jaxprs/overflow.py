@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
-from jax.extend.core import Literal
+from jax.extend.core import Jaxpr, Literal, Var
 from jaxtyping import Array, Bool
+
+from theorysim.jaxprs.structure import CALLS, bodies
 
 PRODUCTS = frozenset(
     {"cumprod", "dot_general", "integer_pow", "mul", "pow", "reduce_prod", "square"}
@@ -48,3 +50,26 @@ def multiplies_integers(equation: Any) -> bool:
     """Whether an operation makes products of integers, which soon leave the range of their type."""
     name, (result, *_) = equation.primitive.name, equation.outvars
     return name in PRODUCTS and jnp.issubdtype(result.aval.dtype, jnp.signedinteger)
+
+
+def _is_integer(variable: Any) -> bool:
+    return jnp.issubdtype(variable.aval.dtype, jnp.integer)
+
+
+def multiplies_inputs(jaxpr: Jaxpr, inputs: Iterable[Var]) -> bool:
+    """Whether a program multiplies integers that come from some of its inputs."""
+    known = set(inputs)
+    for equation in jaxpr.eqns:
+        given = [isinstance(atom, Var) and atom in known for atom in equation.invars]
+        if not any(given):
+            continue
+        if multiplies_integers(equation):
+            return True
+        called = equation.primitive.name in CALLS
+        for body in bodies(equation):
+            # A loop's body may get any of what the loop gets.
+            own = (v for v, one in zip(body.invars, given) if one) if called else body.invars
+            if multiplies_inputs(body, own):
+                return True
+        known.update(v for v in equation.outvars if _is_integer(v))
+    return False

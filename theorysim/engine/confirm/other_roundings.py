@@ -61,14 +61,17 @@ def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Findi
     x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in repeated))
     keys = np.stack([np.asarray(s.key) for s in repeated])
     lanes = np.tile(np.arange(1.0, 1 + LANES), len(padded))
-    found = _program(case.theorem, case.reading, sizes)(lanes, x, keys)[case.claim.name]
+    found = perturbed_sides(case.theorem, case.reading, sizes)(lanes, x, keys)[case.claim.name]
     lhs, rhs = (np.asarray(side).reshape(len(padded), LANES, -1) for side in found)
     return [_judged(case, *row) for row in zip(suspects, lhs, rhs)]
 
 
 @lru_cache(maxsize=64)
-def _program(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Callable:
-    """The sides of all claims of a reading: compiled once, whichever are in doubt."""
+def perturbed_sides(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Callable:
+    """The sides of all claims of a reading, of lanes, instances and keys, all stacked.
+
+    Compiled once, whichever claims are in doubt.
+    """
     del sizes
     claims = [claim for claim in reading.claims if isinstance(claim, Pointwise)]
 

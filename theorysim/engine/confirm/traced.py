@@ -16,7 +16,7 @@ from theorysim.enclosures import Formula, trace
 from theorysim.enclosures.interpreter import RULES, find_rule
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.errors import runs, simulation_keys
-from theorysim.jaxprs.overflow import multiplies_integers
+from theorysim.jaxprs.overflow import multiplies_inputs, multiplies_integers
 from theorysim.jaxprs.structure import CALLS, every_operation
 
 
@@ -25,13 +25,15 @@ class Traced:
     """The program of a claim, of the fields' values, the tolerance scale and the data of the key.
 
     `obstacle` says why ball arithmetic cannot run it ("" where it can), `narrow` which of its
-    computations is not in double precision; `largest` is its largest constant.
+    computations is not in double precision; `multiplies_fields` says whether it multiplies integers
+    that come from fields; `largest` is its largest constant.
     """
 
     formula: Formula
     obstacle: str
     narrow: str
     multiplies_integers: bool
+    multiplies_fields: bool
     largest: float
     operations: int
 
@@ -60,6 +62,7 @@ def traced(case: Case, sizes: SizeItems) -> Traced:
         _obstacle(case, formula, operations),
         _narrow(operations),
         any(map(multiplies_integers, operations)),
+        multiplies_inputs(formula.program.jaxpr, formula.program.jaxpr.invars[: len(names)]),
         max(map(_magnitude, _constants(formula.program, operations)), default=0.0),
         len(operations),
     )

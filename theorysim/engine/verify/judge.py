@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import jax
+import numpy as np
 
 from theorysim.claims.evidence import Evidence, Judgement, Ladder
+from theorysim.claims.instance import Instance, field_values
 from theorysim.claims.kinds import Attack, Claim, Pointwise
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
@@ -79,14 +82,14 @@ def _judge_together(
             tuple(variant[claim.name].rows(rows) for variant in variants if claim.name in variant),
         )
         judgement = claim.judge(evidence)
-        if judgement.verdict is not Verdict.VIOLATED or not isinstance(claim, Pointwise):
+        if not isinstance(claim, Pointwise):
             return judgement
-        return _confirmed(setup, sample, reading, claim, judgement, evidence)
+        return _looked_at_again(setup, sample, reading, claim, judgement, evidence)
 
     return {r.name: {claim.name: judge(r, claim) for claim in r.claims} for r in readings}
 
 
-def _confirmed(
+def _looked_at_again(
     setup: Setup,
     sample: Sample,
     reading: ResolvedReading,
@@ -94,14 +97,28 @@ def _confirmed(
     judgement: Judgement,
     evidence: Evidence,
 ) -> Judgement:
-    """A judgement that violates after its second look; enclosures are loaded only for one."""
+    """What violates is confirmed, and what holds must not do so by integers that overflow.
+
+    Enclosures are loaded only where they are needed.
+    """
+    holds = judgement.verdict is Verdict.HOLDS and _has_integers(sample.instances)
+    if not holds and judgement.verdict is not Verdict.VIOLATED:
+        return judgement
     from theorysim.engine.confirm.confirm import confirmed_judgement
+    from theorysim.engine.confirm.integers import without_overflow
     from theorysim.engine.confirm.suspect import Case
 
     rows = sample.rows_of(reading, claim)
-    x = jax.tree.map(lambda leaf: leaf[rows], sample.instances)
+    x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
     case = Case(setup.theorem, reading, claim)
-    return confirmed_judgement(case, judgement, evidence.measurement, x, sample.keys[rows])
+    if holds:
+        measurement = without_overflow(case, evidence.measurement, x, keys)
+        return claim.judge(replace(evidence, measurement=measurement))
+    return confirmed_judgement(case, judgement, evidence.measurement, x, keys)
+
+
+def _has_integers(instances: Instance) -> bool:
+    return any(np.asarray(value).dtype.kind in "iu" for value in field_values(instances).values())
 
 
 def _contrasts(setup: Setup, reading: ResolvedReading) -> list[ResolvedReading]:
