@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim.numerics.flow import gradient_flow
 from theorysim.systems.balanced_flow import (
@@ -58,7 +59,7 @@ def random_start(key, shape, hidden, scale):
 
 @pytest.mark.parametrize("tau", [2, 40])
 @pytest.mark.parametrize("determinant", [1, -1])
-@pytest.mark.parametrize("width", [1, 3, 8])
+@pytest.mark.parametrize("width", [1, thorough(3), 8])
 def test_product_agrees_with_balls(width, determinant, tau):
     values = np.geomspace(3, 0.5, width)
     left = oracle.orthogonal(width, 1, 1, BITS)

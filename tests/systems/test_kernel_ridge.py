@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 from flax import linen, nnx
 
 from theorysim import empirical_ntk, rank_layers, train_linearized
@@ -113,7 +114,7 @@ def nnx_model():
     return from_nnx(Nnx(nnx.Rngs(0)))
 
 
-@pytest.mark.parametrize("make", [equinox_model, linen_model, nnx_model])
+@pytest.mark.parametrize("make", [equinox_model, linen_model, thorough(nnx_model)])
 def test_models_of_users_go_all_the_way(make):
     model, params = make()
     inputs, targets = normal(6, 3), jnp.sign(normal(6, 1, seed=1))

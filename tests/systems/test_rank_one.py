@@ -244,6 +244,7 @@ def test_the_limit_of_many_dimensions_and_its_plateau():
     assert 1 - float(flow[-1]) == pytest.approx(0.0109, rel=0.05)
 
 
+@pytest.mark.thorough  # long; the limit has its plateau beside it, the chain its law
 def test_the_limit_tracks_the_mean_of_the_chain():
     setting, _ = problem(4, 8, orthonormal=True)
     small, relu, d, rate = rank_one_chain.reduce_features(setting), gaussian.relu(), 500, 0.3

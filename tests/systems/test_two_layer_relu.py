@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim.numerics import kernels
 from theorysim.systems import two_layer_relu as relu
@@ -64,7 +65,7 @@ def test_units_are_active_at_zero():
     np.testing.assert_array_equal(gram, [[1.0]])
 
 
-@pytest.mark.parametrize("block", [1, 7, 16, 64])
+@pytest.mark.parametrize("block", [thorough(1), 7, thorough(16), 64])
 def test_blocks_change_nothing_but_rounding(block):
     network, problem = relu.initialise(KEY, 64, 4, 1.0), task()
     reference = relu.initialise(jax.random.key(9), 64, 4, 1.0)

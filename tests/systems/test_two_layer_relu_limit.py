@@ -275,6 +275,7 @@ def widths_errors(width, seeds, steps=40):
     return {name: float(jnp.sqrt(jnp.mean(jnp.square(gap)))) for name, gap in errors.items()}
 
 
+@pytest.mark.thorough  # two minutes of a core; the kernels and both stages have tests of their own
 def test_finite_networks_approach_the_limit_as_one_over_root_width():
     widths = 2.0 ** np.arange(8, 14)
     errors = [widths_errors(int(width), seeds=128) for width in widths]

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import mpmath
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim.theorems.overtraining._finetuning import factors, ideal_start, pre_spectrum
 from theorysim.theorems.overtraining._perturbation import (
@@ -71,8 +72,8 @@ def worst_ratio(x, radius):
     return max(ratios) / (float(pre_spectrum(x)[-1]) ** 2 / 2)
 
 
-@pytest.mark.parametrize("d", [1, 3, 8, 32])
-@pytest.mark.parametrize("scale", [1e-6, 1e-2, 1.0, 1e3])
+@pytest.mark.parametrize("d", [1, thorough(3), 8, thorough(32)])
+@pytest.mark.parametrize("scale", [1e-6, thorough(1e-2), thorough(1.0), 1e3])
 @pytest.mark.parametrize("noise", [1e-3, 1.0, 1e3])
 def test_the_corrected_radius_bounds_the_worst_states(d, scale, noise):
     with jax.enable_x64(True):
