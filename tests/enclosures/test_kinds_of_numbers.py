@@ -186,7 +186,8 @@ def test_rounding_remainders_and_tables_agree_with_jax(x):
         )
 
     found = [float(ball.mid()) for ball in run(f, x)]
-    np.testing.assert_allclose(found, f(x), rtol=1e-14, atol=0)
+    few_roundings = 64 * np.finfo(float).eps
+    np.testing.assert_allclose(found, f(x), rtol=few_roundings, atol=0)
 
 
 def test_a_function_rounded_over_a_box_takes_both_sides_of_a_jump():

@@ -7,6 +7,10 @@ from collections.abc import Callable
 import optimistix as optx
 from jaxtyping import Array, Float
 
+# Far below what any statement asks of a root, and far above rounding: 40 halvings of an interval
+# that is as wide as the root is large.
+TOLERANCE = 1e-12
+
 
 def falling_root(
     function: Callable[[Array], Array],
@@ -16,9 +20,9 @@ def falling_root(
 ) -> Float[Array, ""]:
     """Where a function that falls from above 0 at `lower` to below 0 at `upper` is 0.
 
-    To a relative error of 1e-12, from `start` between the ends. Nothing is raised where the
+    To a relative error of TOLERANCE, from `start` between the ends. Nothing is raised where the
     function does not change its sign between them: what is returned has no meaning then.
     """
-    solver = optx.Bisection(rtol=1e-12, atol=0.0, flip=True)
+    solver = optx.Bisection(rtol=TOLERANCE, atol=0.0, flip=True)
     ends = {"lower": lower, "upper": upper}
     return optx.root_find(lambda t, _: function(t), solver, start, options=ends, throw=False).value

@@ -54,6 +54,20 @@ def pretraining_space(**parts: claims.Size | claims.Field) -> claims.Space:
     )
 
 
+def lemma_4_space(target_steps: int, **parts: claims.Size | claims.Field) -> claims.Space:
+    """Both stages from any scale of weights; the second one so long that it ends."""
+    return problem_space(
+        p=claims.Size(2, high=64),
+        q=claims.Size(2, high=64),
+        width=claims.Size(128, high=65536),
+        source_steps=claims.Size(12, high=100_000),
+        target_steps=claims.Size(target_steps, high=100_000),
+        kappa=claims.Real(1e-4, 10, log=True),
+        rate_share=RATE_SHARE,
+        **parts,
+    )
+
+
 class Paths(NamedTuple):
     """Weights of both stages; the second starts where the first ends."""
 

@@ -38,16 +38,7 @@ movement = problem.likely("Eq. 36", lambda r: r.sim[0], _bound)
 lost_root = movement.against(lambda r: _bound(r) / jnp.sqrt(r.x.width))
 
 theorem = claims.Theorem(
-    space=problem.problem_space(
-        p=claims.Size(2, high=64),
-        q=claims.Size(2, high=64),
-        width=claims.Size(128, high=65536),
-        source_steps=claims.Size(12, high=100_000),
-        target_steps=claims.Size(512, high=100_000),
-        kappa=claims.Real(1e-4, 10, log=True),
-        rate_share=training.RATE_SHARE,
-        failure=claims.Real(0.15, 0.5, log=True),
-    ),
+    space=training.lemma_4_space(512, failure=claims.Real(0.15, 0.5, log=True)),
     assumes=(problem.REGULAR,),
     simulate=simulate,
     claims=(movement,),

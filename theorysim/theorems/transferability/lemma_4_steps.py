@@ -113,15 +113,7 @@ printed = (
 without_root = second.against(lambda r: _per_step(r) / jnp.sqrt(r.x.q))
 
 theorem = claims.Theorem(
-    space=problem.problem_space(
-        p=claims.Size(2, high=64),
-        q=claims.Size(2, high=64),
-        width=claims.Size(128, high=65536),
-        source_steps=claims.Size(12, high=100_000),
-        target_steps=claims.Size(600, high=100_000),
-        kappa=claims.Real(1e-4, 10, log=True),
-        rate_share=claims.Real(0.05, 0.95),
-    ),
+    space=training.lemma_4_space(600),
     assumes=(problem.REGULAR,),
     simulate=simulate,
     claims=printed,
