@@ -1,9 +1,10 @@
 """The ledger of errata: every printed reading that is refuted, with a minimal counterexample.
 
-    python -m validation.errata
+    python -m validation.errata [--only TEXT] [--missing] [--again]
 
 attacks every reading whose recorded verdict is "violated" from a cold start and rewrites
-theorysim/records/errata.jsonl, which `theorysim errata` prints and the test suite replays.
+theorysim/records/errata.jsonl, which `theorysim errata` prints and the test suite replays. With
+`--again` nothing is searched: what is recorded is confirmed and certified anew.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from typing import Any, TypeAlias
 
 import jax
 
-from theorysim.claims import Theorem, UsageError
+from theorysim.claims import Theorem, UsageError, Verdict
+from theorysim.claims.kinds import Pointwise
 from theorysim.engine import registry
 from theorysim.engine.certify.certify import certify
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
 from theorysim.engine.registry.ledger import LEDGER, errata
+from theorysim.engine.verify.verify import verify
 from validation import write_whole
 from validation.catalogue import catalogue
 
@@ -42,14 +45,22 @@ def corrections(theorem: Theorem, reading: str) -> dict[str, Any]:
     return {"corrected": primary.name, "corrected_verdict": verdict, "correction": primary.note}
 
 
-def certificate(attack: Attack, theorem: Theorem) -> str:
+def warrants(theorem: Theorem, reading: str, claim: str, instance: Any) -> dict[str, str]:
+    """How a counterexample is confirmed, and whether it is certified or why not."""
+    if instance is None:
+        return {"confirmation": "", "certificate": "no single instance"}
+    proof = certificate(theorem, reading, claim, instance)
+    report = verify(theorem, reading=reading, claims=claim, instance=instance)
+    (found,) = report.reading(reading).claims
+    if isinstance(found.claim, Pointwise) and found.verdict is not Verdict.VIOLATED:
+        raise RuntimeError(f"{theorem.id}, {reading}, {claim}: {found.verdict}, {found.note}")
+    return {"confirmation": found.confirmation, "certificate": proof}
+
+
+def certificate(theorem: Theorem, reading: str, claim: str, instance: Any) -> str:
     """Whether ball arithmetic confirms the counterexample, or why it cannot."""
-    if attack.instance is None:
-        return "no single instance"
     try:
-        report = certify(
-            theorem, claim=attack.claim, reading=attack.reading, instance=attack.instance
-        )
+        report = certify(theorem, claim=claim, reading=reading, instance=instance)
     except UsageError as error:
         return f"not certified: {error}"
     return "certified" if report.exit_code == 3 else "undecided"
@@ -65,7 +76,7 @@ def entry(theorem: Theorem, attack: Attack) -> dict[str, Any]:
         **{name: finite(getattr(attack, name)) for name in ("lhs", "rhs", "error")},
         "evaluations": attack.evaluations,
         "instance": attack.instance,
-        "certificate": certificate(attack, theorem),
+        **warrants(theorem, attack.reading, attack.claim, attack.instance),
         "note": attack.note,
         **corrections(theorem, attack.reading),
     }
@@ -124,6 +135,20 @@ def record(budget: int, only: str = "", missing: bool = False) -> None:
         print(f"{id}, {reading}: {found} ({time.perf_counter() - start:.0f} s)", flush=True)
 
 
+def warrant_again(only: str = "") -> None:
+    """Confirm and certify what is recorded, and write the ledger after each line."""
+    for line in errata():
+        id, reading = where(line)
+        if only not in id:
+            continue
+        jax.clear_caches()
+        theorem = registry.theorem(id)
+        found = warrants(theorem, reading, line["claim"], line["instance"])
+        lines = [{**old, **found} if old == line else old for old in errata()]
+        write_whole(Path(str(LEDGER)), as_text(lines))
+        print(f"{id}, {reading}, {line['claim']}: {found}", flush=True)
+
+
 @cache
 def is_printed(id: str, reading: str) -> bool:
     """Whether a reading stands in the paper: only such a one can be an erratum."""
@@ -145,5 +170,9 @@ if __name__ == "__main__":
     parser.add_argument("--budget", type=int, default=BUDGET, help="evaluations per claim")
     parser.add_argument("--only", default="", help="only ids that contain this text")
     parser.add_argument("--missing", action="store_true", help="only what the ledger lacks")
+    parser.add_argument("--again", action="store_true", help="confirm and certify, search nothing")
     options = parser.parse_args()
-    record(options.budget, options.only, options.missing)
+    if options.again:
+        warrant_again(options.only)
+    else:
+        record(options.budget, options.only, options.missing)
