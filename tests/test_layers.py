@@ -32,7 +32,8 @@ ALLOWED = {
         *("engine", "claims", "enclosures", "sweeps", "jaxprs", "numerics"),
         *("citation", "compiled", "memory", "versions", "tabular", "errors"),
     },
-    "report": {"report", "engine", "sweeps", "claims", "errors"},
+    "scenes": {"scenes", "systems", "numerics", "theorems", "claims", "engine"},
+    "report": {"report", "scenes", "engine", "sweeps", "claims", "errors"},
 }
 TOP = {"__init__", "__main__", "cli", "pytest_plugin", "testing"}
 OUTSIDE = {"validation", "tests", "benchmarks", "notebooks"}

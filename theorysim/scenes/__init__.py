@@ -1,0 +1,1 @@
+"""Authored pictures of statements: one file a statement, named as the statement's own file."""
