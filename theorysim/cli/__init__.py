@@ -33,7 +33,6 @@ app = typer.Typer(
     epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, "
     "1 internal error.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -127,6 +126,7 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     prepare()
     from theorysim.engine import registry
     from theorysim.engine.registry.headers import docstring
+    from theorysim.engine.registry.notation import Notation, notation_of
 
     entry = registry.find(id, theorems)
     theorem = registry.load(entry)
@@ -134,7 +134,8 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     for paragraph in docstring(entry.path).split("\n\n"):
         as_it_stands = re.search(r"^[\s*-]", paragraph, re.MULTILINE)
         typer.echo(f"{paragraph if as_it_stands else wrap(paragraph, rest='')}\n")
-    for line in description(entry, registry.citation(entry), theorem):
+    notation = notation_of(entry) or Notation()
+    for line in description(entry, registry.citation(entry), theorem, notation):
         typer.echo(line)
 
 

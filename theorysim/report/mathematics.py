@@ -125,7 +125,7 @@ def _row(children: Sequence[Tree.Element]) -> str:
         apart = line and (word and (before.isalnum() or before in ")]}|‖ᵀ"))
         if _name(child) == "mo" and new in LOOSE and not unary:
             new = f" {new} "
-        elif new in (",", ";"):
+        elif new in (",", ";", ":"):
             new = f"{new} "
         elif apart or (after_word and (new[:1].isalnum() or new[:1] in "∑∏√‖|")):
             new = f" {new}"
