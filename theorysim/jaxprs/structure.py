@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterator
+from typing import Any
 
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
@@ -42,3 +44,14 @@ def every_operation(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
         yield equation
         for body in bodies(equation):
             yield from every_operation(body)
+
+
+def size(variable: Any) -> int:
+    """How many entries a variable or a literal has; what has no shape is one."""
+    return math.prod(getattr(variable.aval, "shape", ()))
+
+
+def summed_length(product: Any) -> int:
+    """Over how many terms each entry of a `dot_general` sums."""
+    (summed, _), _ = product.params["dimension_numbers"]
+    return math.prod(product.invars[0].aval.shape[axis] for axis in summed)
