@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from jax.extend.core import Jaxpr, JaxprEqn, Var
 
-from theorysim.jaxprs.structure import CALLS, bodies, size, summed_length
+from theorysim.jaxprs.structure import CALLS, bodies, shape, size, summed_length
 
 # A loop whose length depends on its values is taken to run this often: the order of an adaptive
 # integration; roots and rejection samplers take fewer.
@@ -78,7 +78,7 @@ def _of_equation(equation: JaxprEqn, varies: list[bool]) -> float:
     if name == "conv_general_dilated":
         return 2 * written * size(equation.invars[1])
     if name in _DECOMPOSITIONS:
-        longest = max(equation.invars[0].aval.shape, default=1)
+        longest = max(shape(equation.invars[0]), default=1)
         return LIBRARY_CALL + DECOMPOSITION * read * longest
     if name.startswith(_READERS):
         return read * (math.log2(max(read, 2)) if name in ("sort", "top_k") else 1)

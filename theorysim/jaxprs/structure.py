@@ -46,12 +46,17 @@ def every_operation(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
             yield from every_operation(body)
 
 
+def shape(variable: Any) -> tuple[int, ...]:
+    """The shape of a variable or a literal; () of what has none."""
+    return getattr(variable.aval, "shape", ())
+
+
 def size(variable: Any) -> int:
-    """How many entries a variable or a literal has; what has no shape is one."""
-    return math.prod(getattr(variable.aval, "shape", ()))
+    """How many entries a variable or a literal has."""
+    return math.prod(shape(variable))
 
 
 def summed_length(product: Any) -> int:
     """Over how many terms each entry of a `dot_general` sums."""
     (summed, _), _ = product.params["dimension_numbers"]
-    return math.prod(product.invars[0].aval.shape[axis] for axis in summed)
+    return math.prod(shape(product.invars[0])[axis] for axis in summed)
