@@ -32,7 +32,7 @@ from theorysim.report.mathematics import html, mathml, plain, text
         (r"\frac{a}{\lambda_{\min}}", "a/λ_min"),
         (r"\frac{2\eta}{n} X^\top X", "((2η)/n)XᵀX"),
         (r"\frac12 (a \lesssim b)", "(1/2)(a ≲ b)"),
-        (r"\sqrt{d} e^x", "√d e^x"),
+        (r"\sqrt{d} e^x", "√d eˣ"),
     ],
 )
 def test_a_formula_in_one_line(latex, expected):

@@ -121,7 +121,7 @@ def _row(children: Sequence[Tree.Element]) -> str:
     line, after_word, after_fraction, start = "", False, False, 0
     for child in _words(children):
         new = _of(child)
-        if after_fraction and (new[:1].isalnum() or new[:1] in "([{√‖|∑∏"):
+        if after_fraction and (new[:1].isalnum() or new[:1] in "([{√∑∏"):
             line = f"{line[:start]}({line[start:]})"
         before, start = line.rstrip()[-1:], len(line)
         unary = new in ("+", "−") and (not before or before in OPENING)
