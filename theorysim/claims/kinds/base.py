@@ -101,14 +101,17 @@ class Claim(abc.ABC):
                 together.
         """
         found = self.lhs(run), self.rhs(run)
-        if any(np.iscomplexobj(side) for side in found):
-            raise UsageError(
-                f"claim {self.name!r}: a side is complex, which has no order; compare its real and "
-                "imaginary parts, or its modulus"
-            )
         try:
-            lhs, rhs = (jnp.asarray(side, float) for side in found)
+            sides = [jnp.asarray(side) for side in found]
+            if any(jnp.iscomplexobj(side) for side in sides):
+                raise UsageError(
+                    f"claim {self.name!r}: a side is complex, which has no order; compare its real "
+                    "and imaginary parts, or its modulus"
+                )
+            lhs, rhs = (side.astype(float) for side in sides)
             shape = jnp.broadcast_shapes(lhs.shape, rhs.shape)
+        except UsageError:
+            raise
         except (TypeError, ValueError):
             what = " and ".join(str(getattr(side, "shape", type(side).__name__)) for side in found)
             raise UsageError(
