@@ -179,7 +179,7 @@ class StoreResult:
     def _reading(self, what: str) -> Iterator[None]:
         try:
             yield
-        except (KeyError, ValueError, RuntimeError, OSError) as error:
+        except (KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
             raise _damaged(what) from error
 
     def dataset(self) -> xarray.Dataset:

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from theorysim.claims.evidence import Evidence, Judgement
