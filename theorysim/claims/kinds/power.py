@@ -103,7 +103,6 @@ class PowerLaw(Claim):
             return Verdict.INCONCLUSIVE, note
         return Verdict.HOLDS, f"to within {beyond:.2g} of the printed power" if beyond > 0 else ""
 
-
     def _missed(self, fit: Fit) -> tuple[Verdict, str]:
         """Violated where the exponents stay away from the printed one.
 

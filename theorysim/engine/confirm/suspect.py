@@ -10,7 +10,7 @@ from jaxtyping import Array
 
 from theorysim.claims.evidence import Points
 from theorysim.claims.instance import Instance
-from theorysim.claims.kinds import Pointwise
+from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 
@@ -21,7 +21,7 @@ class Case:
 
     theorem: Theorem
     reading: ResolvedReading
-    claim: Pointwise
+    claim: Claim
 
 
 @dataclass(frozen=True)
