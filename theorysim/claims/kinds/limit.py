@@ -68,7 +68,7 @@ class Limit(Claim):
         worst = int(np.nanargmax(np.where(np.isnan(distance[:, -1]), -1, distance[:, -1])))
         return Judgement(
             verdict,
-            "; ".join(filter(None, [fit.rows and power, note])),
+            "; ".join(filter(None, [power if fit.rows else "", note])),
             lhs=float(distance[worst, -1]),
             rhs=0.0,
             slack=-float(distance[worst, -1]),
