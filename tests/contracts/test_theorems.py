@@ -190,9 +190,8 @@ def program(id: str, double: bool):
     """The measurement of one instance under jit without vmap; one program per precision."""
     del double
     theorem = load(id)
-    return jax.jit(
-        functools.partial(measure, (theorem.primary(),), theorem.keys, theorem.integrates)
-    )
+    settings = (theorem.primary(),), theorem.keys, theorem.integrates, theorem.space.exact
+    return jax.jit(functools.partial(measure, *settings))
 
 
 def alone(id: str, double: bool, other_key: int = 0):
