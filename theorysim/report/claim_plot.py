@@ -52,7 +52,7 @@ def draw_claim(axis: Axes, claim: ClaimReport, sizes: Mapping[str, int]) -> None
         _draw_sequence(axis, claim)
     else:
         _draw_path(axis, claim, sizes)
-    sheet.legend(axis)
+    sheet.legend(axis, columns=2)
 
 
 def _rungs(claim: ClaimReport) -> list[str]:

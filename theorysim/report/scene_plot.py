@@ -41,11 +41,15 @@ def figure(scene: Scene, notes: Sequence[sheet.Note] = ()) -> Figure:
     """
     name, values = scene.family or ("", (0.0,))
     members = [scene.panels({**scene.defaults(), **({name: v} if name else {})}) for v in values]
-    title = sheet.Note(scene.title, size=12, bold=True)
-    picture, axes = sheet.sheet(len(members[0]), [title], [sheet.Note(scene.caption), *notes])
+    picture, axes = sheet.sheet(
+        len(members[0]),
+        [sheet.Note(scene.title, size=12, bold=True)],
+        [sheet.Note(scene.caption), *notes],
+        strip=sheet.STRIP if name else 0.0,
+    )
     colours = _shades(len(values)) if name else ()
     for axis, panels in zip(axes, zip(*members)):
-        _draw_panel(axis, panels, colours)
+        _draw_panel(axis, panels, colours, columns=2 if len(axes) == 1 else 1)
     if name:
         _name_family(picture, scene.sliders[name].label, values, colours)
     return picture
@@ -63,19 +67,10 @@ def _name_family(
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=c, linewidth=2.2, marker="o", markersize=4) for c in colours]
-    picture.legend(
-        handles,
-        [f"{value:g}" for value in values],
-        title=label,
-        loc="outside lower center",
-        ncols=len(values),
-        fontsize=sheet.PANEL,
-        title_fontsize=sheet.PANEL,
-        frameon=False,
-    )
+    sheet.name_colours(picture, label, handles, [f"{value:g}" for value in values])
 
 
-def _draw_panel(axis: Axes, panels: Sequence[Panel], colours: Sequence[Any]) -> None:
+def _draw_panel(axis: Axes, panels: Sequence[Panel], colours: Sequence[Any], columns: int) -> None:
     """One panel of every member of the family."""
     first = panels[0]
     seen: Counter[Role] = Counter()
@@ -84,8 +79,8 @@ def _draw_panel(axis: Axes, panels: Sequence[Panel], colours: Sequence[Any]) -> 
         number = seen[role]
         seen[role] += 1
         if not colours:
-            colour = _own_colour(role, number)
-            _draw(axis, versions[0], number if role is not Role.PREDICTION else 0, colour, True)
+            is_coloured = role in (Role.PREDICTION, Role.SIMULATION)
+            _draw(axis, versions[0], 0 if is_coloured else number, _own_colour(role, number), True)
         elif _same(versions):
             _draw(axis, versions[0], number, sheet.FAINT, True)
         else:
@@ -95,7 +90,7 @@ def _draw_panel(axis: Axes, panels: Sequence[Panel], colours: Sequence[Any]) -> 
     sheet.name_axes(axis, first.x_label, first.y_label)
     axis.set_title(first.title, size=sheet.PANEL + 0.5, loc="left", color=sheet.INK)
     axis.set(xscale="log" if first.log_x else "linear", yscale="log" if first.log_y else "linear")
-    sheet.legend(axis)
+    sheet.legend(axis, columns)
 
 
 def _own_colour(role: Role, number: int) -> str:

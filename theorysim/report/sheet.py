@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,7 @@ UNDECIDED = "#7a5c00"
 WIDTH = 7.0  # inches
 DPI = 200  # 1400 pixels across
 MARGIN = 0.12  # inches
+STRIP = 0.5  # inches, for a row of colours and its title
 PANEL = 9  # size of letters in panels, in points
 # Letters are this wide on average, as a share of their size; lines are so far apart.
 LETTER, LINE = 0.53, 1.35
@@ -62,19 +63,23 @@ class Note:
 
 
 def sheet(
-    panels: int, above: Sequence[Note], below: Sequence[Note] = ()
+    panels: int, above: Sequence[Note], below: Sequence[Note] = (), strip: float = 0.0
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with panels in one column, or in two, between notes above and below."""
+    """A figure with panels in one column, or in two, between notes above and below.
+
+    `strip` is the height (in inches) left free under the panels, for `name_colours`.
+    """
     from matplotlib.figure import Figure
 
     columns = min(max(panels, 1), 2)
     rows = max(-(-panels // columns), 1)
-    body = {0: 0.2, 1: 4.0, 2: 3.3}.get(panels, 2.75 * rows)
+    body = {0: 0.2, 1: 4.2, 2: 3.6}.get(panels, 3.0 * rows)
     top, bottom = (sum(note.height for note in notes) + MARGIN for notes in (above, below))
-    height = top + body + bottom
+    height = top + body + strip + bottom
     picture = Figure(figsize=(WIDTH, height), dpi=DPI, facecolor="white", layout="constrained")
     layout = picture.get_layout_engine()
-    layout.set(rect=(0, bottom / height, 1, body / height), w_pad=0.08, h_pad=0.06)  # type: ignore[union-attr]
+    rect = (0, (bottom + strip) / height, 1, body / height)
+    layout.set(rect=rect, w_pad=0.08, h_pad=0.06)  # type: ignore[union-attr]
     _write(picture, above, height - MARGIN, height)
     _write(picture, below, bottom, height)
     axes = list(picture.subplots(rows, columns, squeeze=False).flat)
@@ -117,13 +122,38 @@ def name_axes(axis: Axes, x: str, y: str) -> None:
     axis.set_ylabel(y, size=PANEL, color=INK, parse_math=False)
 
 
-def legend(axis: Axes) -> None:
-    """The legend of a panel, if something in it has a label."""
+def legend(axis: Axes, columns: int) -> None:
+    """The legend of a panel, below it, if something in it has a label."""
     handles, labels = axis.get_legend_handles_labels()
-    if handles:
+    known = {label: handle for handle, label in zip(handles, labels)}
+    if known:
         axis.legend(
-            handles, labels, fontsize=PANEL - 1.5, frameon=True, framealpha=0.85, edgecolor="none"
+            known.values(),
+            known.keys(),
+            loc="upper left",
+            bbox_to_anchor=(0.0, -0.16),
+            ncols=columns,
+            fontsize=PANEL - 1.5,
+            frameon=False,
+            borderpad=0,
+            columnspacing=1.2,
         )
+
+
+def name_colours(picture: Figure, title: str, handles: Sequence[Any], labels: list[str]) -> None:
+    """What colours stand for, in one row right under all panels."""
+    bottom = picture.get_layout_engine().get()["rect"][1]  # type: ignore[union-attr]
+    picture.legend(
+        handles,
+        labels,
+        title=title,
+        loc="upper center",
+        bbox_to_anchor=(0.5, bottom),
+        ncols=len(handles),
+        fontsize=PANEL,
+        title_fontsize=PANEL,
+        frameon=False,
+    )
 
 
 def scale(axis: Axes, which: str, values: np.ndarray) -> None:
