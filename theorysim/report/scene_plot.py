@@ -20,7 +20,13 @@ STYLES: dict[Role, tuple[dict[str, Any], ...]] = {
     Role.PREDICTION: tuple({"linestyle": dash, "linewidth": 1.6} for dash in ("-", "-.", ":")),
     Role.BOUND: tuple({"linestyle": dash, "linewidth": 1.3} for dash in ("--", ":", (0, (6, 2)))),
     Role.SIMULATION: tuple(
-        {"linestyle": "none", "marker": marker, "markersize": 4, "markeredgewidth": 0}
+        {
+            "linestyle": "none",
+            "marker": marker,
+            "markersize": 5,
+            "markeredgecolor": "white",
+            "markeredgewidth": 0.6,
+        }
         for marker in "o^s"
     ),
     Role.MARK: tuple(

@@ -32,6 +32,7 @@ UNDECIDED = "#7a5c00"
 WIDTH = 7.0  # inches
 DPI = 200  # 1400 pixels across
 MARGIN = 0.12  # inches
+BELOW = 34  # points, from an axis to its legend: ticks and name are between
 STRIP = 0.5  # inches, for a row of colours and its title
 PANEL = 9  # size of letters in panels, in points
 # Letters are this wide on average, as a share of their size; lines are so far apart.
@@ -131,13 +132,21 @@ def legend(axis: Axes, columns: int) -> None:
             known.values(),
             known.keys(),
             loc="upper left",
-            bbox_to_anchor=(0.0, -0.16),
+            bbox_to_anchor=(0.0, 0.0),
+            bbox_transform=axis.transAxes + _down(axis, BELOW),
             ncols=columns,
             fontsize=PANEL - 1.5,
             frameon=False,
             borderpad=0,
             columnspacing=1.2,
         )
+
+
+def _down(axis: Axes, points: float) -> Any:
+    """A shift downwards by so many points."""
+    from matplotlib.transforms import ScaledTranslation
+
+    return ScaledTranslation(0, -points / 72, axis.figure.dpi_scale_trans)
 
 
 def name_colours(picture: Figure, title: str, handles: Sequence[Any], labels: list[str]) -> None:

@@ -13,7 +13,7 @@ from theorysim.systems import two_layer_linear
 from theorysim.theorems.overtraining._stages import ideal_modes
 
 COUNT = 8  # features
-DRAWS = 1000  # in pairs of opposite sign
+DRAWS = 4000  # in pairs of opposite sign
 
 
 class Perturbed(NamedTuple):

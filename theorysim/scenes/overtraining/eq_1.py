@@ -72,8 +72,8 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
 scene = Scene(
     title="Noise raises the loss beyond its quadratic approximation",
     caption=(
-        "Both layers of a two-layer linear network are disturbed by Gaussian noise at the scales of "
-        "their initialisation, as in Eq. 1. The expected rise of the loss has a term of fourth "
+        "Both layers of a two-layer linear network are disturbed by Gaussian noise at the scales "
+        "of their initialisation, as in Eq. 1. The expected rise of the loss has a term of fourth "
         "order, which the trace of the Hessian does not see; strong noise makes it the larger one."
     ),
     panels=panels,

@@ -18,6 +18,7 @@ from theorysim.systems.linear_modes import Tuning, limit, printed_limit
 STEPS, EVERY = 120, 4
 ANCHOR = 1.0  # sigma_0
 SHARE = 0.8  # of the step condition
+SMALLEST = 1e-6  # distance that is drawn
 
 
 class Curves(NamedTuple):
@@ -55,7 +56,7 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
     steps = EVERY * np.arange(len(found.printed), dtype=float)
 
     def panel(title: str, distance: np.ndarray, bound: np.ndarray) -> Panel:
-        shown = np.where(distance > 1e-15, distance, np.nan)
+        shown = np.where(distance > SMALLEST, distance, np.nan)
         return Panel(
             "step k of descent",
             "distance of the weight to σ*",

@@ -68,7 +68,8 @@ scene = Scene(
         f"Under Gaussian noise the loss of a network with {COUNT} features falls as long as the "
         "next feature outweighs the noise. The paper takes the first feature that does not for the "
         "inflection point; by its own Definition 4.2 it is the stage before, where the loss is "
-        "least. At stage 1 the two agree."
+        "least. At stage 1 the two agree. "
+        "Close to a jump the draws are too few to tell."
     ),
     panels=panels,
     sliders={"decay": Slider("ratio of neighbouring features", 0.5, 0.8, 0.6)},

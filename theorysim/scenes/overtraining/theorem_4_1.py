@@ -87,8 +87,8 @@ scene = Scene(
     caption=(
         "A two-layer linear network learns a matrix with four singular values from both factors "
         "exp(−τ) I. Lines: gradient flow in closed form. Points: gradient descent. Right: the "
-        "Frobenius distance of θ to the matrix with the first n features alone. A larger τ or a larger gap between "
-        "the features makes the visits longer and closer."
+        "Frobenius distance of θ to the matrix with the first n features alone. A larger "
+        "τ or a larger gap between the features makes the visits longer and closer."
     ),
     panels=panels,
     sliders={
