@@ -57,7 +57,7 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
     found = curves(np.radians(values["turn"]), depth=round(values["depth"]))
     return [
         Panel(
-            "length of the source ‖θ_S‖ (the target has 1)",
+            "length of the source ‖θₛ‖ (the target has 1)",
             "population risk R",
             [
                 Series("limit of gradient flow, Eq. 5", Role.PREDICTION, LENGTHS, found.exact),

@@ -67,7 +67,9 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
             "number of samples n",
             "population risk R",
             [
-                Series("all but e^−δ of the draws stay below", Role.SIMULATION, counts, found.risk),
+                Series(
+                    "all but exp(−δ) of the draws stay below", Role.SIMULATION, counts, found.risk
+                ),
                 Series("Eq. 3, best m", Role.BOUND, counts, found.bound),
                 Series("what any risk stays below", Role.BOUND, counts, found.trivial),
             ],
@@ -80,15 +82,15 @@ scene = Scene(
     title="More samples lower the risk, and the bound far above it",
     caption=(
         f"Fine-tuning on n normal samples in dimension {DIMENSION}: the risk that only a share "
-        f"e^−δ of {DRAWS} draws exceeds, and Eq. 3, which holds with that probability for some "
+        f"exp(−δ) of {DRAWS} draws exceeds, and Eq. 3, which holds with that probability for some "
         "constant c. The constant is not printed; 5 suffices, and makes the bound larger than any "
         "risk can be. Move it down to see where the bound breaks: such a c is not large enough."
     ),
     panels=panels,
     sliders={
         "constant": Slider("constant c of the bound", 0.05, 5.0, 5.0, log=True),
-        "delta": Slider("δ, of the probability 1 − e^−δ", 1.0, 4.0, 2.0),
+        "delta": Slider("δ, of the probability 1 − exp(−δ)", 1.0, 4.0, 2.0),
         "decay": Slider("ratio of neighbouring eigenvalues", 0.4, 1.0, 0.7),
     },
-    family=("constant", (0.2, 1.0, 5.0)),
+    family=("constant", (0.05, 0.2, 1.0, 5.0)),
 )

@@ -47,7 +47,7 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
     return [
         Panel(
             "depth L",
-            "factor of P⊥ θ_S after fine-tuning",
+            "factor of P⊥ θₛ after fine-tuning",
             [
                 Series("Eq. 5, solved", Role.PREDICTION, DEPTHS, found.exact),
                 Series(
@@ -66,10 +66,10 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
 scene = Scene(
     title="Depth rescales what fine-tuning keeps of the source",
     caption=(
-        "A balanced deep linear network that knows θ_S is fine-tuned on half as many samples of "
-        "θ_T as there are dimensions. Outside of the data one layer keeps the source as it was; "
-        "deeper networks stretch or shrink it, towards the ratio of the teachers' lengths inside of "
-        "the data."
+        "A balanced deep linear network that knows θₛ is fine-tuned on half as many samples of "
+        "θₜ as there are dimensions. Outside of the data one layer keeps the source as it was; "
+        "deeper networks stretch or shrink it, towards the ratio of the teachers' lengths inside "
+        "of the data."
     ),
     panels=panels,
     sliders={

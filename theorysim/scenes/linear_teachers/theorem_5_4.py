@@ -83,6 +83,7 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
                 Series(bound, Role.BOUND, share, risk.bound),
             ],
             title=title,
+            log_y=True,
         )
 
     return [
@@ -100,7 +101,7 @@ scene = Scene(
     ),
     panels=panels,
     sliders={
-        "length": Slider("length of the source ‖θ_S‖", 0.3, 3.0, 1.0, log=True),
+        "length": Slider("length of the source ‖θₛ‖", 0.3, 3.0, 1.0, log=True),
         "angle": Slider("angle between the teachers, degrees", 0.0, 180.0, 45.0),
         "epsilon": Slider("ε", 0.05, 1.0, 0.3, log=True),
     },

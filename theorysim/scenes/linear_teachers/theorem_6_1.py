@@ -17,8 +17,8 @@ from theorysim.systems import two_layer_relu as relu
 from theorysim.systems import two_layer_relu_limit as relu_limit
 
 DIMENSION, SAMPLES, POINTS, WIDTH = 16, 12, 200, 512
-STEPS, EVERY = 600, 30
-SHARE = 0.5  # of the largest stable learning rate
+STEPS, EVERY = 60, 3
+SHARE = 0.1  # of the largest stable learning rate
 
 
 class Curves(NamedTuple):

@@ -53,8 +53,8 @@ scene = Scene(
     caption=(
         "Both factors of a two-layer linear network that had learned n features are disturbed by "
         "independent Gaussian noise of variance γ². A further feature helps as long as it "
-        "outweighs the noise that it amplifies, 2 d γ²; from the ring on, every one of them harms. Stronger "
-        "noise moves the ring to the left."
+        "outweighs the noise that it amplifies, 2 d γ²; from the ring on, every one of them harms. "
+        "Stronger noise moves the ring to the left."
     ),
     panels=panels,
     sliders={
