@@ -97,3 +97,16 @@ def test_how_often_tails_are_taken_for_heavy_ones(keys, rows):
     assert rate(lambda rng, size: rng.exponential(size=size)) == 0
     assert rate(lambda rng, size: rng.normal(size=size) ** 2) == 0
     assert rate(lambda rng, size: np.exp(rng.normal(size=size))) <= 0.06
+
+
+def test_a_rare_event_that_no_key_of_an_instance_met_refutes_no_mean():
+    """Of 256 keys none meets an event of chance 0.01 at one of 13 instances, others tell of it."""
+    rare = lambda key: 1.0 * jax.random.bernoulli(key, 0.01)  # noqa: E731
+    statement = theorem(
+        equal("mean", lambda r: r.mean(r.sim), lambda r: 0.01 * r.theory["a"]),
+        simulate=lambda x, key: x.a * rare(key),
+        keys=256,
+        instances=16,
+    )
+    for seed in range(3):
+        assert verify(statement, seed=seed).verdict is not Verdict.VIOLATED

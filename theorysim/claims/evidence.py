@@ -94,9 +94,11 @@ class Judgement:
     `lhs`, `rhs`, `slack` (negative where violated) and `error` belong to the decisive point: the
     worst violation, else the point with the least slack. `checked` and `resolved` count instances.
     `tightness` is the ratio of the smaller to the larger admissible side at the worst resolved
-    instance (1 is attained). `path` holds both sides along the decisive instance, `scatter` both
-    sides at the worst point of every instance. `undersampled` asks for more instances.
-    `confirmation` says by what means a violation was confirmed.
+    instance (1 is attained). `ties` of the points along a path are equal at every instance, by
+    construction; neither the decisive point nor the tightness is taken from them. `path` holds
+    both sides along the decisive instance, `scatter` both sides at the worst point of every
+    instance. `undersampled` asks for more instances. `confirmation` says by what means a violation
+    was confirmed.
     """
 
     verdict: Verdict
@@ -107,6 +109,7 @@ class Judgement:
     error: float = np.nan
     error_parts: Mapping[str, float] = field(default_factory=dict)
     tightness: float = np.nan
+    ties: int = 0
     checked: int = 0
     resolved: int = 0
     path: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
@@ -171,11 +174,13 @@ def tabulate(measurement: Measurement) -> Points:
         name: np.asarray(getattr(measurement, name)).reshape(rows, -1)
         for name in ("lhs", "rhs", "applies", "limit", "sampling", "skewness")
     }
-    comparisons = max(int(np.sum(table["applies"] & (table["sampling"] > 0))), 1)
-    quantile = student_quantile(1 - FALSE_ALARM / (2 * comparisons), BATCHES - 1)
     eps = np.finfo(table["lhs"].dtype).eps
     with np.errstate(invalid="ignore"):
         own = eps * (np.abs(table["lhs"]) + np.abs(table["rhs"]))
+        table["sampling"] = _shared_where_none(table["sampling"], BATCHES * own)
+    comparisons = max(int(np.sum(table["applies"] & (table["sampling"] > 0))), 1)
+    quantile = student_quantile(1 - FALSE_ALARM / (2 * comparisons), BATCHES - 1)
+    with np.errstate(invalid="ignore"):
         parts = {
             "rounding": np.asarray(measurement.rounding).reshape(rows, 1) + own,
             "integrator": np.asarray(measurement.integrator).reshape(rows, 1) + 0 * own,
@@ -187,6 +192,16 @@ def tabulate(measurement: Measurement) -> Points:
         other = parts["integrator"] + parts["limit"] + parts["sampling"]
         error = parts["rounding"] + other
     return Points(table["lhs"], table["rhs"], table["applies"].astype(bool), error, other, parts)
+
+
+def _shared_where_none(sampling: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+    """Standard errors; where an instance has none above rounding, the largest of the others.
+
+    An event that no key of an instance met, though keys of others did, was missed there: a mean of
+    zero is then no better known than those.
+    """
+    largest = np.max(np.where(np.isfinite(sampling), sampling, 0), axis=0, initial=0.0)
+    return np.where(sampling <= rounding, np.maximum(largest, sampling), sampling)
 
 
 def _widen(quantile: float, skewness: np.ndarray) -> np.ndarray:

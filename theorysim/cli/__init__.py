@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,20 +20,23 @@ from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
 from theorysim.cli.sweep import sweep as sweep_command
 from theorysim.environment import collect_rarely, prepare
-from theorysim.errors import UsageError
+from theorysim.errors import UsageError, is_out_of_memory
 
 if TYPE_CHECKING:
     from theorysim.citation import Citation
+    from theorysim.engine.falsify.report import FalsifyReport
     from theorysim.engine.registry import Catalogue, Entry
+    from theorysim.engine.verify.report import Report
 
 BAD_USAGE = 2
+# Where an output goes on no longer takes any: a full disk or quota, the largest file, a bad device.
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 app = typer.Typer(
     help="Verify theorems about learning dynamics by running them.",
     epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, "
     "1 internal error.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -44,9 +50,7 @@ def main() -> None:
     except UsageError as error:
         message = str(error)
     except (Exception, SystemExit) as error:  # a user's own file may raise anything, or exit
-        from theorysim.engine.registry.index import fault_in_a_file
-
-        fault = fault_in_a_file(error)
+        fault = _fault(error)
         if fault is None:  # an internal error, or the end of the command
             raise
         message = fault
@@ -54,6 +58,20 @@ def main() -> None:
         return
     typer.echo(f"theorysim: {message}", err=True)
     raise SystemExit(BAD_USAGE)
+
+
+def _fault(error: BaseException) -> str | None:
+    """What went wrong around the command, in one line; None for an error of its own."""
+    from theorysim.engine.registry.index import fault_in_a_file
+
+    fault = fault_in_a_file(error)
+    if fault is None and is_out_of_memory(error):
+        return "out of memory: ask for smaller sizes (--set NAME=VALUE) or fewer instances"
+    if fault is None and isinstance(error, OSError) and error.errno in FULL:
+        # What is left in the buffer would fail once more when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return f"cannot write the output: {error.strerror}"
+    return fault
 
 
 def _print_version(wanted: bool) -> None:
@@ -124,6 +142,7 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     prepare()
     from theorysim.engine import registry
     from theorysim.engine.registry.headers import docstring
+    from theorysim.engine.registry.notation import Notation, notation_of
 
     entry = registry.find(id, theorems)
     theorem = registry.load(entry)
@@ -131,7 +150,8 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     for paragraph in docstring(entry.path).split("\n\n"):
         as_it_stands = re.search(r"^[\s*-]", paragraph, re.MULTILINE)
         typer.echo(f"{paragraph if as_it_stands else wrap(paragraph, rest='')}\n")
-    for line in description(entry, registry.citation(entry), theorem):
+    notation = notation_of(entry) or Notation()
+    for line in description(entry, registry.citation(entry), theorem, notation):
         typer.echo(line)
 
 
@@ -150,8 +170,12 @@ def verify(
         Path | None, typer.Option(metavar="FILE", help="Check the one instance of this JSON file.")
     ] = None,
     as_json: AsJson = False,
+    full: Annotated[bool, typer.Option("--full", help="Print the tables of all claims.")] = False,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also draw a picture into this file.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the decisive instance here.")
     ] = None,
     theorems: Files = [],  # noqa: B006
 ) -> None:
@@ -161,6 +185,7 @@ def verify(
 
     fixed = parse_settings(settings)
     _check_folder(plot)
+    _check_folder(out)
     entry = registry.find(id, theorems)
     from theorysim.engine.verify.verify import verify
 
@@ -177,11 +202,13 @@ def verify(
     if as_json:
         typer.echo(json.dumps(report.as_json(), allow_nan=False))
     else:
-        _print_report(report)
+        _print_report(entry, report, full)
     if plot is not None:
         from theorysim.report.plot import draw
 
         draw(report, plot)
+    if out is not None:
+        _write_decisive(report, out)
     raise typer.Exit(report.exit_code)
 
 
@@ -234,17 +261,31 @@ def falsify(
     raise typer.Exit(report.exit_code)
 
 
-def _write_counterexample(report: Any, out: Path) -> None:
+def _write_counterexample(report: FalsifyReport, out: Path) -> None:
     hit = report.counterexample()
     if hit is None:
         typer.echo(f"no counterexample was found, so {out} was not written", err=True)
-        return
+    else:
+        _write_instance(hit.instance, f"counterexample to {hit.reading}, {hit.claim}", out)
+
+
+def _write_decisive(report: Report, out: Path) -> None:
+    from theorysim.report.answer import decisive_claim
+
+    claim = decisive_claim(report)
+    if claim is None:
+        typer.echo(f"no instance decided the verdict, so {out} was not written", err=True)
+    else:
+        _write_instance(claim.worst_instance, f"decisive instance of {claim.name}", out)
+
+
+def _write_instance(instance: Mapping[str, Any] | None, what: str, out: Path) -> None:
     try:
-        out.write_text(json.dumps(hit.instance) + "\n")
+        out.write_text(json.dumps(instance) + "\n")
     except OSError as error:
-        typer.echo(json.dumps(hit.instance))
+        typer.echo(json.dumps(instance))
         raise UsageError(f"cannot write {out}: {error.strerror}; it is printed instead") from None
-    typer.echo(f"{out}: counterexample to {hit.reading}, {hit.claim}", err=True)
+    typer.echo(f"{out}: {what}, replay with --instance", err=True)
 
 
 def _check_folder(file: Path | None) -> None:
@@ -287,12 +328,17 @@ def errata(
     render_errata(lines, _console())
 
 
-def _print_report(report: Any) -> None:
-    from theorysim.report.table import render, render_decisive
+def _print_report(entry: Entry, report: Report, full: bool) -> None:
+    if full:
+        from theorysim.report.table import render
 
-    console = _console()
-    render(report, console)
-    render_decisive(report, console)
+        render(report, _console())
+        return
+    from theorysim.engine.registry.notation import notation_of
+    from theorysim.report.answer import answer
+    from theorysim.report.terminal import render_answer
+
+    render_answer(answer(report, notation_of(entry)), _console())
 
 
 def _console() -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from theorysim.claims.kinds import Decreasing, Increasing, PowerLaw
 from theorysim.engine.verify.report import ClaimReport
 from theorysim.report import sheet
-from theorysim.report.table import number
+from theorysim.report.answer import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -36,6 +36,7 @@ ZERO = "#c8c8c8"
 # Why a place has no slack, with its hatching.
 OUTSIDE, FAILED, SILENT = "outside the hypotheses", "diverged", "the claim says nothing"
 HATCHES = {OUTSIDE: "////", FAILED: "xxxx", SILENT: "...."}
+UNKNOWN = r"\\\\"
 
 
 def figure(dataset: xarray.Dataset, variables: tuple[str, ...] = ()) -> Figure:
@@ -250,11 +251,16 @@ def _hatch(
     """Hatch places, and name them in the legend where there are any."""
     if not where.any():
         return
-    style = {"hatch": HATCHES.get(reason, "\\\\\\\\"), "facecolor": "white", "edgecolor": "#b0b0b0"}
+    from matplotlib.collections import PolyCollection
+
+    style = {"hatch": HATCHES.get(reason, UNKNOWN), "facecolor": "white", "edgecolor": "#b0b0b0"}
     if len(shown) == 2:
-        across, down = _corners(dataset, shown)
-        for row, column in zip(*np.nonzero(where)):
-            axis.fill_between(across[column : column + 2], *down[row : row + 2], lw=0, **style)
+        x, y = _corners(dataset, shown)
+        cells = [
+            [(x[j], y[i]), (x[j + 1], y[i]), (x[j + 1], y[i + 1]), (x[j], y[i + 1])]
+            for i, j in zip(*np.nonzero(where))
+        ]
+        axis.add_collection(PolyCollection(cells, linewidths=0, **style))
     else:
         edges = _edges(_ticks(dataset, shown[0]))
         for place in np.flatnonzero(where):

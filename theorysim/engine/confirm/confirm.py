@@ -28,6 +28,8 @@ from theorysim.engine.confirm.traced import traced
 # ranks first, and the largest as numbers, where it ranks last, in turn.
 TRIED = 4
 
+OUTSIDE = "where hypotheses are judged with many bits"
+
 
 @dataclass(frozen=True)
 class Confirmation:
@@ -54,6 +56,9 @@ def confirm(
     suspects = _suspects(case.claim, tabulate(measurement), instances, keys)
     found = []
     for suspect in suspects:
+        if many_bits.misses_hypotheses(case, suspect):
+            found.append(Finding(Answer.VANISHED, OUTSIDE))
+            continue
         finding = many_bits.look_with_many_bits(case, suspect, many_bits.FIRST)
         if finding.answer is Answer.UNKNOWN and is_costly(case, suspect):
             finding = look_at_size(case, suspect) or finding

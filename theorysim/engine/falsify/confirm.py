@@ -388,7 +388,7 @@ class Confirmation:
             log_ratio=np.max(np.where(points.applies & ~np.isnan(least), least, -np.inf), axis=1),
             tied=np.any(tied, axis=1),
             feasible=measured.feasible,
-            averages=bool(np.any(m.sampling > 0)),
+            averages=bool(np.size(m.extremes)),
         )
 
 
