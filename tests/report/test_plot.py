@@ -151,9 +151,9 @@ def test_claims_that_are_not_drawn_are_named(report):
 
 
 def test_drawing_leaves_no_state_behind(report, tmp_path):
-    before = dict(matplotlib.rcParams)
+    before = matplotlib.rcParams.copy()
     plot.draw(report, tmp_path / "x.svg")
-    assert dict(matplotlib.rcParams) == before and "matplotlib.pyplot" not in sys.modules
+    assert "matplotlib.pyplot" not in sys.modules and matplotlib.rcParams.copy() == before
     assert Path(tmp_path / "x.svg").read_text().startswith("<?xml")
 
 

@@ -95,7 +95,7 @@ scene = Scene(
     sliders={
         "lam": Slider("pull-back λ", 0.0, 8.0, 0.0),
         "ratio": Slider("ratio of the last features, ft / pre", 1.5, 20.0, 12.0, log=True),
-        "steps": Slider("steps of descent", 100.0, 100_000.0, 10_000.0, log=True, steps=7),
+        "steps": Slider("steps of descent", 3.0, 3000.0, 3000.0, log=True, steps=7),
     },
     family=("lam", (0.0, 1.0, 3.0, 8.0)),
 )
