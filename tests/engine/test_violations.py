@@ -1,9 +1,12 @@
 """What comes out violated is violated: rounding, single precision and overflow refute nothing."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import pytest
 
+from theorysim import claims
 from theorysim.claims import (
     Integer,
     Real,
@@ -265,3 +268,37 @@ def test_rounding_is_no_witness():
     assert verify(about(Real(0, 60), claim)).verdict is Verdict.INCONCLUSIVE
     true = exists("claim", lambda r: jnp.exp(-r.x.x) * 2, lambda r: 1 - jax.nn.sigmoid(r.x.x))
     assert verify(about(Real(0, 60), true)).verdict is Verdict.HOLDS
+
+
+def test_cases_by_number_are_no_rounding():
+    """One combination of three cases in 125, at one value of the fourth in ten."""
+
+    def found(r):
+        return (r.x.a == 3) & (r.x.b == 5) & (r.x.c == 2) & (r.x.e > 0.9)
+
+    cases = {name: claims.Choice(1, 2, 3, 4, 5) for name in "abc"}
+    theorem = claims.Theorem(
+        space=claims.Space(**cases, e=claims.Real(0, 1)),
+        simulate=lambda x, key: jnp.zeros(()),
+        claims=(claims.at_most("never", lambda r: jnp.where(found(r), 1.0, 0.0), lambda r: 0.5),),
+        source=claims.Finding("false at a share of 8e-4"),
+    )
+    (claim,) = verify(theorem).readings[0].claims
+    assert claim.verdict is Verdict.VIOLATED
+    bad, total = (int(n) for n in re.findall(r"(\d+) of (\d+)", claim.note)[0])
+    assert bad / total == pytest.approx(8e-4, rel=0.5)
+    assert falsify(theorem, budget=20_000).attacks[0].refuted
+
+
+def test_an_average_that_has_heavy_tails_by_itself_is_not_confirmed():
+    def mean(r):
+        return r.mean(r.sim)
+
+    theorem = claims.Theorem(
+        space=claims.Space(m=claims.Real(1, 2)),
+        keys=64,
+        simulate=lambda x, key: jnp.exp(2 * jax.random.normal(key)),
+        claims=(claims.equal("mean", mean, lambda r: jnp.exp(2.0)),),
+        source=claims.Finding("true"),
+    )
+    assert not falsify(theorem, budget=20_000).attacks[0].refuted

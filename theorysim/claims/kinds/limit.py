@@ -64,6 +64,8 @@ class Limit(Claim):
         floor = _floor(rungs, distance[fitted])
         if verdict is Verdict.HOLDS and floor > LIMIT_RESOLUTION:
             verdict, note = Verdict.INCONCLUSIVE, f"it may come to rest at {floor:.0%} of the first"
+        elif verdict is Verdict.HOLDS and fit.rows:
+            note = f"excludes a rest above {LIMIT_RESOLUTION:.0%} of the first distance"
         power = f"distance ~ {variable}^({direction * fit.exponent:.3f} +- {fit.half_width:.3f})"
         worst = int(np.nanargmax(np.where(np.isnan(distance[:, -1]), -1, distance[:, -1])))
         return Judgement(

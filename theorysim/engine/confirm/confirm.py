@@ -50,10 +50,12 @@ def confirm(
 ) -> Confirmation:
     """Look again at the worst violations of a claim until one is confirmed.
 
-    `measurement`, `instances` (stacked) and `keys` (their data) go together row by row; at least
-    one row violates.
+    `measurement`, `instances` (stacked) and `keys` (their data) go together row by row. Where no
+    row violates by itself, as where an average of its own has heavy tails, nothing is confirmed.
     """
     suspects = _suspects(case.claim, tabulate(measurement), instances, keys)
+    if not suspects:
+        return Confirmation(None, 0, "vanish where an instance is judged by itself", 0)
     found = []
     for suspect in suspects:
         if many_bits.misses_hypotheses(case, suspect):
