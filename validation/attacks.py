@@ -4,8 +4,8 @@
 
 attacks, from a cold start, the first mutant and the primary reading of every theorem, and records
 in theorysim/records/attacks.json and docs/records/attacks.md how many evaluations it took or
-withstood. The claims of a primary reading that are searched, and those that are drawn anew, get as many
-evaluations, up to a million runs, as fit into their seconds.
+withstood. The claims of a primary reading that are searched, and those that are drawn anew, get as
+many evaluations, up to a million runs, as fit into their seconds.
 """
 
 from __future__ import annotations
