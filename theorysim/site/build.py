@@ -12,13 +12,13 @@ from typing import Any
 
 from theorysim.engine.registry.records import RECORDS
 from theorysim.errors import UsageError
-from theorysim.site.addresses import ERRATA, GALLERY, INDEX, source_of_page
+from theorysim.site.addresses import ERRATA, GALLERY, INDEX, page_of, source_of_page
 from theorysim.site.documents import copy_documents
 from theorysim.site.figures import draw_figures
 from theorysim.site.pages import Paper, instances, names_of, pages, papers_of
 from theorysim.site.reference import reference
 from theorysim.site.statements import Statement, gather
-from theorysim.site.widgets import Widget, widget_of
+from theorysim.site.widgets import widget_of
 
 HERE = Path(__file__).parent
 # A folder that has this file was written by us, and may be written anew.
@@ -56,9 +56,9 @@ def write_sources(statements: Sequence[Statement], folder: Path) -> None:
     """Write everything that MkDocs makes the site of."""
     copy_documents(folder, names_of(statements))
     shutil.copytree(HERE / "assets", folder / "assets")
-    scenes = [statement for statement in statements if statement.scene]
+    scenes = [(s.id, s.scene) for s in statements if s.scene]
     figures = draw_figures(scenes, folder)
-    widgets = {s.id: w for s in scenes if s.scene and (w := widget_of(s.id, s.scene))}
+    widgets = {id: widget for id, scene in scenes if (widget := widget_of(id, scene))}
     for page, text in pages(statements, figures, widgets):
         _write(folder / source_of_page(page), text)
     _write(folder / "reference" / "api.md", reference())
@@ -66,16 +66,9 @@ def write_sources(statements: Sequence[Statement], folder: Path) -> None:
         _write(folder / file, text)
     for name in ("verdicts.jsonl", "errata.jsonl"):
         _write(folder / "data" / name, (RECORDS / name).read_text("utf-8"))
-    _write_widgets(statements, widgets, folder)
-
-
-def _write_widgets(
-    statements: Sequence[Statement], widgets: Mapping[str, Widget], folder: Path
-) -> None:
-    for statement in statements:
-        if statement.id in widgets:
-            for name, text in widgets[statement.id].files.items():
-                _write((folder / statement.page).with_name(name), text)
+    for id, widget in widgets.items():
+        for name, text in widget.files.items():
+            _write((folder / page_of(id)).with_name(name), text)
 
 
 def _write(path: Path, text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,18 +13,12 @@ from theorysim.citation import Citation
 from theorysim.claims import Assumption
 from theorysim.claims.kinds import Claim
 from theorysim.claims.verdict import SEVERITY, Verdict
-from theorysim.site import words
 from theorysim.site.addresses import ERRATA, GALLERY, INDEX, errata_of, page_of_paper
 from theorysim.site.documents import notes, pictures
 from theorysim.site.figures import Figure
 from theorysim.site.rendering import render
 from theorysim.site.statements import Statement
 from theorysim.site.widgets import Widget
-
-WORDS = {
-    name: getattr(words, name)
-    for name in ("sides", "warrant", "withstood", "killed", "tally", "shares", "spoken")
-}
 
 
 @dataclass(frozen=True)
@@ -87,16 +80,16 @@ def pages(
     papers = papers_of(statements)
     names = names_of(statements)
     claims = {statement.id: claims_of(statement) for statement in statements}
-    yield INDEX, render("index.md", INDEX, **_overview(papers), **WORDS)
+    yield INDEX, render("index.md", INDEX, **_overview(papers))
     yield ERRATA, render("errata_index.md", ERRATA, papers=papers)
     scenes = [(s, figures[s.id]) for s in statements if s.id in figures]
     yield GALLERY, render("gallery.md", GALLERY, scenes=scenes, pictures=list(pictures()))
     for paper in papers:
         told = notes(paper.slug, paper.page, names)
-        yield paper.page, render("paper.md", paper.page, paper=paper, notes=told, **WORDS)
+        yield paper.page, render("paper.md", paper.page, paper=paper, notes=told)
         yield (
             paper.errata_page,
-            render("errata.md", paper.errata_page, paper=paper, claims=claims, **WORDS),
+            render("errata.md", paper.errata_page, paper=paper, claims=claims),
         )
         for statement in paper.statements:
             yield (
@@ -111,8 +104,6 @@ def pages(
                     figure=figures.get(statement.id),
                     widget=widgets.get(statement.id),
                     instance_file=lambda line, s=statement: instance_file(s, line),
-                    quote=shlex.quote,
-                    **WORDS,
                 ),
             )
 

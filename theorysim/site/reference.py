@@ -14,8 +14,8 @@ def reference() -> str:
     for module in (theorysim, claims):
         summary = (module.__doc__ or "").partition("\n\n")[0]
         parts += [f"## {module.__name__}", "", summary, ""]
-        parts += [f"::: {_home(module, name)}" for name in _public(module)]
-    return "\n".join(parts) + "\n"
+        parts += [f"::: {_home(module, name)}\n" for name in _public(module)]
+    return "\n".join(parts)
 
 
 def _public(module: object) -> list[str]:

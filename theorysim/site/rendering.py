@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -13,7 +16,9 @@ from theorysim.citation import Citation
 from theorysim.claims.kinds import Claim
 from theorysim.claims.verdict import Verdict
 from theorysim.report import mathematics
+from theorysim.report.answer import Place
 from theorysim.report.terminal import MARKS
+from theorysim.site import words
 from theorysim.site.addresses import link
 from theorysim.site.statements import Statement
 from theorysim.site.values import number, written
@@ -31,6 +36,9 @@ KINDS = {
     "with_probability": "with a probability",
     "exists": "exists",
 }
+
+# A paragraph that is one formula.
+ALONE = re.compile(r"^\$(?P<formula>[^$]+)\$(?P<stop>[.,;:]?)$", re.MULTILINE)
 
 
 def render(template: str, page: str, **values: Any) -> str:
@@ -55,9 +63,19 @@ def _environment() -> Environment:
         number=number,
         written=written,
         json=json.dumps,
-        kind=lambda kind: KINDS.get(kind, kind.replace("_", " ")),
+        kind=KINDS.__getitem__,
+        quote=shlex.quote,
     )
-    environment.globals.update(formula=formula, hypothesis=hypothesis, bibtex=bibtex, Verdict=Verdict)
+    environment.globals.update(
+        {
+            name: getattr(words, name)
+            for name in ("sides", "warrant", "withstood", "killed", "shares", "spoken")
+        },
+        formula=formula,
+        hypothesis=hypothesis,
+        badges=badges,
+        bibtex=bibtex,
+    )
     return environment
 
 
@@ -68,14 +86,21 @@ def badge(verdict: Verdict | str) -> Markup:
     return Markup(f'<span class="verdict {word}">{mark} {word}</span>')
 
 
+def badges(places: Iterable[Place]) -> Markup:
+    """The verdicts on some places, each once and with how often where it is not once."""
+    found = (badge(v) + (f" × {many}" if many > 1 else "") for v, many in words.tally(places))
+    return Markup(" ").join(found)
+
+
 def math(latex: str) -> Markup:
     """A formula without dollars."""
     return Markup(mathematics.mathml(latex))
 
 
 def prose(text: str) -> Markup:
-    """Paragraphs with formulas between dollars."""
-    return Markup(mathematics.html(text)) if text.strip() else Markup("")
+    """Paragraphs with formulas between dollars; one that is nothing else is displayed."""
+    shown = ALONE.sub(r"$$\g<formula>$$\g<stop>", text)
+    return Markup(mathematics.html(shown)) if text.strip() else Markup("")
 
 
 def formula(statement: Statement, claim: Claim) -> Markup:

@@ -29,8 +29,10 @@ def written(value: Any) -> Markup:
     shape = " × ".join(map(str, array.shape))
     if array.size > 2 and np.all(array == array.flat[0]):
         return Markup(f"all {shape} entries <math>{_number(array.flat[0])}</math>")
-    if array.ndim == 2 and array.shape[0] == array.shape[1] > 1 and np.array_equal(
-        array, np.eye(len(array))
+    if (
+        array.ndim == 2
+        and array.shape[0] == array.shape[1] > 1
+        and np.array_equal(array, np.eye(len(array)))
     ):
         return Markup(f"the identity, {shape}")
     if array.size > ENTRIES or array.ndim > 2:

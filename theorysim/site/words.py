@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-
 from theorysim.claims.kinds import Claim, Pointwise
 from theorysim.claims.verdict import SEVERITY, Verdict
 from theorysim.engine.verify.report import ClaimReport
@@ -16,7 +15,9 @@ from theorysim.report.answer import Place, count
 from theorysim.report.answer import _sides as both_sides
 
 # What the ledger writes before and after the reason why there is no certificate.
-NOT_CERTIFIED = re.compile(r"not certified: claim '.*', reading '.*' (?P<reason>.*?)(: verify it)?$")
+NOT_CERTIFIED = re.compile(
+    r"not certified: claim '.*', reading '.*' (?P<reason>.*?)(: verify it)?$"
+)
 
 
 def sides(claim: Claim, line: Mapping[str, Any]) -> str:
@@ -78,5 +79,3 @@ def spoken(text: str) -> str:
     """A sentence: a capital first and a full stop last."""
     text = text.strip()
     return text and text[0].upper() + text[1:] + "." * (text[-1] not in ".!?")
-
-
