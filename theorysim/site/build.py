@@ -83,7 +83,6 @@ def configuration(papers: Sequence[Paper], source: Path, built: Path) -> dict[st
         "site_description": "Theorems about learning dynamics, run: true as printed, or not?",
         "docs_dir": str(source),
         "site_dir": str(built),
-        "strict": True,
         "use_directory_urls": False,
         "theme": {
             "name": "material",
@@ -172,23 +171,40 @@ def navigation(papers: Sequence[Paper]) -> list[dict[str, Any]]:
     ]
 
 
+class _Complaints(logging.Handler):
+    """What MkDocs warns of: a link into nowhere, a reference that it cannot resolve."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the message."""
+        self.found.append(record.getMessage())
+
+
 def _make_html(settings: Mapping[str, Any]) -> None:
+    """Run MkDocs.
+
+    Raises:
+        RuntimeError: with what it warned of: the pages are ours, and none is to be broken.
+    """
     from mkdocs.commands.build import build as make
     from mkdocs.config import load_config
-    from mkdocs.exceptions import Abort
 
-    logging.getLogger("mkdocs").setLevel(logging.WARNING)
     file = Path(settings["docs_dir"]).with_name("mkdocs.yml")
     file.write_text(json.dumps(settings))  # JSON is YAML
-    with file.open("rb") as config:
-        loaded = load_config(config)
-    loaded.plugins.on_startup(command="build", dirty=False)
+    log, complaints = logging.getLogger("mkdocs"), _Complaints()
+    log.addHandler(complaints)
     try:
-        make(loaded)
-    except Abort as error:
-        raise RuntimeError(f"MkDocs refused a page: {error}") from error
+        config = load_config(str(file))
+        config.plugins.on_startup(command="build", dirty=False)
+        make(config)
+        config.plugins.on_shutdown()
     finally:
-        loaded.plugins.on_shutdown()
+        log.removeHandler(complaints)
+    if complaints.found:
+        raise RuntimeError("\n".join(["MkDocs warns:", *complaints.found]))
 
 
 def _check_installed() -> None:

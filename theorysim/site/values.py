@@ -22,7 +22,7 @@ def number(value: float | None) -> str:
 
 
 def written(value: Any) -> Markup:
-    """A number, a vector or a matrix as MathML; words for what is constant, the identity or long."""
+    """A number, a vector or a matrix as MathML; words for what is constant, unit or long."""
     array = np.asarray(value, float)
     if array.ndim == 0:
         return Markup(f"<math>{_number(array)}</math>")
