@@ -117,6 +117,7 @@ _HANDLER = {
     "paths": [str(HERE.parents[1])],
     "options": {
         "docstring_style": "google",
+        "docstring_options": {"warnings": False},  # one line may tell of several parameters
         "heading_level": 3,
         "show_root_heading": True,
         "show_root_full_path": False,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from theorysim.errors import UsageError
-from theorysim.site.addresses import link, page_of
+from theorysim.site.addresses import link, page_of, source_of_page
 
 PACKAGE = Path(__file__).parents[1]
 FOLDERS = ("guide", "records", "reference", "pictures")
@@ -70,7 +70,7 @@ def with_links(text: str, page: str, names: Mapping[str, str]) -> str:
         name = found["code"] or found["cell"]
         if name not in names:
             return found[0]
-        return f"[{found[0]}]({link(page, page_of(names[name]))})"
+        return f"[{found[0]}]({link(page, source_of_page(page_of(names[name])))})"
 
     pieces = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
     pieces[::2] = [NAME.sub(named, LINK.sub(inner, piece)) for piece in pieces[::2]]
