@@ -16,7 +16,7 @@ from theorysim.site.addresses import ERRATA, GALLERY, INDEX, page_of, source_of_
 from theorysim.site.documents import copy_documents
 from theorysim.site.figures import draw_figures
 from theorysim.site.pages import Paper, instances, names_of, pages, papers_of
-from theorysim.site.reference import reference
+from theorysim.site.reference import references
 from theorysim.site.statements import Statement, gather
 from theorysim.site.widgets import widget_of
 
@@ -61,7 +61,8 @@ def write_sources(statements: Sequence[Statement], folder: Path) -> None:
     widgets = {id: widget for id, scene in scenes if (widget := widget_of(id, scene))}
     for page, text in pages(statements, figures, widgets):
         _write(folder / source_of_page(page), text)
-    _write(folder / "reference" / "api.md", reference())
+    for name, text in references().items():
+        _write(folder / "reference" / f"{name}.md", text)
     for file, text in instances(statements):
         _write(folder / file, text)
     for name in ("verdicts.jsonl", "errata.jsonl"):
@@ -152,7 +153,7 @@ def navigation(papers: Sequence[Paper]) -> list[dict[str, Any]]:
             "Papers": [
                 {
                     paper.name: [
-                        source_of_page(paper.page),
+                        {"All statements": source_of_page(paper.page)},
                         *({s.label: source_of_page(s.page)} for s in paper.statements),
                     ]
                 }
@@ -161,14 +162,21 @@ def navigation(papers: Sequence[Paper]) -> list[dict[str, Any]]:
         },
         {
             "Errata": [
-                source_of_page(ERRATA),
+                {"All papers": source_of_page(ERRATA)},
                 *({paper.name: source_of_page(paper.errata_page)} for paper in papers),
             ]
         },
         {"Gallery": source_of_page(GALLERY)},
         {"Guide": [f"guide/{name}.md" for name in GUIDE]},
         {"Records": [f"records/{name}.md" for name in RECORDED]},
-        {"Reference": ["reference/api.md", "reference/versions.md", "reference/migration.md"]},
+        {
+            "Reference": [
+                "reference/api.md",
+                "reference/claims.md",
+                "reference/versions.md",
+                "reference/migration.md",
+            ]
+        },
     ]
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from theorysim.citation import Citation
-from theorysim.claims import Assumption
 from theorysim.claims.kinds import Claim
 from theorysim.claims.verdict import SEVERITY, Verdict
 from theorysim.site.addresses import ERRATA, GALLERY, INDEX, errata_of, page_of_paper
@@ -80,9 +79,9 @@ def pages(
     papers = papers_of(statements)
     names = names_of(statements)
     claims = {statement.id: claims_of(statement) for statement in statements}
-    yield INDEX, render("index.md", INDEX, **_overview(papers))
     yield ERRATA, render("errata_index.md", ERRATA, papers=papers)
     scenes = [(s, figures[s.id]) for s in statements if s.id in figures]
+    yield INDEX, render("index.md", INDEX, **_overview(papers), scenes=_one_each(scenes))
     yield GALLERY, render("gallery.md", GALLERY, scenes=scenes, pictures=list(pictures()))
     for paper in papers:
         told = notes(paper.slug, paper.page, names)
@@ -116,10 +115,45 @@ def claims_of(statement: Statement) -> dict[str, dict[str, Claim]]:
     }
 
 
-def assumptions_of(statement: Statement) -> list[Assumption]:
-    """The assumptions of all readings, each once."""
+@dataclass(frozen=True)
+class Assumed:
+    """Assumptions of one name: where each reading takes it from, and what it asks for."""
+
+    name: str
+    sources: Sequence[str]
+    hypotheses: Sequence[str]
+
+
+def assumptions_of(statement: Statement) -> list[Assumed]:
+    """What the readings assume: each shared assumption once, then their further hypotheses."""
     readings = statement.theorem.all_readings()
-    return list(dict.fromkeys(a for reading in readings for a in reading.assumes))
+    shared = list(dict.fromkeys(a for reading in readings for a in reading.assumes))
+    groups = {
+        name: [a for a in shared if a.name == name]
+        for name in dict.fromkeys(a.name for a in shared)
+    }
+    found = [
+        Assumed(
+            name,
+            _each_once(str(a.source) for a in group),
+            _each_once(h for a in group for h in a.hypotheses),
+        )
+        for name, group in groups.items()
+    ]
+    known = {h for group in found for h in group.hypotheses}
+    own = _each_once(h for reading in readings for h in reading.hypotheses if h not in known)
+    return [*found, Assumed("Hypotheses", (), own)] if own else found
+
+
+def _each_once(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _one_each(scenes: Sequence[tuple[Statement, Figure]]) -> list[tuple[Statement, Figure]]:
+    """The last scene of every paper: its main theorems come last."""
+    return list(
+        {statement.entry.paper: (statement, figure) for statement, figure in scenes}.values()
+    )
 
 
 def instance_file(statement: Statement, line: Mapping[str, Any]) -> str:
@@ -146,7 +180,7 @@ def _overview(papers: Sequence[Paper]) -> dict[str, Any]:
     ]
     return {
         "papers": papers,
-        "count": sum(len(paper.statements) for paper in papers),
+        "many": sum(len(paper.statements) for paper in papers),
         "refuted": sum(paper.refuted for paper in papers),
         "certified": len(certified),
     }

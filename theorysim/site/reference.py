@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import inspect
+from types import ModuleType
 
 import theorysim
 from theorysim import claims
 
 
-def reference() -> str:
-    """Public names of the package and of the language, each where it is defined."""
-    parts = ["# What theorysim offers", ""]
-    for module in (theorysim, claims):
-        summary = (module.__doc__ or "").partition("\n\n")[0]
-        parts += [f"## {module.__name__}", "", summary, ""]
-        parts += [f"::: {_home(module, name)}\n" for name in _public(module)]
-    return "\n".join(parts)
+def references() -> dict[str, str]:
+    """By file, the public names of the package and of the language, each where it is defined."""
+    return {
+        "api": _page("What theorysim offers", theorysim),
+        "claims": _page("The language of theorems", claims),
+    }
 
 
-def _public(module: object) -> list[str]:
+def _page(title: str, module: ModuleType) -> str:
+    directives = [f"::: {_home(module, name)}\n" for name in _public(module)]
+    return "\n".join([f"# {title}\n", f"`import {module.__name__}`\n", *directives])
+
+
+def _public(module: ModuleType) -> list[str]:
     """The names that a module offers, without modules."""
     names = getattr(module, "__all__", vars(module))
     return [n for n in names if n[0] != "_" and not inspect.ismodule(vars(module).get(n))]
 
 
-def _home(module: object, name: str) -> str:
+def _home(module: ModuleType, name: str) -> str:
     """Where a name is defined; an alias that has no home of its own stays where it is."""
     member = getattr(module, name)
     home = getattr(member, "__module__", "")
     defined = getattr(member, "__qualname__", "") == name and home.startswith("theorysim")
-    return f"{home}.{name}" if defined else f"{getattr(module, '__name__', '')}.{name}"
+    return f"{home}.{name}" if defined else f"{module.__name__}.{name}"

@@ -62,14 +62,14 @@ def _environment() -> Environment:
         prose=prose,
         number=number,
         written=written,
-        json=json.dumps,
+        json=lambda value: Markup(json.dumps(value)),
         kind=KINDS.__getitem__,
         quote=shlex.quote,
     )
     environment.globals.update(
         {
             name: getattr(words, name)
-            for name in ("sides", "warrant", "withstood", "killed", "shares", "spoken")
+            for name in ("sides", "warrant", "withstood", "killed", "shares", "spoken", "count")
         },
         formula=formula,
         hypothesis=hypothesis,
