@@ -120,9 +120,9 @@ def test_show(run, statement):
         "aliases     theorem-b.1\n",
         "  n             size 3, in 1..1024\n",
         "  a             real in [1, 2]\n",
-        'reading     as printed (primary)\n  printed, Eq. 1: "a <= 1.5 a"\n  if least (strictly)\n',
-        "  at_most          bound: a <= 1.5 a\n",
-        "reading     generous\n  corrected: 9 a\n  a constant of nine\n  if least (strictly)\n",
+        'reading     as printed (primary)\n  printed, Eq. 1: "a <= 1.5 a"\n  if least\n',
+        "claims\n  bound (at_most)\n      a <= 1.5 a\nhypotheses\n  least (strictly)\n",
+        "reading     generous\n  corrected: 9 a\n  a constant of nine\n  if least\n",
         "  changes predict\n",
         "mutants\n  half\n",
     ):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +20,7 @@ from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
 from theorysim.cli.sweep import sweep as sweep_command
 from theorysim.environment import collect_rarely, prepare
-from theorysim.errors import UsageError
+from theorysim.errors import UsageError, is_out_of_memory
 
 if TYPE_CHECKING:
     from theorysim.citation import Citation
@@ -27,13 +29,14 @@ if TYPE_CHECKING:
     from theorysim.engine.verify.report import Report
 
 BAD_USAGE = 2
+# Where an output goes on no longer takes any: a full disk or quota, the largest file, a bad device.
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 app = typer.Typer(
     help="Verify theorems about learning dynamics by running them.",
     epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, "
     "1 internal error.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -47,9 +50,7 @@ def main() -> None:
     except UsageError as error:
         message = str(error)
     except (Exception, SystemExit) as error:  # a user's own file may raise anything, or exit
-        from theorysim.engine.registry.index import fault_in_a_file
-
-        fault = fault_in_a_file(error)
+        fault = _fault(error)
         if fault is None:  # an internal error, or the end of the command
             raise
         message = fault
@@ -57,6 +58,20 @@ def main() -> None:
         return
     typer.echo(f"theorysim: {message}", err=True)
     raise SystemExit(BAD_USAGE)
+
+
+def _fault(error: BaseException) -> str | None:
+    """What went wrong around the command, in one line; None for an error of its own."""
+    from theorysim.engine.registry.index import fault_in_a_file
+
+    fault = fault_in_a_file(error)
+    if fault is None and is_out_of_memory(error):
+        return "out of memory: ask for smaller sizes (--set NAME=VALUE) or fewer instances"
+    if fault is None and isinstance(error, OSError) and error.errno in FULL:
+        # What is left in the buffer would fail once more when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return f"cannot write the output: {error.strerror}"
+    return fault
 
 
 def _print_version(wanted: bool) -> None:
@@ -127,6 +142,7 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     prepare()
     from theorysim.engine import registry
     from theorysim.engine.registry.headers import docstring
+    from theorysim.engine.registry.notation import Notation, notation_of
 
     entry = registry.find(id, theorems)
     theorem = registry.load(entry)
@@ -134,7 +150,8 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     for paragraph in docstring(entry.path).split("\n\n"):
         as_it_stands = re.search(r"^[\s*-]", paragraph, re.MULTILINE)
         typer.echo(f"{paragraph if as_it_stands else wrap(paragraph, rest='')}\n")
-    for line in description(entry, registry.citation(entry), theorem):
+    notation = notation_of(entry) or Notation()
+    for line in description(entry, registry.citation(entry), theorem, notation):
         typer.echo(line)
 
 

@@ -30,9 +30,9 @@ def render_answer(said: Answer, console: Console) -> None:
     table.add_column(width=LABEL, no_wrap=True)
     table.add_column()
     _add(table, "printed", (_line(place, place.why) for place in said.printed))
-    _add(table, "corrected", (_corrected(place, said.correction) for place in said.corrected))
+    _add(table, "corrected", (_corrected(place) for place in said.corrected))
     _add(table, "ours", [_briefly(said.findings)] if said.findings else [])
-    for label in ("simulated", "worst", "tightness", "excluded"):
+    for label in ("worst", "tightness", "excluded", "simulated"):
         told = getattr(said, label)
         _add(table, label, [Text(text(told))] if told else [])
     _add(table, "warning", (Text(warning, style="yellow") for warning in said.warnings))
@@ -55,9 +55,9 @@ def _line(place: Place, told: str) -> Text:
     return line.append(f": {told}", style="default") if told else line
 
 
-def _corrected(place: Place, correction: str) -> Text:
-    """The correction itself instead of a name that says no more than the margin does."""
-    told = place.why or text(correction) or place.words
+def _corrected(place: Place) -> Text:
+    """What was changed, instead of a name that says no more than the margin does."""
+    told = place.why or place.words
     if place.reading != "corrected":
         return _line(place, told)
     return _verdict(place).append(f"  {told}", style="default")
