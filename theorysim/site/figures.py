@@ -8,7 +8,6 @@ from pathlib import Path
 
 import jax
 
-from theorysim.report import scene_plot, sheet
 from theorysim.scenes.scene import Scene
 from theorysim.site.addresses import page_of
 
@@ -32,6 +31,8 @@ def draw_figures(scenes: Iterable[tuple[str, Scene]], folder: Path) -> dict[str,
 
     The page says title and caption, as text: they are left out of the picture.
     """
+    from theorysim.report import scene_plot, sheet
+
     found = {}
     for id, scene in scenes:
         with jax.enable_x64(True):

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from importlib import import_module
 from types import ModuleType
-
-import theorysim
-from theorysim import claims
 
 
 def references() -> dict[str, str]:
     """By file, the public names of the package and of the language, each where it is defined."""
     return {
-        "api": _page("What theorysim offers", theorysim),
-        "claims": _page("The language of theorems", claims),
+        "api": _page("What theorysim offers", import_module("theorysim")),
+        "claims": _page("The language of theorems", import_module("theorysim.claims")),
     }
 
 

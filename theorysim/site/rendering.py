@@ -21,7 +21,7 @@ from theorysim.report.terminal import MARKS
 from theorysim.site import words
 from theorysim.site.addresses import link
 from theorysim.site.statements import Statement
-from theorysim.site.values import number, written
+from theorysim.site.values import quantity, written
 
 # What each kind of claim says of its two sides.
 KINDS = {
@@ -60,7 +60,7 @@ def _environment() -> Environment:
         badge=badge,
         math=math,
         prose=prose,
-        number=number,
+        number=quantity,
         written=written,
         json=lambda value: Markup(json.dumps(value)),
         kind=KINDS.__getitem__,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,12 @@ def number(value: float | None) -> str:
     return _minus(f"{value:.4g}")
 
 
+def quantity(value: float | None) -> Markup:
+    """A number as text, powers of ten as such."""
+    digits, e, power = number(value).partition("e")
+    return Markup(f"{digits}·10<sup>{_power(power)}</sup>" if e else digits)
+
+
 def written(value: Any) -> Markup:
     """A number, a vector or a matrix as MathML; words for what is constant, unit or long."""
     array = np.asarray(value, float)
@@ -37,20 +42,28 @@ def written(value: Any) -> Markup:
         return Markup(f"the identity, {shape}")
     if array.size > ENTRIES or array.ndim > 2:
         return Markup(f"{shape} numbers from {number(array.min())} to {number(array.max())}")
-    rows = array if array.ndim == 2 else array[None]
-    body = "".join(f"<mtr>{''.join(f'<mtd>{_number(n)}</mtd>' for n in row)}</mtr>" for row in rows)
     fence = '<mo stretchy="true">{}</mo>'.format
+    if array.ndim == 1:
+        entries = "<mo>,</mo>".join(map(_number, array))
+        return Markup(f"<math><mrow>{fence('(')}{entries}{fence(')')}</mrow></math>")
+    body = "".join(
+        f"<mtr>{''.join(f'<mtd>{_number(n)}</mtd>' for n in row)}</mtr>" for row in array
+    )
     return Markup(f"<math><mrow>{fence('(')}<mtable>{body}</mtable>{fence(')')}</mrow></math>")
 
 
 def _number(value: Any) -> str:
     """A number as MathML, powers of ten as such."""
-    text = escape(number(float(value)))
-    digits, e, power = text.partition("e")
+    digits, e, power = number(float(value)).partition("e")
     if not e:
         return f"<mn>{digits}</mn>"
-    exponent = _minus(str(int(power.replace("−", "-"))))
-    return f"<mrow><mn>{digits}</mn><mo>·</mo><msup><mn>10</mn><mn>{exponent}</mn></msup></mrow>"
+    ten = f"<msup><mn>10</mn><mn>{_power(power)}</mn></msup>"
+    return f"<mrow><mn>{digits}</mn><mo>·</mo>{ten}</mrow>"
+
+
+def _power(digits: str) -> str:
+    """The exponent of a number in scientific notation without its leading zeros."""
+    return _minus(str(int(digits.replace("−", "-"))))
 
 
 def _minus(text: str) -> str:

@@ -12,7 +12,7 @@ from theorysim.claims.kinds import Claim, Pointwise
 from theorysim.claims.verdict import SEVERITY, Verdict
 from theorysim.engine.verify.report import ClaimReport
 from theorysim.report.answer import Place, count
-from theorysim.report.answer import _sides as both_sides
+from theorysim.report.answer import sides as both_sides
 
 # What the ledger writes before and after the reason why there is no certificate.
 NOT_CERTIFIED = re.compile(
