@@ -1,12 +1,10 @@
 """A small site: a few recorded statements, built once. Their code may be newer than the records."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 IDS = ("linear-teachers/equation-7", "overtraining/lemma-a.28", "overtraining/theorem-4.7")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What was generated, as HTML: links lead somewhere, nothing is loaded from elsewhere, ids differ."""
+"""What was generated, as HTML: links lead somewhere, nothing comes from elsewhere, ids differ."""
 
 import json
 import posixpath
@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from functools import cache
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -89,7 +90,7 @@ def test_headings_are_in_order_and_everything_has_a_name(site):
         page = read(path)
         levels = page.headings()
         assert levels[0] == 1 and levels.count(1) == 1, path
-        assert all(after <= before + 1 for before, after in zip(levels, levels[1:])), path
+        assert all(after <= before + 1 for before, after in pairwise(levels)), path
         assert dict(page.tags)["html"]["lang"] == "en"
         assert all("alt" in a for tag, a in page.tags if tag == "img"), path
 

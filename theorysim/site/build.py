@@ -119,7 +119,7 @@ _HANDLER = {
     "options": {
         "docstring_style": "google",
         "docstring_options": {"warnings": False},  # one line may tell of several parameters
-        "heading_level": 3,
+        "heading_level": 2,
         "show_root_heading": True,
         "show_root_full_path": False,
         "show_source": True,

@@ -13,7 +13,7 @@ from theorysim.citation import Citation
 from theorysim.claims.kinds import Claim
 from theorysim.claims.verdict import SEVERITY, Verdict
 from theorysim.site.addresses import ERRATA, GALLERY, INDEX, errata_of, page_of_paper
-from theorysim.site.documents import notes, pictures
+from theorysim.site.documents import Picture, notes, pictures
 from theorysim.site.figures import Figure
 from theorysim.site.rendering import render
 from theorysim.site.statements import Statement
@@ -82,7 +82,7 @@ def pages(
     yield ERRATA, render("errata_index.md", ERRATA, papers=papers)
     scenes = [(s, figures[s.id]) for s in statements if s.id in figures]
     yield INDEX, render("index.md", INDEX, **_overview(papers), scenes=_one_each(scenes))
-    yield GALLERY, render("gallery.md", GALLERY, scenes=scenes, pictures=list(pictures()))
+    yield GALLERY, render("gallery.md", GALLERY, scenes=scenes, pictures=_shown(papers))
     for paper in papers:
         told = notes(paper.slug, paper.page, names)
         yield paper.page, render("paper.md", paper.page, paper=paper, notes=told)
@@ -147,6 +147,12 @@ def assumptions_of(statement: Statement) -> list[Assumed]:
 
 def _each_once(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
+
+
+def _shown(papers: Sequence[Paper]) -> list[Picture]:
+    """The pictures of all documents that are pages of the site."""
+    there = {paper.page for paper in papers}
+    return [p for p in pictures() if not p.page.startswith("papers/") or p.page in there]
 
 
 def _one_each(scenes: Sequence[tuple[Statement, Figure]]) -> list[tuple[Statement, Figure]]:
