@@ -101,8 +101,8 @@ def configuration(papers: Sequence[Paper], source: Path, built: Path) -> dict[st
             ],
         },
         "extra": {"polyfills": ["assets/iframe-worker.js"], "generator": False},
-        "extra_css": ["assets/site.css"],
-        "extra_javascript": ["assets/site.js"],
+        "extra_css": ["assets/site.css", "assets/explore.css"],
+        "extra_javascript": ["assets/site.js", "assets/explore.js"],
         "markdown_extensions": [
             *("attr_list", "admonition", "tables", "pymdownx.superfences"),
             {"toc": {"permalink": False, "toc_depth": 3}},

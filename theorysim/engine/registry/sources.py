@@ -20,12 +20,17 @@ ROOMS = ("theorems", "systems", "numerics")
 
 def source_hash(entry: Entry) -> str:
     """SHA-256 over the files of ROOMS that the statement's module imports, directly or not."""
-    names, waiting = set(), [entry.module]
+    return code_hash(entry.module, ROOMS)
+
+
+def code_hash(module: str, rooms: tuple[str, ...]) -> str:
+    """SHA-256 over the files of some rooms that a module of one of them imports, and its own."""
+    names, waiting = set(), [module]
     while waiting:
         name = waiting.pop()
         if name not in names:
             names.add(name)
-            waiting += _imports(name)
+            waiting += _imports(name, rooms)
     digest = sha256()
     for name in sorted(names):
         digest.update(name.encode() + b"\0" + sha256(_file(name).read_bytes()).digest())
@@ -39,12 +44,12 @@ def _file(module: str) -> Path:
 
 
 @cache
-def _imports(module: str) -> tuple[str, ...]:
-    """The modules of ROOMS that a module names in its imports, with the packages around them."""
+def _imports(module: str, rooms: tuple[str, ...]) -> tuple[str, ...]:
+    """The modules of these rooms that a module names in its imports, with the packages around them."""
     package = module if _file(module).name == "__init__.py" else module.rpartition(".")[0]
     tree = ast.parse(_file(module).read_bytes())
     names = [name for node in ast.walk(tree) for name in _named(node, package)]
-    return tuple(dict.fromkeys(found for name in names for found in _modules(name)))
+    return tuple(dict.fromkeys(found for name in names for found in _modules(name, rooms)))
 
 
 def _named(node: ast.AST, package: str) -> Iterator[str]:
@@ -57,10 +62,10 @@ def _named(node: ast.AST, package: str) -> Iterator[str]:
         yield from (".".join([*base, alias.name]) for alias in node.names)
 
 
-def _modules(name: str) -> Iterator[str]:
-    """The modules of ROOMS along a dotted name: packages are run before what is inside of them."""
+def _modules(name: str, rooms: tuple[str, ...]) -> Iterator[str]:
+    """The modules of these rooms along a dotted name: packages are run before what is inside of them."""
     parts = name.split(".")
-    if parts[0] != PACKAGE.name or parts[1:2] == [] or parts[1] not in ROOMS:
+    if parts[0] != PACKAGE.name or parts[1:2] == [] or parts[1] not in rooms:
         return
     for end in range(2, len(parts) + 1):
         module = ".".join(parts[:end])
