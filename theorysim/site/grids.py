@@ -193,7 +193,10 @@ def _placed(scene: Scene, name: str) -> Sequence[float]:
         if missed.max() <= TOLERANCE / 2:
             halves = Track(slider, np.sort(placed)).midpoints()
             return placed if misses(halves).max() <= TOLERANCE else ()
-        placed.append(float(probes[missed.argmax()]))
+        worst = float(probes[missed.argmax()])
+        if worst in placed:  # what is rounded to DIGITS is too coarse for its axis
+            return ()
+        placed.append(worst)
     return ()
 
 
