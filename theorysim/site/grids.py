@@ -1,8 +1,8 @@
 """A scene at a grid of its sliders' values, for a page, and how far it may be interpolated.
 
 Curves are interpolated linearly between the grid's values; along sliders and axes that are
-logarithmic, in logarithms. Places of marks that are whole numbers are not: where neighbours
-disagree no mark is drawn. A slider along which a curve would be drawn more than TOLERANCE of its
+logarithmic, in logarithms. A mark stands where the nearest of the grid's values has it, on the
+curve that it is a mark of. A slider along which a curve would be drawn more than TOLERANCE of its
 axes beside its place stops at the grid's values only.
 """
 
@@ -30,7 +30,7 @@ PROBES, MOST = 33, 16
 # So many places between grid values are compared with the kernel: along each slider, and of all.
 COMPARED = 60
 
-Drawn = list[list[tuple[np.ndarray, np.ndarray]]]  # x and y of every series of every panel
+Points = tuple[np.ndarray, np.ndarray]  # x and y
 
 
 @dataclass(frozen=True)
@@ -40,20 +40,20 @@ class Table:
     Attributes:
         rows: by node, in the order of `itertools.product`; a single row if they are all the same.
         log: whether it is interpolated in logarithms.
-        whole: whether it is the place of a mark, in whole numbers: nothing lies between.
+        jumps: whether it is of a mark, which is taken from the nearest node.
     """
 
     rows: Float[np.ndarray, "nodes points"]
     log: bool
-    whole: bool
+    jumps: bool
 
     def at(self, nodes: Sequence[int], weights: Sequence[float]) -> Float[np.ndarray, " points"]:
-        """The weighted mean of nodes; NaN where whole numbers differ."""
+        """The weighted mean of nodes, or the nearest one."""
         if len(self.rows) == 1:
             return self.rows[0]
         rows, shares = self.rows[list(nodes)], np.asarray(weights)
-        if self.whole:
-            return np.where((rows == rows[0]).all(axis=0), rows[0], np.nan)
+        if self.jumps:
+            return rows[shares.argmax()]
         return np.exp(shares @ _log(rows)) if self.log else shares @ rows
 
 
@@ -104,14 +104,34 @@ class Grid:
         products = itertools.product(*(track.values.tolist() for track in self.tracks.values()))
         return [dict(zip(self.tracks, values)) for values in products]
 
-    def drawn(self, values: Mapping[str, float]) -> Drawn:
-        """What the page draws at these values."""
+    def drawn(self, values: Mapping[str, float]) -> list[list[Points]]:
+        """What the page draws at these values: of every panel every series."""
         shape = [len(track.values) for track in self.tracks.values()]
         sides = [track.neighbours(values[name]) for name, track in self.tracks.items()]
         corners = list(itertools.product(*sides))
         nodes = [int(np.ravel_multi_index([i for i, _ in c], shape)) for c in corners]
         weights = [prod(weight for _, weight in corner) for corner in corners]
-        return [[(x.at(nodes, weights), y.at(nodes, weights)) for x, y in p] for p in self.tables]
+        return [
+            _on_curves(panel, [(x.at(nodes, weights), y.at(nodes, weights)) for x, y in pairs])
+            for panel, pairs in zip(self.panels, self.tables)
+        ]
+
+
+def _on_curves(panel: Panel, points: Sequence[Points]) -> list[Points]:
+    """Marks are moved up or down to the nearest point of a curve at the same place."""
+    marks = [series.role is Role.MARK for series in panel.series]
+    places, heights = (
+        np.concatenate([p[i] for p, is_mark in zip(points, marks) if not is_mark]) for i in (0, 1)
+    )
+
+    def lifted(x: float, y: float) -> float:
+        there = heights[(places == x) & np.isfinite(heights)]
+        return there[np.abs(there - y).argmin()] if len(there) and np.isfinite(y) else y
+
+    return [
+        (x, np.array([lifted(*point) for point in zip(x, y)])) if is_mark else (x, y)
+        for (x, y), is_mark in zip(points, marks)
+    ]
 
 
 def precompute(scene: Scene) -> Grid:
@@ -239,10 +259,8 @@ def _table(rows: np.ndarray, log: bool, is_mark: bool) -> Table:
         power = np.nan_to_num(np.floor(np.log10(np.abs(rows))), neginf=0.0)
     unit = 10.0 ** (power - DIGITS + 1)
     rounded = np.round(rows / unit) * unit
-    if np.array_equal(rounded, np.broadcast_to(rounded[0], rounded.shape), equal_nan=True):
-        return Table(rounded[:1], log, whole=False)
-    finite = rows[np.isfinite(rows)]
-    return Table(rounded, log, whole=is_mark and bool((finite == np.round(finite)).all()))
+    same = np.array_equal(rounded, np.broadcast_to(rounded[0], rounded.shape), equal_nan=True)
+    return Table(rounded[:1] if same else rounded, log, is_mark)
 
 
 def _log(values: np.ndarray) -> np.ndarray:
@@ -290,10 +308,8 @@ def _missed(panels: Sequence[Panel], grid: Grid, values: Mapping[str, float]) ->
     return max((share for three in drawn for share in _misses(*three)), default=0.0)
 
 
-def _misses(
-    panel: Panel, start: Panel, drawn: Sequence[tuple[np.ndarray, np.ndarray]]
-) -> Iterator[float]:
-    """By series and coordinate: the error, where something is drawn, as a share of the axis.
+def _misses(panel: Panel, start: Panel, drawn: Sequence[Points]) -> Iterator[float]:
+    """By curve and coordinate: the error, where something is drawn, as a share of the axis.
 
     The axis spans the curves and those of the start. What is drawn where the kernel gives nothing
     is as wrong as can be.
@@ -304,7 +320,9 @@ def _misses(
         exact = [scaled(s.x if number == 0 else s.y) for s in both]
         finite = np.concatenate(exact)[np.isfinite(np.concatenate(exact))]
         extent = np.ptp(finite) if len(finite) else 0.0
-        for found, true in zip(drawn, exact):
+        for series, found, true in zip(panel.series, drawn, exact):
+            if series.role is Role.MARK:
+                continue
             shown = np.isfinite(scaled(found[0])) & np.isfinite(scaled(found[1]))
             if shown.any() and extent:
                 missed = np.abs(scaled(found[number]) - true)[shown]

@@ -20,7 +20,7 @@ import numpy as np
 from theorysim.engine.registry.sources import code_hash
 from theorysim.environment import cache_folder
 from theorysim.scenes.catalogue import module_of
-from theorysim.scenes.scene import Panel, Scene
+from theorysim.scenes.scene import Panel, Role, Scene
 from theorysim.site import grids
 from theorysim.site.grids import DIGITS, Grid, Table, Track
 
@@ -81,7 +81,7 @@ def data(grid: Grid) -> dict[str, Any]:
     tables: list[Table] = []
 
     def index(table: Table) -> int:
-        key = (table.log, table.whole, table.rows.shape, table.rows.tobytes())
+        key = (table.log, table.jumps, table.rows.shape, table.rows.tobytes())
         if key not in found:
             found[key] = len(tables)
             tables.append(table)
@@ -108,7 +108,7 @@ def data(grid: Grid) -> dict[str, Any]:
         "tracks": [_track(name, track) for name, track in grid.tracks.items()],
         "panels": panels,
         "tables": [
-            {"log": t.log, "whole": t.whole, "rows": [[_number(v) for v in r] for r in t.rows]}
+            {"log": t.log, "jumps": t.jumps, "rows": [[_number(v) for v in r] for r in t.rows]}
             for t in tables
         ],
     }
@@ -143,7 +143,8 @@ def _html(id: str, grid: Grid, file: str) -> str:
 </div>
 <button type="button">Back to the start</button>
 <div class="panels"></div>
-<p class="hint">{escape(_precision(grid))} For any values, run <code>theorysim explore {id}</code>.</p>
+<p class="hint">{escape(_precision(grid))}
+For any values, run <code>theorysim explore {id}</code>.</p>
 <p class="md-visually-hidden" aria-live="polite"></p>
 </div>
 <noscript><p class="hint">With JavaScript this figure can be moved.</p></noscript>
@@ -173,6 +174,6 @@ def _precision(grid: Grid) -> str:
             f"{where} curves are interpolated: at {grid.compared} places in between, compared with "
             f"the code, they were at most {100 * grid.error:.1f} % of an axis off."
         )
-        if any(table.whole for p in grid.tables for both in p for table in both):
-            parts.append("A ring is left out where it jumps.")
+        if any(series.role is Role.MARK for panel in grid.panels for series in panel.series):
+            parts.append("A ring stands where the nearest computed values have it.")
     return " ".join(parts)

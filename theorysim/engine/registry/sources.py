@@ -45,7 +45,7 @@ def _file(module: str) -> Path:
 
 @cache
 def _imports(module: str, rooms: tuple[str, ...]) -> tuple[str, ...]:
-    """The modules of these rooms that a module names in its imports, with the packages around them."""
+    """The modules of some rooms that a module imports, with the packages around them."""
     package = module if _file(module).name == "__init__.py" else module.rpartition(".")[0]
     tree = ast.parse(_file(module).read_bytes())
     names = [name for node in ast.walk(tree) for name in _named(node, package)]
@@ -63,7 +63,7 @@ def _named(node: ast.AST, package: str) -> Iterator[str]:
 
 
 def _modules(name: str, rooms: tuple[str, ...]) -> Iterator[str]:
-    """The modules of these rooms along a dotted name: packages are run before what is inside of them."""
+    """The modules of some rooms along a dotted name: packages are run before what is inside."""
     parts = name.split(".")
     if parts[0] != PACKAGE.name or parts[1:2] == [] or parts[1] not in rooms:
         return

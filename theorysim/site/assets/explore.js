@@ -59,26 +59,33 @@
     return found
   }
 
-  // What the tables hold there: null where nothing is drawn.
+  // What a table holds there: null where nothing is drawn.
   function interpolated(table, around) {
     if (table.rows.length === 1) return table.rows[0]
     const rows = around.map(([row]) => table.rows[row])
-    return rows[0].map((first, point) => {
+    const nearest = around.reduce((best, [, weight], k) => (weight > around[best][1] ? k : best), 0)
+    if (table.jumps) return rows[nearest]
+    const of = table.log ? v => (v > 0 ? Math.log(v) : NaN) : v => v
+    return rows[0].map((_, point) => {
       if (rows.some(row => row[point] === null)) return null
-      if (table.whole) return rows.every(row => row[point] === first) ? first : null
-      const of = table.log ? v => (v > 0 ? Math.log(v) : NaN) : v => v
       const mean = around.reduce((sum, [, weight], k) => sum + weight * of(rows[k][point]), 0)
       return Number.isNaN(mean) ? null : table.log ? Math.exp(mean) : mean
     })
   }
 
+  // Points of every series of every panel. Marks move up or down to the nearest point of a curve.
   function curves(scene, places) {
     const around = corners(scene.tracks, places)
     const known = scene.tables.map(table => interpolated(table, around))
-    return scene.panels.map(panel => panel.series.map(series => {
-      const [xs, ys] = [known[series.x], known[series.y]]
-      return xs.map((x, k) => [x, ys[k]]).filter(() => true)
-    }))
+    return scene.panels.map(panel => {
+      const found = panel.series.map(({ x, y }) => known[x].map((a, k) => [a, known[y][k]]))
+      const points = found.filter((_, k) => panel.series[k].role !== "mark").flat().filter(p => p[1] !== null)
+      const lifted = ([x, y]) => {
+        const there = points.filter(point => y !== null && point[0] === x)
+        return there.reduce((best, p) => (!best || Math.abs(p[1] - y) < Math.abs(best[1] - y) ? p : best), null) ?? [x, y]
+      }
+      return found.map((series, k) => (panel.series[k].role === "mark" ? series.map(lifted) : series))
+    })
   }
 
   // Axes.
