@@ -34,6 +34,7 @@ ALLOWED = {
     },
     "scenes": {"scenes", "systems", "numerics", "theorems", "claims", "engine"},
     "report": {"report", "scenes", "engine", "sweeps", "claims", "errors"},
+    "explore": {"explore", "report", "scenes", "engine", "claims", "errors"},
     "site": {
         *("site", "report", "scenes", "engine", "claims"),
         *("citation", "environment", "errors"),
