@@ -176,7 +176,7 @@
       pen = "L"
       return step
     })
-    return element("path", { d: steps.join("") || "M0 0", class: `${look.class} ${classes}`, "stroke-dasharray": look.dash })
+    return element("path", { d: steps.join(""), class: `${look.class} ${classes}`, "stroke-dasharray": look.dash })
   }
 
   function drawPanel(view, panel, now, start, isMoved) {
