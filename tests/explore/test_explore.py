@@ -68,6 +68,12 @@ def test_sliders_stop_at_whole_numbers_or_densely():
     assert len(dense) > 100 and 0.3 in dense and dense[0] == 0.1 and dense[-1] == 10.0
 
 
+def test_a_theorem_of_a_file_can_be_explored():
+    file = ROOT / "docs" / "guide" / "template_theorem.py"
+    shown = view_of("template-theorem", [file]).at({})
+    assert shown.rows and shown.figure.axes
+
+
 def test_an_unknown_statement_is_named():
     with pytest.raises(UsageError, match="nosuch"):
         view_of("nosuch")

@@ -108,7 +108,7 @@ def test_a_slider_over_jumps_stops_at_computed_values_only():
     grid = precompute(Scene("jumps", "", jumping, {"layers": slider}))
     assert not grid.tracks["layers"].between
     assert grid.tracks["layers"].values.tolist() == [1, 2, 3, 4, 5, 6]
-    assert "stop at them only: layers" in make("a/b", grid).html
+    assert "from one of these values to the next: layers" in make("a/b", grid).html
 
 
 def test_the_script_holds_the_grid():

@@ -120,7 +120,7 @@ def check(tab, panels) -> int:
 
 
 def test_moved_to_a_computed_value_curves_are_those_of_the_kernel(visit, page):
-    path, scene, grid = page
+    path, scene, _ = page
     tab = visit(path)
     values = scene.defaults()
     assert check(tab, scene.panels(values)) > 10

@@ -33,7 +33,7 @@ def _(mo, view):
         value=list(view.sliders) if view.all_fixed else [],
         label="Fix these numbers; all others are drawn",
     )
-    None if view.all_fixed else chosen
+    mo.md("") if view.all_fixed else chosen
     return (chosen,)
 
 
@@ -64,6 +64,7 @@ def _(UsageError, mo, values, view):
     except UsageError as error:
         shown, fault = None, str(error)
     mo.stop(shown is None, mo.callout(fault, kind="warn"))
+    assert shown is not None
     mo.vstack([shown.figure, *(mo.md(text) for text in shown.words)])
     return (shown,)
 

@@ -86,7 +86,7 @@ class SceneView(View):
 
 
 class ClaimsView(View):
-    """A statement without a scene: single numbers of its instances can be fixed, the rest is drawn."""
+    """A statement without a scene: numbers of its instances can be fixed, the rest is drawn."""
 
     all_fixed = False
 

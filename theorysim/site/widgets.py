@@ -145,7 +145,7 @@ def _html(id: str, grid: Grid, file: str) -> str:
 <div class="panels"></div>
 <p class="hint">{escape(_precision(grid))}
 For any values, run <code>theorysim explore {id}</code>.</p>
-<p class="md-visually-hidden" aria-live="polite"></p>
+<p class="told" aria-live="polite"></p>
 </div>
 <noscript><p class="hint">With JavaScript this figure can be moved.</p></noscript>
 <script src="{escape(file)}"></script>"""
@@ -167,13 +167,14 @@ def _precision(grid: Grid) -> str:
     fixed = [track.slider.label for track in grid.tracks.values() if not track.between]
     smooth = [track.slider.label for track in grid.tracks.values() if track.between]
     if fixed:
-        parts.append(f"These sliders stop at them only: {'; '.join(fixed)}.")
+        parts.append(f"Moves from one of these values to the next: {'; '.join(fixed)}.")
     if smooth:
-        where = "Between them" if not fixed else f"Between those of {'; '.join(smooth)}"
+        which = f" along {'; '.join(smooth)}" if fixed else ""
         parts.append(
-            f"{where} curves are interpolated: at {grid.compared} places in between, compared with "
-            f"the code, they were at most {100 * grid.error:.1f} % of an axis off."
+            f"Between these values{which}, curves are interpolated: compared with the code at "
+            f"{grid.compared} places in between, they were at most {100 * grid.error:.1f} % of an "
+            "axis off."
         )
         if any(series.role is Role.MARK for panel in grid.panels for series in panel.series):
-            parts.append("A ring stands where the nearest computed values have it.")
+            parts.append("Hollow signs stand where the nearest of these values have them.")
     return " ".join(parts)
