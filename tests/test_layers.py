@@ -34,6 +34,11 @@ ALLOWED = {
     },
     "scenes": {"scenes", "systems", "numerics", "theorems", "claims", "engine"},
     "report": {"report", "scenes", "engine", "sweeps", "claims", "errors"},
+    "explore": {"explore", "report", "scenes", "engine", "claims", "errors"},
+    "site": {
+        *("site", "report", "scenes", "engine", "claims"),
+        *("citation", "environment", "errors"),
+    },
 }
 TOP = {"__init__", "__main__", "cli", "pytest_plugin", "testing"}
 OUTSIDE = {"validation", "tests", "benchmarks", "notebooks"}

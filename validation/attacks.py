@@ -3,9 +3,9 @@
     python -m validation.attacks [--seconds 60] [--only TEXT] [--short]
 
 attacks, from a cold start, the first mutant and the primary reading of every theorem, and records
-in validation/attacks.json and docs/records/attacks.md how many evaluations it took or withstood.
-The claims of a primary reading that are searched, and those that are drawn anew, get as many
-evaluations, up to a million runs, as fit into their seconds.
+in theorysim/records/attacks.json and docs/records/attacks.md how many evaluations it took or
+withstood. The claims of a primary reading that are searched, and those that are drawn anew, get as
+many evaluations, up to a million runs, as fit into their seconds.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
 from theorysim.engine.measure.errors import replace_tolerance_scale
 from theorysim.engine.measure.setup import parse_settings, select_readings
+from theorysim.engine.registry.records import RECORDS
 from theorysim.jaxprs.structure import contains
 from validation import read_record, write_whole
 
-RECORD = Path(__file__).with_suffix(".json")
+RECORD = Path(str(RECORDS / "attacks.json"))
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "attacks.md"
 
 # A larger budget must be worth its time; the last one should reach the million.

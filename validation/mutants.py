@@ -3,7 +3,7 @@
     python -m validation.mutants [--only TEXT] [--seed 0]
 
 tries the mutants of every primary reading, and of every printed reading that is recorded to hold,
-and writes validation/mutants.json and docs/records/mutants.md.
+and writes theorysim/records/mutants.json and docs/records/mutants.md.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import jax
 
 from theorysim.claims import ResolvedReading, Theorem
 from theorysim.engine import registry
+from theorysim.engine.registry.records import RECORDS
 from theorysim.engine.verify.mutation import mutation
 from validation import read_record, write_whole
 from validation.catalogue import catalogue
 
-RECORD = Path(__file__).with_suffix(".json")
+RECORD = Path(str(RECORDS / "mutants.json"))
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "mutants.md"
 
 HEAD = """# Mutants

@@ -15,6 +15,7 @@ import typer
 
 from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
+from theorysim.cli.explore import explore as explore_command
 from theorysim.cli.options import AsJson, Files, Id, Settings, progress_bar
 from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
@@ -299,6 +300,7 @@ def _check_folder(file: Path | None) -> None:
 
 
 app.command("certify")(certify_command)
+app.command("explore")(explore_command)
 app.command("sweep")(sweep_command)
 
 

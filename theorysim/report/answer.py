@@ -200,17 +200,18 @@ def _worst(reading: ReadingReport) -> str:
     if not nearest:
         return ""
     claim = min(nearest, key=lambda c: c.slack / (abs(c.lhs) + abs(c.rhs)))
-    return f"nearest to failing is {quoted(claim.name)}: {_sides(claim)}"
+    return f"nearest to failing is {quoted(claim.name)}: {sides(claim)}"
 
 
 def _violation(claim: ClaimReport) -> str:
     """What was measured against what it must be, on how many instances, how confirmed."""
     if not isinstance(claim.claim, Pointwise):
         return f"{quoted(claim.name)}: {claim.note}"
-    return f"{quoted(claim.name)}: {_sides(claim)}; {claim.note}"
+    return f"{quoted(claim.name)}: {sides(claim)}; {claim.note}"
 
 
-def _sides(claim: ClaimReport) -> str:
+def sides(claim: ClaimReport) -> str:
+    """Both sides of a pointwise claim: what was measured, what it must be, the error."""
     left, right = apart(claim.lhs, claim.rhs)
     error = number(claim.error)
     if claim.claim.labels[1] == "next entry":

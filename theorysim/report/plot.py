@@ -1,51 +1,41 @@
-"""Prediction against simulation, with the decisive instance, as a picture."""
+"""A verification as one picture: the statement's own scene, else its most telling claims."""
 
 from __future__ import annotations
 
+import textwrap
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from theorysim.engine.verify.report import ClaimReport, Report
-from theorysim.errors import UsageError
-from theorysim.report.answer import number
+from theorysim.engine.verify.report import ClaimReport, ReadingReport, Report
+from theorysim.report import claim_plot, scene_plot, sheet
+from theorysim.report.sheet import check_picture as check_picture
+from theorysim.report.sheet import save as save
+from theorysim.scenes.catalogue import scene_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Of titles: what is not green wants to be looked at.
-COLOURS = {"holds": "darkgreen", "violated": "firebrick"}
-UNDECIDED = "darkorange"
-# At most this many curves of one claim (one per leading index) stay readable.
-CURVES = 8
+# More panels become too small to read.
+PANELS = 6
+# Letters of a title over one of two panels, over a single one.
+TITLE, WIDE_TITLE = 44, 90
+# Claims that are named one by one where they are not drawn.
+NAMED = 12
+
+Chosen = tuple[ReadingReport, ClaimReport]
 
 
 def figure(report: Report) -> Figure:
-    """A picture with one row per reading and one column per claim.
+    """The statement's scene, where it has one; else panels of at most six claims.
 
-    Claims on a path are drawn along it at the decisive instance, claims over a ladder against
-    their rungs, others as one point per instance, left side against right side.
+    First come violated claims of printed readings, then the claims of the primary reading.
     """
-    from matplotlib.figure import Figure
-
-    columns = max(len(reading.claims) for reading in report.readings)
-    rows = len(report.readings)
-    picture = Figure(figsize=(4.2 * columns, 3.4 * rows), layout="constrained")
-    axes = picture.subplots(rows, columns, squeeze=False)
-    for axis in axes.flat:
-        axis.set_visible(False)
-    for row, reading in enumerate(report.readings):
-        for column, claim in enumerate(reading.claims):
-            axis = axes[row, column]
-            axis.set_visible(True)
-            _draw_claim(axis, claim)
-            colour = COLOURS.get(str(claim.verdict), UNDECIDED)
-            title = f"{reading.name}\n{claim.name}: {claim.verdict}"
-            axis.set_title(title, fontsize=9, color=colour)
-    picture.suptitle(f"{report.theorem}: {report.title}", fontsize=10)
-    return picture
+    scene = scene_of(report.theorem)
+    if scene is not None:
+        return scene_plot.figure(scene, _verdicts(report))
+    return _claims_figure(report)
 
 
 def draw(report: Report, path: str | Path) -> None:
@@ -54,89 +44,83 @@ def draw(report: Report, path: str | Path) -> None:
     Raises:
         UsageError: where the file cannot be written or its ending names no picture format.
     """
+    check_picture(path)
     save(figure(report), path)
 
 
-def save(picture: Figure, path: str | Path) -> None:
-    """Write a figure into a file.
-
-    Raises:
-        UsageError: where the file cannot be written or its ending names no picture format.
-    """
-    try:
-        picture.savefig(path, dpi=120)
-    except (ValueError, OSError) as error:
-        raise UsageError(f"cannot write the picture {path}: {error}") from None
+def _verdicts(report: Report) -> list[sheet.Note]:
+    """What was verified, and which readings came out how, a line for each verdict."""
+    readings = sorted(report.readings, key=lambda reading: str(reading.verdict))
+    notes = [sheet.Note(f"{report.theorem}, {report.instances} instances, seed {report.seed}", 7.5)]
+    for verdict, group in groupby(readings, key=lambda reading: str(reading.verdict)):
+        text = f"{verdict}: {'; '.join(reading.name for reading in group)}"
+        notes.append(sheet.Note(text, 7.5, sheet.VERDICTS.get(verdict, sheet.UNDECIDED)))
+    return notes
 
 
-def _draw_claim(axis: Axes, claim: ClaimReport) -> None:
-    axis.tick_params(labelsize=7)
-    rungs = [name for name in claim.path if name.endswith("rungs")]
-    if rungs:
-        _draw_ladder(axis, claim, rungs)
-    elif claim.path and np.asarray(claim.path["lhs"]).shape[-1:] > (2,):
-        _draw_path(axis, claim)
-    elif claim.scatter:
-        _draw_scatter(axis, claim)
-    else:
-        axis.text(0.5, 0.5, claim.note or "nothing to draw", ha="center", wrap=True, fontsize=8)
+def _claims_figure(report: Report) -> Figure:
+    candidates = _candidates(report)
+    drawable = [chosen for chosen in candidates if claim_plot.can_draw(chosen[1])]
+    drawn = drawable[:PANELS]
+    title = sheet.Note(f"{report.theorem}: {report.title.rstrip('.')}", size=12, bold=True)
+    foot = sheet.Note(_left_out(report, candidates, drawn), size=7.5, colour="#555555")
+    if not drawn:
+        nothing = sheet.Note("Nothing to draw: no claim could be compared on any instance.")
+        return sheet.sheet(0, [title, nothing], [*_verdicts(report), foot])[0]
+    said = list(dict.fromkeys(claim_plot.shown(chosen[1]) for chosen in drawn))
+    below = [sheet.Note(" ".join(said)), *_verdicts(report), foot]
+    picture, axes = sheet.sheet(len(drawn), [title], below)
+    for axis, (reading, claim) in zip(axes, drawn):
+        claim_plot.draw_claim(axis, claim, report.sizes)
+        _head(axis, reading, claim, WIDE_TITLE if len(drawn) == 1 else TITLE)
+    return picture
 
 
-def _draw_path(axis: Axes, claim: ClaimReport) -> None:
-    from matplotlib.ticker import MaxNLocator
+def _candidates(report: Report) -> list[Chosen]:
+    """The claims a picture is about, the most telling first; of equal names the first."""
+    printed = {
+        claim.name: (reading, claim)
+        for reading in reversed(report.readings)
+        for claim in reversed(reading.claims)
+        if reading.source.kind == "printed" and str(claim.verdict) == "violated"
+    }
+    primary = next((r for r in report.readings if r.primary), report.readings[0])
+    refuted = list(reversed(printed.values()))
+    own = [(primary, claim) for claim in primary.claims]
+    return refuted + [chosen for chosen in own if chosen not in refuted]
 
-    applies = np.asarray(claim.path["applies"])
-    left, right = claim.claim.labels
-    for side, label, style in (("rhs", right, "-"), ("lhs", left, ".")):
-        values = np.where(applies, claim.path[side], np.nan)
-        curves = values.reshape(-1, values.shape[-1])[:CURVES]
-        for index, curve in enumerate(curves):
-            name = label if index == 0 else None
-            axis.plot(curve, style, color=f"C{index}", label=name, markersize=4, alpha=0.8)
-    _scale(
-        axis,
-        np.concatenate([np.ravel(claim.path[side])[np.ravel(applies)] for side in ("lhs", "rhs")]),
+
+def _left_out(report: Report, candidates: list[Chosen], drawn: list[Chosen]) -> str:
+    """Which claims are not in the picture."""
+    names = [f"{claim.name} ({claim.verdict})" for _, claim in candidates]
+    names = [name for name, chosen in zip(names, candidates) if chosen not in drawn]
+    more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
+    others = sum(len(reading.claims) for reading in report.readings) - len(candidates)
+    more += [f"{others} claims of other readings"] if others else []
+    left_out = names[:NAMED] + more
+    return f"Not drawn: {', '.join(left_out)}." if left_out else ""
+
+
+def _head(axis: Axes, reading: ReadingReport, claim: ClaimReport, width: int) -> None:
+    """The claim, its formula, its reading and verdict, above its panel."""
+    formula = textwrap.shorten(claim.statement, width + 8, placeholder=" ...")
+    verdict = f"{reading.name}: {claim.verdict}"
+    lines = (
+        (textwrap.shorten(claim.name, width, placeholder=" ..."), 9.0, sheet.INK),
+        (formula, 7.0, "#555555"),
+        (verdict, 7.5, sheet.VERDICTS.get(str(claim.verdict), sheet.UNDECIDED)),
     )
-    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axis.set_xlabel("index along the last axis (decisive instance)", fontsize=8)
-    axis.legend(fontsize=7)
-
-
-def _draw_scatter(axis: Axes, claim: ClaimReport) -> None:
-    lhs, rhs = np.asarray(claim.scatter["lhs"]), np.asarray(claim.scatter["rhs"])
-    bad = np.asarray(claim.scatter["violated"], bool)
-    axis.plot(rhs[~bad], lhs[~bad], ".", color="C0", label="instance")
-    axis.plot(rhs[bad], lhs[bad], "x", color="C3", label="violates")
-    axis.plot(claim.rhs, claim.lhs, "o", mfc="none", color="k", label="decisive")
-    finite = np.concatenate([lhs, rhs])
-    finite = finite[np.isfinite(finite)]
-    if len(finite):
-        ends = [finite.min(), finite.max()]
-        axis.plot(ends, ends, "-", color="0.6", linewidth=1, label="equal sides")
-    if len(finite) and np.all(finite > 0) and finite.max() > 50 * finite.min():
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-    left, right = claim.claim.labels
-    axis.set_xlabel(right, fontsize=8)
-    axis.set_ylabel(left, fontsize=8)
-    axis.legend(fontsize=7)
-
-
-def _draw_ladder(axis: Axes, claim: ClaimReport, rungs: list[str]) -> None:
-    for index, name in enumerate(rungs):
-        variable = name.removesuffix("_rungs") if name != "rungs" else ""
-        series = claim.path["quantity" if name == "rungs" else f"{variable}_constants"]
-        curves = np.atleast_2d(series)[:CURVES]
-        label = f"over {variable}" if variable else f"measured exponent {number(claim.lhs)}"
-        axis.plot(claim.path[name], curves.T, ".-", color=f"C{index}", label=None)
-        axis.plot([], [], ".-", color=f"C{index}", label=label)
-    axis.set_xscale("log")
-    axis.set_yscale("log")
-    axis.set_xlabel("rung", fontsize=8)
-    axis.legend(fontsize=7)
-
-
-def _scale(axis: Axes, values: np.ndarray) -> None:
-    values = values[np.isfinite(values)]
-    if len(values) and np.all(values > 0) and values.max() > 50 * values.min():
-        axis.set_yscale("log")
+    above = 4.0
+    for text, size, colour in reversed([line for line in lines if line[0]]):
+        axis.annotate(
+            text,
+            (0, 1),
+            (0, above),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            size=size,
+            color=colour,
+            weight="bold" if size > 8 else "normal",
+            parse_math=False,
+        )
+        above += size * 1.35

@@ -13,9 +13,14 @@ def scene_of(id: str) -> Scene | None:
 
     It stands as `scene` in the file under theorysim/scenes that is named like the statement's own.
     """
-    name = "theorysim.scenes." + id.replace("-", "_").replace(".", "_").replace("/", ".")
+    name = module_of(id)
     try:
         spec = find_spec(name)
     except ModuleNotFoundError:  # a paper without scenes, or a user's own theorem
         return None
     return import_module(name).scene if spec else None
+
+
+def module_of(id: str) -> str:
+    """The module in which the scene of a statement stands, if it has one."""
+    return "theorysim.scenes." + id.replace("-", "_").replace(".", "_").replace("/", ".")

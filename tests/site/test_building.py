@@ -1,0 +1,78 @@
+"""What keeps a site from being built, and the small parts that pages are made of."""
+
+import numpy as np
+import pytest
+
+from theorysim.engine.registry import records
+from theorysim.errors import UsageError
+from theorysim.site.documents import with_links
+from theorysim.site.values import number, quantity, written
+
+pytest.importorskip("mkdocs", reason="the extra `site` is not installed")
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    from theorysim.site.build import build
+
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(UsageError, match="name an empty folder"):
+        build(tmp_path)
+    assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_an_unknown_statement_is_named(tmp_path):
+    from theorysim.site.build import build
+
+    with pytest.raises(UsageError, match="no statement has 'nosuch' in its id"):
+        build(tmp_path / "out", only="nosuch")
+
+
+def test_a_stale_or_missing_record_is_named_with_the_remedy(monkeypatch):
+    (entry,) = [e for e in records.own_statements() if e.id == "linear-teachers/equation-7"]
+    known = {entry.id: {"source": "of other code"}}
+    for recorded in ({}, known):
+        monkeypatch.setattr(records, "verdicts", lambda recorded=recorded: recorded)
+        with pytest.raises(UsageError, match=r"equation-7 .*python -m validation.catalogue"):
+            records.fresh_verdicts([entry])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(3.0, "3"), (-0.5, "−0.5"), (1234567.0, "1.235e+06"), (None, "–"), (np.nan, "–")],
+)
+def test_numbers(value, text):
+    assert number(value) == text
+
+
+def test_powers_of_ten():
+    assert quantity(1.5e-14) == "1.5·10<sup>−14</sup>"
+    assert quantity(2e20) == "2·10<sup>20</sup>"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (np.eye(3), "the identity, 3 × 3"),
+        (np.zeros(16), "all 16 entries"),
+        (np.arange(100.0), "100 numbers from 0 to 99"),
+        ([1.0, 2.0], "<mn>1</mn><mo>,</mo><mn>2</mn>"),
+        ([[1.0, 2.0], [3.0, 4.0]], "<mtr><mtd><mn>3</mn></mtd><mtd><mn>4</mn></mtd></mtr>"),
+    ],
+)
+def test_values_are_written_as_by_hand(value, words):
+    assert words in written(value)
+
+
+def test_documents_link_statements_and_stay_within_the_site():
+    names = {"one/lemma-1": "one/lemma-1", "lemma-1": "one/lemma-1"}
+
+    def linked(text: str) -> str:
+        return with_links(text, "records/attacks.html", names)
+
+    assert linked("by `lemma-1`") == "by [`lemma-1`](../statements/one/lemma-1.md)"
+    assert linked("| one/lemma-1 | 3 |") == "| [one/lemma-1](../statements/one/lemma-1.md) | 3 |"
+    assert linked("`lemma-2`") == "`lemma-2`"
+    assert linked("[code](../../theorysim/a.py)") == "code"
+    assert linked("[guide](../guide/verdicts.md#x)") == "[guide](../guide/verdicts.md#x)"
+    assert linked("[web](https://a.org)") == "[web](https://a.org)"
+    assert linked("```\n`lemma-1`\n```") == "```\n`lemma-1`\n```"

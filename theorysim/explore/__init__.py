@@ -1,0 +1,1 @@
+"""Live sessions: a statement's numbers are moved, and its own code computes what follows."""

@@ -1,0 +1,1 @@
+"""Scenes of "A Theoretical Analysis of Fine-tuning with Linear Teachers"."""

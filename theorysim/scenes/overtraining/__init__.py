@@ -1,0 +1,1 @@
+"""Scenes of "Overtrained Language Models Are Harder to Fine-Tune"."""

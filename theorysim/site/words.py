@@ -1,0 +1,81 @@
+"""Short sentences of the pages about what was recorded."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from theorysim.claims.kinds import Claim, Pointwise
+from theorysim.claims.verdict import SEVERITY, Verdict
+from theorysim.engine.verify.report import ClaimReport
+from theorysim.report.answer import Place, count
+from theorysim.report.answer import sides as both_sides
+
+# What the ledger writes before and after the reason why there is no certificate.
+NOT_CERTIFIED = re.compile(
+    r"not certified: claim '.*', reading '.*' (?P<reason>.*?)(: verify it)?$"
+)
+
+
+def sides(claim: Claim, line: Mapping[str, Any]) -> str:
+    """What a counterexample measures against what was claimed; empty where its note says it."""
+    if not isinstance(claim, Pointwise):
+        return ""
+    numbers = {n: math.nan if line[n] is None else line[n] for n in ("lhs", "rhs", "error")}
+    return f"Measured {both_sides(ClaimReport(claim, Verdict.VIOLATED, **numbers))}."
+
+
+def warrant(line: Mapping[str, Any]) -> str:
+    """How a counterexample is confirmed, and whether it is certified or why not."""
+    confirmed = f"Confirmed {line['confirmation']}." if line["confirmation"] else ""
+    return f"{confirmed} {_certificate(line['certificate'])}".strip()
+
+
+def _certificate(recorded: str) -> str:
+    if recorded == "certified":
+        return "Certified in ball arithmetic: no rounding can change it."
+    if recorded == "undecided":
+        return "Ball arithmetic leaves it undecided."
+    found = NOT_CERTIFIED.match(recorded)
+    return f"No certificate: it {found['reason']}." if found else f"No certificate: {recorded}."
+
+
+def withstood(attack: Mapping[str, Any]) -> str:
+    """How long a primary reading withstood the falsifier, and how soon an error was found."""
+    tried = count(attack["evaluations"], "evaluation")
+    runs = f" ({count(attack['runs'], 'run')})" if attack["runs"] != attack["evaluations"] else ""
+    if attack["refuted"]:
+        outcome = f"An adversary refuted {', '.join(attack['refuted'])} of the primary reading"
+    else:
+        outcome = f"An adversary found no counterexample to the primary reading in {tried}{runs}"
+    ratio = attack["ratio"]
+    reached = "" if ratio is None else f"; the largest ratio of the sides it reached is {ratio:.3g}"
+    planted = attack["planted"]
+    found = f"A planted error was found after {count(planted, 'evaluation')}." if planted else ""
+    return f"{outcome}{reached}. {found}".strip()
+
+
+def killed(found: Mapping[str, Any]) -> str:
+    """How many mutants of a reading its claims refute."""
+    refuted = {mutant for mutants in found["refuted_by"].values() for mutant in mutants}
+    return f"{len(refuted)} of {len(found['mutants'])} ({', '.join(found['mutants'])})"
+
+
+def tally(places: Iterable[Place]) -> list[tuple[Verdict, int]]:
+    """Each verdict with how many places came out so, the worst first."""
+    counted = Counter(place.verdict for place in places)
+    return [(verdict, counted[verdict]) for verdict in SEVERITY if counted[verdict]]
+
+
+def shares(verdicts: Mapping[Verdict, int]) -> str:
+    """Such as "12 violated, 40 hold"."""
+    return ", ".join(f"{many} {verdict}" for verdict, many in verdicts.items())
+
+
+def spoken(text: str) -> str:
+    """A sentence: a capital first and a full stop last."""
+    text = text.strip()
+    return text and text[0].upper() + text[1:] + "." * (text[-1] not in ".!?")
