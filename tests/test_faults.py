@@ -110,7 +110,7 @@ def test_a_picture_that_cannot_be_written(theorysim, tmp_path):
     for place in ("/proc/picture.png", tmp_path / "full.png"):
         code, output, errors = theorysim("verify", "--instances", "4", "--plot", place)
         assert code == 2
-        assert "verdict: violated" in output
+        assert "✗ violated" in output
         assert f"theorysim: cannot write the picture {place}" in errors
 
 

@@ -1,4 +1,4 @@
-"""Every statement of the catalogue stands in the notation of its paper, every claim as a formula."""
+"""Every statement of the catalogue stands in the notation of its paper, as do its claims."""
 
 from xml.etree import ElementTree
 

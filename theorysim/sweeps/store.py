@@ -132,7 +132,8 @@ class StoreResult:
                 f"{path} holds the sweep of {unlike}: choose another store, or remove this one"
             )
         with self._reading(f"the length of the tiles of {path}"):
-            self.tiles = Tiling(frame.grid.shape, tuple(json.loads(stored["tile"])))
+            tile = tuple(int(length) for length in json.loads(stored["tile"]))
+            self.tiles = Tiling(frame.grid.shape, tile)
         self._group = zarr.open_group(
             path, mode="r+", zarr_format=ZARR_FORMAT, use_consolidated=False
         )
