@@ -97,7 +97,7 @@ def math(latex: str) -> Markup:
 
 def prose(text: str) -> Markup:
     """Paragraphs with formulas between dollars; one that is nothing else is displayed."""
-    shown = ALONE.sub(r"$$\g<formula>$$\g<stop>", text)
+    shown = ALONE.sub(r"$$\g<formula>\g<stop>$$", text)
     return Markup(mathematics.html(shown)) if text.strip() else Markup("")
 
 
