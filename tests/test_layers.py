@@ -47,6 +47,7 @@ EAGER = {
     "typer": {"cli"},
     "rich": {"report"},
     "matplotlib": {"report"},
+    "mkdocs": set(),
     "hypothesis": {"testing", "pytest_plugin"},
     "pytest": {"testing", "pytest_plugin"},
 }

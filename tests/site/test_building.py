@@ -20,6 +20,18 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
 
 
+def test_the_command_says_in_one_line_what_is_wrong(tmp_path, capsys, monkeypatch):
+    from theorysim.cli import main
+
+    monkeypatch.setattr(
+        "sys.argv", ["theorysim", "site", "--out", str(tmp_path / "out"), "--only", "?"]
+    )
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.startswith("theorysim: no statement has '?' in its id")
+
+
 def test_an_unknown_statement_is_named(tmp_path):
     from theorysim.site.build import build
 

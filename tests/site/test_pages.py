@@ -102,7 +102,7 @@ def test_a_statement_says_what_its_record_says(site):
     found = Counter(re.findall(r'class="verdict (\w+)"', answer))
     assert found == Counter(reading["verdict"] for reading in record["readings"])
     assert "<math" in text and "theorysim verify overtraining/theorem-4.7" in text
-    assert "@misc{overtraining-2025" in text
+    assert "@misc{overtraining," in text
 
 
 def test_a_counterexample_can_be_replayed(site):

@@ -19,6 +19,7 @@ from theorysim.cli.explore import explore as explore_command
 from theorysim.cli.options import AsJson, Files, Id, Settings, progress_bar
 from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
+from theorysim.cli.site import site as site_command
 from theorysim.cli.sweep import sweep as sweep_command
 from theorysim.environment import collect_rarely, prepare
 from theorysim.errors import UsageError, is_out_of_memory
@@ -302,6 +303,7 @@ def _check_folder(file: Path | None) -> None:
 app.command("certify")(certify_command)
 app.command("explore")(explore_command)
 app.command("sweep")(sweep_command)
+app.command("site")(site_command)
 
 
 @app.command()

@@ -92,8 +92,8 @@ def configuration(papers: Sequence[Paper], source: Path, built: Path) -> dict[st
             "custom_dir": str(HERE / "overrides"),
             "icon": {"logo": "material/sigma"},
             "palette": [
-                _palette("default", "light", "slate", "weather-night", "Dark colours"),
-                _palette("slate", "dark", "default", "weather-sunny", "Light colours"),
+                _palette("default", "light", "weather-night", "Dark colours"),
+                _palette("slate", "dark", "weather-sunny", "Light colours"),
             ],
             "features": [
                 *("navigation.tabs", "navigation.indexes", "navigation.prune", "navigation.top"),
@@ -134,8 +134,7 @@ _HANDLER = {
 }
 
 
-def _palette(scheme: str, mode: str, other: str, icon: str, name: str) -> dict[str, Any]:
-    del other
+def _palette(scheme: str, mode: str, icon: str, name: str) -> dict[str, Any]:
     return {
         "media": f"(prefers-color-scheme: {mode})",
         "scheme": scheme,

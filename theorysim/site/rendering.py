@@ -12,7 +12,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from theorysim.citation import Citation
 from theorysim.claims.kinds import Claim
 from theorysim.claims.verdict import Verdict
 from theorysim.report import mathematics
@@ -74,7 +73,6 @@ def _environment() -> Environment:
         formula=formula,
         hypothesis=hypothesis,
         badges=badges,
-        bibtex=bibtex,
     )
     return environment
 
@@ -99,7 +97,7 @@ def math(latex: str) -> Markup:
 
 def prose(text: str) -> Markup:
     """Paragraphs with formulas between dollars; one that is nothing else is displayed."""
-    shown = ALONE.sub(r"$$\g<formula>$$\g<stop>", text)
+    shown = ALONE.sub(r"$$\g<formula>\g<stop>$$", text)
     return Markup(mathematics.html(shown)) if text.strip() else Markup("")
 
 
@@ -115,16 +113,3 @@ def hypothesis(statement: Statement, name: str) -> Markup:
     """The formula of a hypothesis; empty where none is written down."""
     latex = statement.notation.hypotheses.get(name)
     return math(latex) if latex else Markup("")
-
-
-def bibtex(slug: str, citation: Citation) -> str:
-    """An entry for a bibliography; what is no journal or proceedings is said as it is published."""
-    authors = citation.authors.replace(" et al.", ", others").split(", ")
-    lines = {
-        "title": citation.title,
-        "author": " and ".join(authors),
-        "year": str(citation.year),
-        "howpublished": citation.venue,
-    }
-    body = ",\n".join(f"  {name} = {{{value}}}" for name, value in lines.items())
-    return f"@misc{{{slug}-{citation.year},\n{body}\n}}"

@@ -24,8 +24,9 @@ def sides(claim: Claim, line: Mapping[str, Any]) -> str:
     """What a counterexample measures against what was claimed; empty where its note says it."""
     if not isinstance(claim, Pointwise):
         return ""
-    numbers = {n: math.nan if line[n] is None else line[n] for n in ("lhs", "rhs", "error")}
-    return f"Measured {both_sides(ClaimReport(claim, Verdict.VIOLATED, **numbers))}."
+    lhs, rhs, error = (math.nan if line[n] is None else line[n] for n in ("lhs", "rhs", "error"))
+    found = ClaimReport(claim, Verdict.VIOLATED, lhs=lhs, rhs=rhs, error=error)
+    return f"Measured {both_sides(found)}."
 
 
 def warrant(line: Mapping[str, Any]) -> str:
@@ -72,7 +73,11 @@ def tally(places: Iterable[Place]) -> list[tuple[Verdict, int]]:
 
 def shares(verdicts: Mapping[Verdict, int]) -> str:
     """Such as "12 violated, 40 hold"."""
-    return ", ".join(f"{many} {verdict}" for verdict, many in verdicts.items())
+    plural = {Verdict.HOLDS: "hold"}
+    return ", ".join(
+        f"{many} {plural.get(verdict, verdict) if many > 1 else verdict}"
+        for verdict, many in verdicts.items()
+    )
 
 
 def spoken(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from theorysim.claims.source import Corrected, Finding, Printed, Source
@@ -25,7 +26,7 @@ def to_record(report: Report, source: str) -> dict[str, Any]:
     return {"theorem": data.pop("theorem"), "source": source, **data}
 
 
-def from_record(record: dict[str, Any], theorem: Theorem) -> Report:
+def from_record(record: Mapping[str, Any], theorem: Theorem) -> Report:
     """The report of a recorded verification of this theorem."""
     return Report(
         theorem=theorem.id,

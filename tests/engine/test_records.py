@@ -1,0 +1,105 @@
+"""Recorded verifications: they come back as reports, and are stale once their code changes."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from theorysim.engine import registry
+from theorysim.engine.registry import sources
+from theorysim.engine.registry.records import own_statements, verdicts
+from theorysim.engine.verify.recorded import from_record, to_record
+from theorysim.engine.verify.verify import verify
+from theorysim.report.answer import answer
+from validation import catalogue
+
+ID = "linear-teachers/corollary-6.2"
+
+
+@pytest.fixture(scope="module")
+def report():
+    return verify(ID, instances=20)
+
+
+def test_a_record_comes_back_as_the_report_without_instances(report):
+    line = json.loads(json.dumps(to_record(report, "hash"), allow_nan=False))
+    again = from_record(line, registry.theorem(ID))
+    assert to_record(again, "hash") == line
+    assert again.verdict is report.verdict
+    assert "worst_instance" not in json.dumps(line)
+
+
+def test_the_answer_of_a_record_is_that_of_its_report(report):
+    again = from_record(to_record(report, ""), registry.theorem(ID))
+    assert answer(again) == answer(report)
+
+
+def test_every_statement_has_a_record():
+    assert list(verdicts()) == [entry.id for entry in own_statements()]
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package with one statement that imports a system, which imports numerics."""
+    files = {
+        "theorems/__init__.py": "",
+        "theorems/one/__init__.py": "",
+        "theorems/one/lemma_1.py": "from theorysim import claims\nfrom ..one import _parts\n",
+        "theorems/one/_parts.py": "def f():\n    from theorysim.systems.flow import run\n",
+        "theorems/one/lemma_2.py": "",
+        "systems/__init__.py": "",
+        "systems/flow.py": "import theorysim.numerics.sums\nimport numpy\n",
+        "numerics/__init__.py": "",
+        "numerics/sums.py": "total = sum\n",
+        "claims/__init__.py": "",
+    }
+    root = tmp_path / "theorysim"
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    monkeypatch.setattr(sources, "PACKAGE", root)
+    sources._imports.cache_clear()
+    yield root
+    sources._imports.cache_clear()
+
+
+def test_the_hash_is_of_everything_that_is_imported(package):
+    def now() -> str:
+        sources._imports.cache_clear()
+        return sources.source_hash(SimpleNamespace(module="theorysim.theorems.one.lemma_1"))
+
+    before = now()
+    assert now() == before
+    for name in ("theorems/one/lemma_2.py", "claims/__init__.py"):  # it rests on neither
+        (package / name).write_text("x = 1\n")
+        assert now() == before, name
+    for name in ("numerics/sums.py", "systems/__init__.py", "theorems/one/lemma_1.py"):
+        text = (package / name).read_text()
+        (package / name).write_text(text + "# changed\n")
+        assert now() != before, name
+        (package / name).write_text(text)
+
+
+def test_a_campaign_keeps_what_another_one_wrote(tmp_path, monkeypatch):
+    record = tmp_path / "verdicts.jsonl"
+    record.write_text('{"theorem": "a"}\n{"theorem": "gone"}\n')
+
+    def lines() -> dict:
+        return {line["theorem"]: line for line in map(json.loads, record.read_text().splitlines())}
+
+    monkeypatch.setattr(catalogue, "RECORD", record)
+    monkeypatch.setattr(catalogue, "verdicts", lines)
+    catalogue.replace({"theorem": "c"}, ["a", "b", "c"])
+    catalogue.replace({"theorem": "b", "new": 1}, ["a", "b", "c"])
+    assert list(lines()) == ["a", "b", "c"]
+    assert lines()["b"] == {"theorem": "b", "new": 1}
+
+
+@pytest.mark.parametrize(("text", "part"), [("0/2", (0, 2)), ("1/2", (1, 2))])
+def test_parts_of_a_campaign(text, part):
+    assert catalogue._part(text) == part
+
+
+def test_parts_that_are_not_there_are_refused():
+    with pytest.raises(Exception, match="expected 0/2 to 1/2"):
+        catalogue._part("2/2")
