@@ -8,6 +8,8 @@ import pytest
 from tests.engine.statements import theorem
 from theorysim.claims import Verdict, equal, scales_as
 from theorysim.claims.evidence import heavy_tails
+from theorysim.engine.confirm import fresh_keys
+from theorysim.engine.measure.setup import Setup, parse_settings
 from theorysim.engine.verify.verify import verify
 
 
@@ -110,3 +112,25 @@ def test_a_rare_event_that_no_key_of_an_instance_met_refutes_no_mean():
     )
     for seed in range(3):
         assert verify(statement, seed=seed).verdict is not Verdict.VIOLATED
+
+
+def test_a_false_average_misses_with_fresh_keys_and_a_true_one_does_not():
+    for shift, expected in ((0.0, False), (2.0, True)):
+        statement = average(jax.random.normal, shift, 64)
+        reading = statement.primary()
+        setup = Setup(statement, (reading,), parse_settings(statement, {}), 0)
+        with jax.enable_x64(True):
+            x = statement.space.sample(jax.random.key(1), setup.settings.sizes)
+            key = np.asarray(jax.random.key_data(jax.random.key(2)))
+            (claim,) = reading.claims
+            assert fresh_keys.misses_again(setup, reading, claim, x, key) is expected
+
+
+def test_an_average_that_misses_by_chance_refutes_nothing(monkeypatch):
+    false = average(jax.random.normal, 2.0, 64)
+    (claim,) = verify(false).readings[0].claims
+    assert claim.verdict is Verdict.VIOLATED and claim.note.endswith("3 sets of fresh keys")
+    monkeypatch.setattr(fresh_keys, "misses_again", lambda *_: False)
+    (claim,) = verify(false).readings[0].claims
+    assert claim.verdict is Verdict.INCONCLUSIVE and claim.note.endswith("averages by chance")
+    assert claim.confirmation == ""

@@ -114,7 +114,31 @@ def _looked_at_again(
     if holds:
         measurement = without_overflow(case, evidence.measurement, x, keys)
         return claim.judge(replace(evidence, measurement=measurement))
-    return confirmed_judgement(case, judgement, evidence.measurement, x, keys)
+    confirmed = confirmed_judgement(case, judgement, evidence.measurement, x, keys)
+    if confirmed.verdict is not Verdict.VIOLATED or not np.size(evidence.measurement.extremes):
+        return confirmed
+    return _with_fresh_keys(setup, reading, claim, confirmed, x, keys)
+
+
+def _with_fresh_keys(
+    setup: Setup,
+    reading: ResolvedReading,
+    claim: Pointwise,
+    judgement: Judgement,
+    x: Instance,
+    keys: np.ndarray,
+) -> Judgement:
+    """A violation by averages, if it comes back at its instance with fresh keys."""
+    from theorysim.engine.confirm.fresh_keys import FRESH_KEYS, misses_again
+
+    row = judgement.row
+    assert row is not None
+    decisive = jax.tree.map(lambda leaf: leaf[row], x)
+    if misses_again(setup, reading, claim, decisive, keys[row]):
+        note = f"{judgement.note} and with {FRESH_KEYS} sets of fresh keys"
+        return replace(judgement, note=note)
+    note = f"{judgement.note}, but not with {FRESH_KEYS} sets of fresh keys: averages by chance"
+    return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note, confirmation="")
 
 
 def _with_other_roundings(
