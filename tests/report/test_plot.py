@@ -191,3 +191,20 @@ def test_a_tie_is_neither_red_nor_blue():
 def test_a_sweep_that_meets_no_hypothesis_says_so():
     said = texts(sweep_plot.figure(sweep(np.linspace(-1, -0.5, 4), np.linspace(0, 3, 5))))
     assert "0 of 20 instances meet the hypotheses: nothing is compared" in said
+
+
+@pytest.mark.parametrize("command", ["verify", "sweep"])
+def test_the_command_refuses_an_unknown_ending_before_it_runs(command, monkeypatch, capsys):
+    from theorysim import cli
+    from theorysim.engine import registry
+
+    def never(*_):
+        raise AssertionError("it ran")
+
+    monkeypatch.setattr(registry, "load", never)
+    monkeypatch.setattr(registry, "theorem", never)
+    arguments = ["theorysim", command, "overtraining/theorem-4.7", "--plot", "x.nosuch"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit) as done:
+        cli.main()
+    assert done.value.code == 2 and "x.nosuch" in capsys.readouterr().err

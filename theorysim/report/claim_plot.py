@@ -110,6 +110,7 @@ def _draw_path(axis: Axes, claim: ClaimReport, sizes: Mapping[str, int]) -> None
         _mark_red(axis, places[columns], lhs[rows, columns])
     sheet.scale(axis, "y", np.concatenate([lhs, rhs]))
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_xlim(places[0] - 0.4, places[-1] + 0.4)
     more = np.asarray(claim.path["lhs"]).size // lhs.shape[-1] - len(lhs)
     sheet.name_axes(axis, name, f"value (first {len(lhs)} curves)" if more > 0 else "value")
 
