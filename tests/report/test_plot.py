@@ -140,6 +140,19 @@ def test_red_points_are_those_that_violate(report):
     np.testing.assert_array_equal(bad.get_ydata(), np.asarray(claim.path["lhs"])[wrong])
 
 
+def test_instances_of_which_a_claim_says_nothing_are_not_drawn():
+    """All instances with a negative number would lie where the claim fails."""
+    silent = at_least("sign", lambda r: r.sim, lambda r: 0.0, where=lambda r: r.sim)
+    theorem = Theorem(
+        space=Space(v=Gaussian()), simulate=lambda x, key: x.v, claims=(silent,), mutants=()
+    )
+    report = theorysim.verify(theorem, instances=40)
+    (claim,) = report.readings[0].claims
+    assert str(claim.verdict) == "holds" and 5 < len(claim.scatter["lhs"]) < 40
+    drawn = np.concatenate([line.get_ydata() for line in plot.figure(report).axes[0].lines])
+    assert np.all(drawn >= 0)
+
+
 def test_axes_say_what_they_count_and_powers_what_was_fitted(report):
     said = texts(plot.figure(report))
     assert "index, 1 to n = 5" in said and "fitted power 2, claimed 2" in said
