@@ -140,6 +140,19 @@ def test_red_points_are_those_that_violate(report):
     np.testing.assert_array_equal(bad.get_ydata(), np.asarray(claim.path["lhs"])[wrong])
 
 
+def test_instances_of_which_a_claim_says_nothing_are_not_drawn():
+    """All instances with a negative number would lie where the claim fails."""
+    silent = at_least("sign", lambda r: r.sim, lambda r: 0.0, where=lambda r: r.sim)
+    theorem = Theorem(
+        space=Space(v=Gaussian()), simulate=lambda x, key: x.v, claims=(silent,), mutants=()
+    )
+    report = theorysim.verify(theorem, instances=40)
+    (claim,) = report.readings[0].claims
+    assert str(claim.verdict) == "holds" and 5 < len(claim.scatter["lhs"]) < 40
+    drawn = np.concatenate([line.get_ydata() for line in plot.figure(report).axes[0].lines])
+    assert np.all(drawn >= 0)
+
+
 def test_axes_say_what_they_count_and_powers_what_was_fitted(report):
     said = texts(plot.figure(report))
     assert "index, 1 to n = 5" in said and "fitted power 2, claimed 2" in said
@@ -191,3 +204,20 @@ def test_a_tie_is_neither_red_nor_blue():
 def test_a_sweep_that_meets_no_hypothesis_says_so():
     said = texts(sweep_plot.figure(sweep(np.linspace(-1, -0.5, 4), np.linspace(0, 3, 5))))
     assert "0 of 20 instances meet the hypotheses: nothing is compared" in said
+
+
+@pytest.mark.parametrize("command", ["verify", "sweep"])
+def test_the_command_refuses_an_unknown_ending_before_it_runs(command, monkeypatch, capsys):
+    from theorysim import cli
+    from theorysim.engine import registry
+
+    def never(*_):
+        raise AssertionError("it ran")
+
+    monkeypatch.setattr(registry, "load", never)
+    monkeypatch.setattr(registry, "theorem", never)
+    arguments = ["theorysim", command, "overtraining/theorem-4.7", "--plot", "x.nosuch"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit) as done:
+        cli.main()
+    assert done.value.code == 2 and "x.nosuch" in capsys.readouterr().err

@@ -187,6 +187,10 @@ def verify(
 
     fixed = parse_settings(settings)
     _check_folder(plot)
+    if plot is not None:
+        from theorysim.report.sheet import check_picture
+
+        check_picture(plot)
     _check_folder(out)
     entry = registry.find(id, theorems)
     from theorysim.engine.verify.verify import verify

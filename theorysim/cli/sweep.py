@@ -81,6 +81,10 @@ def sweep(
         _check_named(request, resume)
     elif not id:
         raise UsageError("name a theorem, or a store with --resume")
+    if plot is not None:
+        from theorysim.report.sheet import check_picture
+
+        check_picture(plot)
     _join(coordinator, processes, process)
     dataset = _run(request, out)
     _print_summary(request["id"], dataset, out)

@@ -6,7 +6,7 @@ Simulations are points, predictions and bounds are lines; what violates the clai
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -97,7 +97,9 @@ def _draw_path(axis: Axes, claim: ClaimReport, sizes: Mapping[str, int]) -> None
     places = np.arange(lhs.shape[-1]) + name.startswith("index")
     left, right = claim.claim.labels
     single = lhs.shape[-1] <= ENTRIES
-    line = {"marker": "_", "markersize": 14, "linestyle": "none"} if single else {"linestyle": "-"}
+    line: dict[str, Any] = (
+        {"marker": "_", "markersize": 14, "linestyle": "none"} if single else {"linestyle": "-"}
+    )
     for row, (points, bound) in enumerate(zip(lhs, rhs)):
         first = row == 0
         shade = sheet.COLOURS[row % len(sheet.COLOURS)] if len(lhs) > 1 else LEFT
@@ -110,6 +112,7 @@ def _draw_path(axis: Axes, claim: ClaimReport, sizes: Mapping[str, int]) -> None
         _mark_red(axis, places[columns], lhs[rows, columns])
     sheet.scale(axis, "y", np.concatenate([lhs, rhs]))
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_xlim(places[0] - 0.4, places[-1] + 0.4)
     more = np.asarray(claim.path["lhs"]).size // lhs.shape[-1] - len(lhs)
     sheet.name_axes(axis, name, f"value (first {len(lhs)} curves)" if more > 0 else "value")
 

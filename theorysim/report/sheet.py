@@ -39,6 +39,8 @@ PANEL = 9  # size of letters in panels, in points
 LETTER, LINE = 0.53, 1.35
 # An axis is logarithmic beyond this span; of both signs it has so many decades each.
 SPAN, DECADES = 50.0, 8
+# Numbers beyond are written with their own power of ten.
+SMALL, LARGE = 1e-3, 1e5
 
 
 @dataclass(frozen=True)
@@ -176,14 +178,17 @@ def scale(axis: Axes, which: str, values: np.ndarray) -> None:
     sizes = np.abs(values[values != 0])
     if not len(sizes):
         return
-    if np.all(values > 0):
-        if sizes.max() > SPAN * sizes.min():
-            axis.set(**{f"{which}scale": "log"})
-        return
-    if sizes.max() > SPAN * np.median(sizes):
+    ticks = getattr(axis, f"{which}axis")
+    is_positive = bool(np.all(values > 0))
+    if sizes.max() <= SPAN * (sizes.min() if is_positive else np.median(sizes)):
+        if not SMALL <= sizes.max() <= LARGE:  # a factor over the axis would lie on its title
+            ticks.set_major_formatter("{x:.3g}")
+    elif is_positive:
+        axis.set(**{f"{which}scale": "log"})
+    else:
         linear = max(float(np.quantile(sizes, 0.1)), sizes.max() * 10.0**-DECADES)
         getattr(axis, f"set_{which}scale")("symlog", linthresh=linear)
-        getattr(axis, f"{which}axis").set_major_locator(FixedLocator(_decades(values, linear)))
+        ticks.set_major_locator(FixedLocator(_decades(values, linear)))
 
 
 def _decades(values: np.ndarray, linear: float) -> list[float]:

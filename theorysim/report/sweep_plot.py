@@ -80,11 +80,9 @@ def _met(dataset: xarray.Dataset) -> list[sheet.Note]:
         return []
     met, total = int(dataset[SATISFIED].sum()), dataset[SATISFIED].size
     said = f"{met} of {total} instances meet the hypotheses"
-    return [
-        sheet.Note(
-            said if met else f"{said}: nothing is compared", 9, *(() if met else (sheet.RED,))
-        )
-    ]
+    if met:
+        return [sheet.Note(said, 9)]
+    return [sheet.Note(f"{said}: nothing is compared", 9, sheet.RED)]
 
 
 def _draw_panel(axis: Axes, dataset: xarray.Dataset, name: str) -> None:
@@ -253,7 +251,11 @@ def _hatch(
         return
     from matplotlib.collections import PolyCollection
 
-    style = {"hatch": HATCHES.get(reason, UNKNOWN), "facecolor": "white", "edgecolor": "#b0b0b0"}
+    style: dict[str, Any] = {
+        "hatch": HATCHES.get(reason, UNKNOWN),
+        "facecolor": "white",
+        "edgecolor": "#b0b0b0",
+    }
     if len(shown) == 2:
         x, y = _corners(dataset, shown)
         cells = [

@@ -135,12 +135,13 @@ class Pointwise(Claim):
         return int(row), int(column)
 
     def _scatter(self, points: Points, violated: np.ndarray) -> dict[str, np.ndarray]:
-        """Both sides at the worst point of every instance."""
+        """Both sides at the worst point of every instance of which the claim says something."""
         column = np.argmin(self.relative_room(points), axis=1)[:, None]
+        spoken_of = np.any(points.applies, axis=1)
         return {
-            "lhs": np.take_along_axis(points.lhs, column, 1)[:, 0],
-            "rhs": np.take_along_axis(points.rhs, column, 1)[:, 0],
-            "violated": np.any(violated, axis=1),
+            "lhs": np.take_along_axis(points.lhs, column, 1)[spoken_of, 0],
+            "rhs": np.take_along_axis(points.rhs, column, 1)[spoken_of, 0],
+            "violated": np.any(violated, axis=1)[spoken_of],
         }
 
 

@@ -72,7 +72,7 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
     found = curves(values["epsilon"], np.radians(values["angle"]), values["length"])
     share = SAMPLES / DIMENSION
 
-    def panel(title: str, risk: OneRisk, bound: str) -> Panel:
+    def panel(title: str, risk: Any, bound: str) -> Panel:
         return Panel(
             "samples per dimension, n / d",
             "population risk R",

@@ -33,7 +33,7 @@ class Curves(NamedTuple):
 @kernel()
 def curves(lam: Any, sigma: Any) -> Curves:
     """Descent of (w_1 w_2 - sigma^2)^2 + lam (w_1 w_2 - sigma_0^2)^2 from w_1 = w_2 = sigma_0."""
-    feature, anchor = sigma**2, ANCHOR**2
+    feature, anchor = sigma**2, jnp.square(ANCHOR)
     largest, smallest = jnp.maximum(feature, anchor), jnp.minimum(feature, anchor)
     rate = SHARE / ((lam + 2) * (2 * largest + lam + lam * ANCHOR / sigma))
 
