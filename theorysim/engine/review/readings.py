@@ -1,0 +1,162 @@
+"""Stage 1: what a verification says of every reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from theorysim.claims.theorem import Theorem
+from theorysim.claims.verdict import Verdict, conjunction
+from theorysim.engine.measure.batch import Progress
+from theorysim.engine.review.record import Record
+from theorysim.engine.verify.report import ClaimReport, HypothesisReport, ReadingReport, Report
+from theorysim.engine.verify.verify import verify
+
+# Pictures of a verification, by the name of the reading that each shows.
+Pictures = Callable[[Report], Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class ClaimVerdict(Record):
+    """The verdict on one claim; the numbers are those of `ClaimReport`."""
+
+    name: str
+    kind: str
+    statement: str
+    verdict: Verdict
+    lhs: float
+    rhs: float
+    slack: float
+    error: float
+    tightness: float
+    checked: int
+    resolved: int
+    draws: int
+    excluded: float
+    note: str
+    confirmation: str
+    instance: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class HypothesisShare(Record):
+    """How many of the drawn instances meet one hypothesis."""
+
+    name: str
+    satisfied: int
+    drawn: int
+
+
+@dataclass(frozen=True)
+class Requirement(Record):
+    """What the hypotheses ask for: the least and the median number over what was checked."""
+
+    name: str
+    least: float
+    median: float
+
+
+@dataclass(frozen=True)
+class ReadingVerdict(Record):
+    """The verdict on one reading.
+
+    `kind` is that of its source: "printed", "corrected" or "finding"; `place` is where it is
+    printed, or what was changed, or what it is about; `words` are those of the print.
+    """
+
+    name: str
+    kind: str
+    place: str
+    words: str
+    primary: bool
+    note: str
+    claims: tuple[ClaimVerdict, ...]
+    hypotheses: tuple[HypothesisShare, ...]
+    requirements: tuple[Requirement, ...]
+    satisfying: int
+    drawn: int
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on all claims together."""
+        return conjunction(claim.verdict for claim in self.claims)
+
+    def of(self, *verdicts: Verdict) -> tuple[ClaimVerdict, ...]:
+        """The claims of these verdicts."""
+        return tuple(claim for claim in self.claims if claim.verdict in verdicts)
+
+    @property
+    def named(self) -> str:
+        """How a sentence names the reading."""
+        return f"{self.name}, {self.place}" if self.place and self.kind == "printed" else self.name
+
+
+@dataclass(frozen=True)
+class Readings(Record):
+    """Stage 1. `pictures` are SVG texts, by the name of the reading that they show."""
+
+    readings: tuple[ReadingVerdict, ...]
+    sizes: Mapping[str, int]
+    warnings: tuple[str, ...]
+    pictures: Mapping[str, str]
+
+    @property
+    def primary(self) -> ReadingVerdict:
+        """The reading whose verdict is the theorem's."""
+        return next(reading for reading in self.readings if reading.primary)
+
+    @property
+    def examined(self) -> tuple[ReadingVerdict, ...]:
+        """The readings that an adversary attacks: the primary one and what is printed."""
+        kept = [reading for reading in self.readings if reading.primary or reading.kind == "printed"]
+        return tuple(sorted(kept, key=lambda reading: not reading.primary))
+
+
+def verify_readings(
+    theorem: Theorem, seed: int, progress: Progress | None = None, pictures: Pictures | None = None
+) -> Readings:
+    """Verify all readings of a theorem, as `theorysim verify` does."""
+    report = verify(theorem, seed=seed, progress=progress)
+    return Readings(
+        tuple(_reading(reading) for reading in report.readings),
+        report.sizes,
+        report.warnings,
+        pictures(report) if pictures is not None else {},
+    )
+
+
+def _reading(report: ReadingReport) -> ReadingVerdict:
+    source = report.source
+    place = next(str(getattr(source, n)) for n in ("place", "change", "about") if hasattr(source, n))
+    return ReadingVerdict(
+        name=report.name,
+        kind=source.kind,
+        place=place,
+        words=getattr(source, "words", ""),
+        primary=report.primary,
+        note=report.note,
+        claims=tuple(_claim(claim) for claim in report.claims),
+        hypotheses=tuple(_share(hypothesis) for hypothesis in report.hypotheses),
+        requirements=tuple(
+            Requirement(name, least, median)
+            for name, (least, median) in report.requirements.items()
+        ),
+        satisfying=report.satisfying,
+        drawn=report.drawn,
+    )
+
+
+def _share(report: HypothesisReport) -> HypothesisShare:
+    return HypothesisShare(report.name, report.satisfied, report.drawn)
+
+
+def _claim(report: ClaimReport) -> ClaimVerdict:
+    names = ("lhs", "rhs", "slack", "error", "tightness", "excluded")
+    counts = ("checked", "resolved", "draws")
+    texts = ("name", "kind", "statement", "note", "confirmation", "verdict")
+    return ClaimVerdict(
+        **{name: getattr(report, name) for name in (*texts, *counts)},
+        **{name: float(getattr(report, name)) for name in names},
+        instance=report.worst_instance,
+    )
