@@ -37,12 +37,18 @@ from theorysim.versions import versions
 
 DEFAULT_SECONDS = 120.0
 
-# Of the seconds that verification and planted errors leave: the adversary's. What it leaves is for
-# the hypotheses.
-ADVERSARY_SHARE = 0.6
+# Of the seconds that verification and planted errors leave: the adversary's; of what that leaves,
+# the constants'. The rest is for the hypotheses.
+ADVERSARY_SHARE, CONSTANTS_SHARE = 0.5, 1 / 3
 
 # Of the bar: what each stage is called while it runs.
-STAGES = ("readings and verdicts", "planted errors", "adversary", "hypotheses, dropped in turn")
+STAGES = (
+    "readings and verdicts",
+    "planted errors",
+    "adversary",
+    "constants",
+    "hypotheses, dropped in turn",
+)
 
 # Called with the number of finished stages, their total, and what runs now.
 StageProgress = Callable[[int, int, str], None]
@@ -135,17 +141,17 @@ def review(
     run = _Run(keep, progress, {})
     readings = run.stage(0, Readings, lambda: verify_readings(theorem, seed, None, pictures))
     mutants = run.stage(1, Mutants, lambda: plant_errors(theorem, readings, seed))
-    left = max(0.0, seconds - run.total)
-    adversary = run.stage(
-        2, Adversary, lambda: attack(theorem, readings, seed, ADVERSARY_SHARE * left)
-    )
-    left = max(0.0, seconds - run.total)
-    necessity = run.stage(3, Necessity, lambda: drop_each(theorem, readings, seed, left))
+    portion = ADVERSARY_SHARE * (seconds - run.total)
+    adversary = run.stage(2, Adversary, lambda: attack(theorem, readings, seed, portion))
+    portion = CONSTANTS_SHARE * (seconds - run.total)
+    constants = run.stage(3, Sharpness, lambda: best_constants(theorem, adversary, seed, portion))
+    portion = seconds - run.total
+    necessity = run.stage(4, Necessity, lambda: drop_each(theorem, readings, seed, portion))
     stages = Stages(
         readings,
         adversary,
         necessity,
-        best_constants(theorem, adversary),
+        constants,
         measured_numbers(theorem, readings),
         demands_of(readings),
         mutants,

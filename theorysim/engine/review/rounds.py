@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import jax
@@ -44,19 +44,30 @@ class Deadline:
 
 
 def search_rounds(
-    theorem: Theorem, reading: str, claims: Collection[str], seed: int, deadline: Deadline
+    theorem: Theorem,
+    reading: str,
+    claims: Collection[str],
+    seed: int,
+    deadline: Deadline,
+    settings: Mapping[str, int] | None = None,
 ) -> Iterator[tuple[int, tuple[Attack, ...]]]:
     """Attacks on claims of one reading, round after round, with the points of each round.
 
     The first round is small and always run; the second is as large, to see how long compiled
-    programs take; the others fill the time. What is refuted is not attacked again.
+    programs take; the others fill the time. What is refuted is not attacked again. Sizes that are
+    given in `settings` are the only ones.
     """
     points = first_points(theorem, reading, claims, deadline.left)
     open_claims, number = list(claims), 0
     while open_claims:
         begun = time.monotonic()
         found = falsify(
-            theorem, reading=reading, claim=open_claims, budget=points, seed=(seed + number) % SEEDS
+            theorem,
+            reading=reading,
+            claim=open_claims,
+            budget=points,
+            seed=(seed + number) % SEEDS,
+            settings=settings,
         ).attacks
         yield points, found
         refuted = {attack.claim for attack in found if attack.refuted}

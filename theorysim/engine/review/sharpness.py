@@ -7,13 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from theorysim.claims.kinds import AtLeast, AtMost, BoundedConstant
+from theorysim.claims.kinds import AtLeast, AtMost, BoundedConstant, Claim
+from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
-from theorysim.engine.review.adversary import Adversary, Outcome
+from theorysim.engine.review.adversary import Adversary, Outcome, gather
 from theorysim.engine.review.record import Record
+from theorysim.engine.review.rounds import Deadline, search_rounds
+from theorysim.engine.review.ties import apart, ties_by_construction
 
 # A bound is attained where its sides come this near, relatively.
 ATTAINED = 0.01
+# Sides that come so near may be equal by construction.
+NEARLY_EQUAL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,7 @@ class Constant(Record):
             upper bound, 1 / `ratio` for a lower one. Of a constant that is only said to exist, the
             smallest one that serves.
         exists: whether the constant is only said to exist.
+        ties: whether points were left out at which the sides are equal at every draw.
         instance: where.
         points: how many points were searched.
     """
@@ -39,6 +45,7 @@ class Constant(Record):
     ratio: float
     factor: float
     exists: bool
+    ties: bool
     instance: Mapping[str, Any] | None
     points: int
 
@@ -60,17 +67,48 @@ class Sharpness(Record):
     constants: tuple[Constant, ...]
 
 
-def best_constants(theorem: Theorem, adversary: Adversary) -> Sharpness:
-    """The constants that the adversary's largest ratios support."""
-    found = [_constant(theorem, one) for one in adversary.outcomes if not one.refuted]
-    return Sharpness(tuple(constant for constant in found if constant is not None))
+def best_constants(
+    theorem: Theorem, adversary: Adversary, seed: int, seconds: float
+) -> Sharpness:
+    """The constants that the adversary's largest ratios support.
+
+    Where the sides came to be equal, it is asked whether they are so by construction; if they are,
+    the other points are searched anew.
+    """
+    found: list[Constant] = []
+    open_outcomes = [one for one in adversary.outcomes if not one.refuted]
+    readings = dict.fromkeys(one.reading for one in open_outcomes)
+    deadline = Deadline.after(seconds)
+    for place, name in enumerate(readings):
+        reading = theorem.reading(name)
+        own = [one for one in open_outcomes if one.reading == name]
+        portion = deadline.left / (len(readings) - place)
+        again = _searched_apart(theorem, reading, own, seed, portion)
+        for one in own:
+            claim = next(claim for claim in reading.claims if claim.name == one.claim)
+            if isinstance(claim, AtMost | AtLeast | BoundedConstant):
+                found.append(_constant(claim, again.get(claim.name, one), claim.name in again))
+    return Sharpness(tuple(found))
 
 
-def _constant(theorem: Theorem, outcome: Outcome) -> Constant | None:
-    claims = theorem.reading(outcome.reading).claims
-    claim = next(claim for claim in claims if claim.name == outcome.claim)
-    if not isinstance(claim, AtMost | AtLeast | BoundedConstant):
-        return None
+def _searched_apart(
+    theorem: Theorem, reading: ResolvedReading, found: list[Outcome], seed: int, seconds: float
+) -> dict[str, Outcome]:
+    """The claims that have ties by construction, searched where they have none."""
+    deadline = Deadline.after(seconds)
+    inequalities = {claim.name for claim in reading.claims if isinstance(claim, AtMost | AtLeast)}
+    equal = [o.claim for o in found if o.ratio >= 1 - NEARLY_EQUAL and o.claim in inequalities]
+    ties = ties_by_construction(theorem, reading, equal, seed) if equal else {}
+    if not ties:
+        return {}
+    sizes = theorem.space.default_sizes()
+    rounds = search_rounds(
+        apart(theorem, reading, ties), reading.name, tuple(ties), seed, deadline, settings=sizes
+    )
+    return {outcome.claim: outcome for outcome in gather(reading.name, ties, rounds)}
+
+
+def _constant(claim: Claim, outcome: Outcome, apart: bool) -> Constant:
     upper = not isinstance(claim, AtLeast)
     return Constant(
         reading=outcome.reading,
@@ -79,6 +117,7 @@ def _constant(theorem: Theorem, outcome: Outcome) -> Constant | None:
         ratio=outcome.ratio,
         factor=outcome.ratio if upper or not outcome.ratio else 1 / outcome.ratio,
         exists=isinstance(claim, BoundedConstant),
+        ties=apart,
         instance=outcome.ratio_instance,
         points=outcome.points,
     )
