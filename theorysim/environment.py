@@ -32,7 +32,7 @@ def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
     flags = environment.get("XLA_FLAGS", "")
     if OPTIMISATION not in flags:
         environment["XLA_FLAGS"] = f"{flags} {OPTIMISATION}=1".strip()
-    folder = _cache_folder(environment)
+    folder = cache_folder(environment) / "jax"
     if "JAX_COMPILATION_CACHE_DIR" not in environment and _is_writable(folder):
         environment["JAX_COMPILATION_CACHE_DIR"] = str(folder)
     environment.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
@@ -55,13 +55,14 @@ def _devices(environment: MutableMapping[str, str]) -> int:
     return max((int(number) for number in asked if number.isdigit()), default=1)
 
 
-def _cache_folder(environment: MutableMapping[str, str]) -> Path:
+def cache_folder(environment: MutableMapping[str, str]) -> Path:
+    """Where programs and unfinished work are kept."""
     home = Path.home()
     if sys.platform == "darwin":
         base = home / "Library" / "Caches"
     else:
         base = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
-    return base / "theorysim" / "jax"
+    return base / "theorysim"
 
 
 def _is_writable(folder: Path) -> bool:

@@ -13,6 +13,7 @@ import typer
 from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.options import AsJson, Files, Id, Settings, progress_bar
+from theorysim.cli.review import review as review_command
 from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
 from theorysim.cli.sweep import sweep as sweep_command
@@ -259,6 +260,7 @@ def _check_folder(file: Path | None) -> None:
 
 app.command("certify")(certify_command)
 app.command("sweep")(sweep_command)
+app.command("review")(review_command)
 
 
 @app.command()

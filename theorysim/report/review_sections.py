@@ -1,0 +1,192 @@
+"""A review in sentences, section by section, without formatting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from theorysim.claims.verdict import Verdict
+from theorysim.engine.review.demands import Demand, in_words
+from theorysim.engine.review.necessity import HypothesisNeed, Need
+from theorysim.engine.review.readings import ReadingVerdict
+from theorysim.engine.review.recommendations import held_without, sides
+from theorysim.engine.review.review import Review
+from theorysim.engine.review.sharpness import Constant
+from theorysim.engine.review.words import count, instance, number, share
+
+# Names that a line lists before it counts the others.
+LISTED = 4
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and its sentences."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+def sections(review: Review) -> tuple[Section, ...]:
+    """What every stage found; stages with nothing to say are left out."""
+    found = {
+        "Verdicts": verdicts(review),
+        "Adversary": adversary(review),
+        "Hypotheses, each dropped in turn": hypotheses(review),
+        "Constants": constants(review),
+        "Measured beside printed": measured(review),
+        "What the hypotheses ask for": demands(review),
+        "Planted errors": planted_errors(review),
+        "Not checked": not_checked(review),
+    }
+    whole = (Section(title, tuple(lines)) for title, lines in found.items())
+    return tuple(section for section in whole if section.lines)
+
+
+def listed(names: list[str]) -> str:
+    """Some names, and how many more there are."""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+def verdicts(review: Review) -> Iterator[str]:
+    """A line per reading: its verdict, and the claims that decide it."""
+    for reading in review.readings.readings:
+        decisive = [c.name for c in reading.claims if c.verdict is reading.verdict]
+        holds = reading.verdict is Verdict.HOLDS
+        which = count(len(decisive), "claim") if holds else listed(decisive)
+        main = ", the theorem's verdict" if reading.primary else ""
+        yield f"{reading.named} ({reading.kind}{main}): {reading.verdict} ({which})"
+
+
+def adversary(review: Review) -> Iterator[str]:
+    """A line per reading that was attacked, and one per claim that was refuted."""
+    for reading in review.readings.examined:
+        outcomes = review.adversary.of(reading.name)
+        refuted = [outcome for outcome in outcomes if outcome.refuted]
+        for one in refuted:
+            numbers = sides(one.lhs, one.rhs, one.error)
+            yield f"{reading.name}: refuted {one.claim}: {numbers}, at {instance(one.instance)}"
+        standing = [outcome for outcome in outcomes if not outcome.refuted]
+        if standing:
+            points = max(outcome.points for outcome in standing)
+            reached = min(outcome.evaluations for outcome in standing)
+            claims = count(len(standing), "claim")
+            yield (
+                f"{reading.name}: {claims} not refuted with {count(points, 'point')}, of which "
+                f"{reached:,} or more meet the hypotheses"
+            )
+
+
+def hypotheses(review: Review) -> Iterator[str]:
+    """A line per hypothesis of the primary reading, needed ones first."""
+    found = review.necessity
+    if not found.claims:
+        yield "Not examined: no claim of the primary reading holds."
+    elif not found.hypotheses:
+        yield "The statement has none beyond its space."
+    for need in Need:
+        for one in found.of(need):
+            yield f"{one.need}: {one.hypothesis}. {because(one)}"
+
+
+def because(one: HypothesisNeed) -> str:
+    """Why a hypothesis is judged so."""
+    if one.need is Need.NEEDED:
+        where = f", at {instance(one.instance)}" if one.instance is not None else ""
+        return f"Without it {one.claim} fails: {sides(one.lhs, one.rhs, one.error)}{where}."
+    if one.need is Need.NOT_NEEDED:
+        said = held_without(one)
+        return f"{said[:1].upper()}{said[1:]}."
+    if one.need is Need.ALWAYS_MET:
+        searched = f" and a search of {count(one.points, 'point')}" if one.points else ""
+        return f"All draws that meet the others meet it ({count(one.drawn, 'draw')}{searched})."
+    why = f" ({one.note})" if one.note else ""
+    return f"Where it fails, {listed(list(one.undecided))} could not be judged{why}."
+
+
+def constants(review: Review) -> Iterator[str]:
+    """A line per inequality, loose ones first; those that are attained share a line."""
+    found = review.sharpness.constants
+    told = [one for one in found if one.known and not one.attained]
+    for one in sorted(told, key=lambda one: one.ratio):
+        yield f"{_whose(review, one)}: {could_be(one)}, reached at {instance(one.instance)}"
+    attained = list(dict.fromkeys(one.claim for one in found if one.known and one.attained))
+    if attained:
+        yield f"attained within 1 %: {', '.join(attained)}"
+    silent = list(dict.fromkeys(one.claim for one in found if not one.known))
+    if silent:
+        yield f"no ratio, as the sides were never both positive: {', '.join(silent)}"
+    apart = list(dict.fromkeys(one.claim for one in found if one.ties))
+    if apart:
+        yield (
+            f"left out, as both sides are equal at every draw there (such as the start of a path): "
+            f"some points of {', '.join(apart)}"
+        )
+
+
+def could_be(one: Constant) -> str:
+    """What constant an inequality would bear."""
+    factor = number(one.factor)
+    if one.exists:
+        return f"a constant of {factor} serves on this space"
+    verb = "could be multiplied by" if one.upper else "could be raised to"
+    return f"the right side {verb} {factor}{'' if one.upper else ' times what it is'}"
+
+
+def _whose(review: Review, one: Constant) -> str:
+    primary = one.reading == review.readings.primary.name
+    return one.claim if primary else f"{one.reading}, {one.claim}"
+
+
+def measured(review: Review) -> Iterator[str]:
+    """A line per claim over a ladder or over many runs."""
+    for one in review.measured.found:
+        yield f"{one.reading}, {one.claim}: {one.sentence}"
+
+
+def demands(review: Review) -> Iterator[str]:
+    """Per reading: the share of draws that meets its hypotheses, and what these need."""
+    seen: set[str] = set()
+    for demand in review.demands.readings:
+        for line in _demands(demand):
+            if line not in seen:
+                yield line if len(review.demands.readings) == 1 else f"{demand.reading}: {line}"
+            seen.add(line)
+
+
+def _demands(demand: Demand) -> Iterator[str]:
+    if not demand.hypotheses:
+        return
+    met = share(demand.satisfying, demand.drawn)
+    yield f"{met} of {count(demand.drawn, 'draw')} meet all hypotheses"
+    for one in demand.hypotheses:
+        if one.satisfied < one.drawn:
+            yield f"{share(one.satisfied, one.drawn)} meet: {one.name}"
+    for requirement in demand.requirements:
+        yield in_words(requirement)
+
+
+def planted_errors(review: Review) -> Iterator[str]:
+    """Which claims refute some planted error, and which none."""
+    found = review.mutants.claims
+    told = [one for one in found if one.refutes]
+    if told:
+        errors = {name for one in found for name in (*one.refutes, *one.survives)}
+        missed = errors - {name for one in told for name in one.refutes}
+        claims = count(len({one.claim for one in told}), "claim")
+        caught = f"{len(errors) - len(missed)} of {count(len(errors), 'planted error')}"
+        yield f"{claims} together refute {caught}" + (f"; missed: {listed(sorted(missed))}" * bool(missed))
+    for one in found:
+        if not one.refutes:
+            yield f"{one.claim} refutes none{f': {one.reason}' if one.reason else ''}"
+
+
+def not_checked(review: Review) -> Iterator[str]:
+    """A line per gap."""
+    for gap in review.unchecked.gaps:
+        yield f"{gap.about}: {gap.sentence}"
+
+
+def reading_of(review: Review, name: str) -> ReadingVerdict:
+    """The reading of that name."""
+    return next(reading for reading in review.readings.readings if reading.name == name)
