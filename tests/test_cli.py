@@ -120,9 +120,9 @@ def test_show(run, statement):
         "aliases     theorem-b.1\n",
         "  n             size 3, in 1..1024\n",
         "  a             real in [1, 2]\n",
-        'reading     as printed (primary)\n  printed, Eq. 1: "a <= 1.5 a"\n  if least (strictly)\n',
-        "  at_most          bound: a <= 1.5 a\n",
-        "reading     generous\n  corrected: 9 a\n  a constant of nine\n  if least (strictly)\n",
+        'reading     as printed (primary)\n  printed, Eq. 1: "a <= 1.5 a"\n  if least\n',
+        "claims\n  bound (at_most)\n      a <= 1.5 a\nhypotheses\n  least (strictly)\n",
+        "reading     generous\n  corrected: 9 a\n  a constant of nine\n  if least\n",
         "  changes predict\n",
         "mutants\n  half\n",
     ):
@@ -141,7 +141,7 @@ def test_show_cites_the_paper(run):
 def test_verdicts_are_exit_codes(run, statement, factor, least, verdict, code):
     found, text, error = run("verify", "local/theorem-1", "--theorems", statement(factor, least))
     assert (found, error) == (code, "")
-    assert f"as printed (primary): {verdict}" in text
+    assert re.search(rf"^printed +[✓✗○] {verdict}  Eq. 1", text, re.MULTILINE)
     assert_fits_a_page("\n".join(line for line in text.splitlines() if line[:1] != "{"))
 
 

@@ -94,9 +94,11 @@ class Judgement:
     `lhs`, `rhs`, `slack` (negative where violated) and `error` belong to the decisive point: the
     worst violation, else the point with the least slack. `checked` and `resolved` count instances.
     `tightness` is the ratio of the smaller to the larger admissible side at the worst resolved
-    instance (1 is attained). `path` holds both sides along the decisive instance, `scatter` both
-    sides at the worst point of every instance. `undersampled` asks for more instances.
-    `confirmation` says by what means a violation was confirmed.
+    instance (1 is attained). `ties` of the points along a path are equal at every instance, by
+    construction; neither the decisive point nor the tightness is taken from them. `path` holds
+    both sides along the decisive instance, `scatter` both sides at the worst point of every
+    instance. `undersampled` asks for more instances. `confirmation` says by what means a violation
+    was confirmed.
     """
 
     verdict: Verdict
@@ -107,6 +109,7 @@ class Judgement:
     error: float = np.nan
     error_parts: Mapping[str, float] = field(default_factory=dict)
     tightness: float = np.nan
+    ties: int = 0
     checked: int = 0
     resolved: int = 0
     path: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)

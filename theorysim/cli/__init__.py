@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +23,9 @@ from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
     from theorysim.citation import Citation
+    from theorysim.engine.falsify.report import FalsifyReport
     from theorysim.engine.registry import Catalogue, Entry
+    from theorysim.engine.verify.report import Report
 
 BAD_USAGE = 2
 
@@ -31,7 +34,6 @@ app = typer.Typer(
     epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, "
     "1 internal error.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -125,6 +127,7 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     prepare()
     from theorysim.engine import registry
     from theorysim.engine.registry.headers import docstring
+    from theorysim.engine.registry.notation import Notation, notation_of
 
     entry = registry.find(id, theorems)
     theorem = registry.load(entry)
@@ -132,7 +135,8 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     for paragraph in docstring(entry.path).split("\n\n"):
         as_it_stands = re.search(r"^[\s*-]", paragraph, re.MULTILINE)
         typer.echo(f"{paragraph if as_it_stands else wrap(paragraph, rest='')}\n")
-    for line in description(entry, registry.citation(entry), theorem):
+    notation = notation_of(entry) or Notation()
+    for line in description(entry, registry.citation(entry), theorem, notation):
         typer.echo(line)
 
 
@@ -151,8 +155,12 @@ def verify(
         Path | None, typer.Option(metavar="FILE", help="Check the one instance of this JSON file.")
     ] = None,
     as_json: AsJson = False,
+    full: Annotated[bool, typer.Option("--full", help="Print the tables of all claims.")] = False,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also draw a picture into this file.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the decisive instance here.")
     ] = None,
     theorems: Files = [],  # noqa: B006
 ) -> None:
@@ -162,6 +170,7 @@ def verify(
 
     fixed = parse_settings(settings)
     _check_folder(plot)
+    _check_folder(out)
     entry = registry.find(id, theorems)
     from theorysim.engine.verify.verify import verify
 
@@ -178,11 +187,13 @@ def verify(
     if as_json:
         typer.echo(json.dumps(report.as_json(), allow_nan=False))
     else:
-        _print_report(report)
+        _print_report(entry, report, full)
     if plot is not None:
         from theorysim.report.plot import draw
 
         draw(report, plot)
+    if out is not None:
+        _write_decisive(report, out)
     raise typer.Exit(report.exit_code)
 
 
@@ -235,17 +246,31 @@ def falsify(
     raise typer.Exit(report.exit_code)
 
 
-def _write_counterexample(report: Any, out: Path) -> None:
+def _write_counterexample(report: FalsifyReport, out: Path) -> None:
     hit = report.counterexample()
     if hit is None:
         typer.echo(f"no counterexample was found, so {out} was not written", err=True)
-        return
+    else:
+        _write_instance(hit.instance, f"counterexample to {hit.reading}, {hit.claim}", out)
+
+
+def _write_decisive(report: Report, out: Path) -> None:
+    from theorysim.report.answer import decisive_claim
+
+    claim = decisive_claim(report)
+    if claim is None:
+        typer.echo(f"no instance decided the verdict, so {out} was not written", err=True)
+    else:
+        _write_instance(claim.worst_instance, f"decisive instance of {claim.name}", out)
+
+
+def _write_instance(instance: Mapping[str, Any] | None, what: str, out: Path) -> None:
     try:
-        out.write_text(json.dumps(hit.instance) + "\n")
+        out.write_text(json.dumps(instance) + "\n")
     except OSError as error:
-        typer.echo(json.dumps(hit.instance))
+        typer.echo(json.dumps(instance))
         raise UsageError(f"cannot write {out}: {error.strerror}; it is printed instead") from None
-    typer.echo(f"{out}: counterexample to {hit.reading}, {hit.claim}", err=True)
+    typer.echo(f"{out}: {what}, replay with --instance", err=True)
 
 
 def _check_folder(file: Path | None) -> None:
@@ -289,12 +314,17 @@ def errata(
     render_errata(lines, _console())
 
 
-def _print_report(report: Any) -> None:
-    from theorysim.report.table import render, render_decisive
+def _print_report(entry: Entry, report: Report, full: bool) -> None:
+    if full:
+        from theorysim.report.table import render
 
-    console = _console()
-    render(report, console)
-    render_decisive(report, console)
+        render(report, _console())
+        return
+    from theorysim.engine.registry.notation import notation_of
+    from theorysim.report.answer import answer
+    from theorysim.report.terminal import render_answer
+
+    render_answer(answer(report, notation_of(entry)), _console())
 
 
 def _console() -> Any:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from theorysim.claims import Assumption, Claim, ResolvedReading, Theorem
     from theorysim.claims.hypotheses import Margin
     from theorysim.engine.registry import Entry
+    from theorysim.engine.registry.notation import Notation
 
 
 def wrap(text: str, first: str = "", rest: str = "    ") -> str:
@@ -27,38 +28,65 @@ def wrap(text: str, first: str = "", rest: str = "    ") -> str:
     )
 
 
-def description(entry: Entry, citation: Citation | None, theorem: Theorem) -> Iterator[str]:
-    """The source of a statement and the parts of its theorem."""
-    if citation:
-        paper = f"{citation.authors} ({citation.year}). {citation.title}. {citation.venue}."
-        yield wrap(paper, "paper       ", " " * 12)
-    yield f"file        {entry.path}"
-    if entry.aliases:
-        yield f"aliases     {', '.join(entry.aliases)}"
+def description(
+    entry: Entry, citation: Citation | None, theorem: Theorem, notation: Notation
+) -> Iterator[str]:
+    """The statement in its notation, its claims and assumptions, then the parts of its theorem."""
+    yield from _printed(notation)
+    readings = theorem.all_readings()
+    yield "claims"
+    claims = {claim.name: claim for reading in readings for claim in reading.claims}
+    for claim in claims.values():
+        yield from _claim(claim, notation)
+    hypotheses = {n: margin for reading in readings for n, margin in reading.hypotheses.items()}
+    if hypotheses:
+        yield "hypotheses"
+        yield from _hypotheses(hypotheses.items(), notation)
+    assumptions = dict.fromkeys(a for reading in readings for a in reading.assumes)
+    for assumption in assumptions:
+        yield from _assumption(assumption)
+    for reading in readings:
+        yield from _reading(theorem, reading)
     yield "space (shapes at the default sizes)"
     for name, size in theorem.space.sizes.items():
         yield _part(name, f"size {size.default}, in {size.low}..{size.high}")
     for name, field in theorem.space.fields.items():
         shape = field.shape(theorem.space.default_sizes())
         yield _part(name, field.describe() + (f", shape {shape}" if shape else ""))
-    readings = theorem.all_readings()
-    assumptions = dict.fromkeys(a for reading in readings for a in reading.assumes)
-    for assumption in assumptions:
-        yield from _assumption(assumption)
-    for reading in readings:
-        yield from _reading(theorem, reading)
-    yield "mutants" if theorem.mutants else "mutants     none: nothing shows that a claim can fail"
-    for mutant in theorem.mutants:
-        of = f" (of {', '.join(mutant.of)})" if mutant.of else ""
-        yield wrap(f"{mutant.name}{of}", "  ", "  ")
-    for claim, reason in theorem.survivors.items():
-        yield wrap(f"{claim} refutes no mutant: {reason}", "  ", "    ")
+    yield from _mutants(theorem)
+    yield from _links(entry, citation)
+
+
+def _printed(notation: Notation) -> Iterator[str]:
+    """What the paper says, what holds instead, and what is run."""
+    from theorysim.report.mathematics import text
+
+    told = {
+        "statement": notation.statement,
+        "corrected": notation.corrected,
+        "simulated": notation.simulated,
+    }
+    for label, source in told.items():
+        if source:
+            yield label
+            for paragraph in text(source).split("\n\n"):
+                yield wrap(paragraph, "  ", "  ")
+
+
+def _claim(claim: Claim, notation: Notation) -> Iterator[str]:
+    from theorysim.report.mathematics import plain
+
+    yield wrap(f"{claim.name} ({claim.kind})", "  ", "  ")
+    formula = notation.claims.get(claim.name)
+    shown = plain(formula) if formula else claim.statement
+    if shown:
+        yield wrap(shown, "      ", "      ")
 
 
 def _assumption(assumption: Assumption) -> Iterator[str]:
     yield f"assumption  {assumption.name}"
     yield wrap(str(assumption.source), "  ", "  ")
-    yield from _hypotheses(assumption.hypotheses.items())
+    yield wrap(f"if {'; '.join(assumption.hypotheses)}", "  ", "     ")
     for name in assumption.requirements:
         yield f"  requires  {name}"
 
@@ -71,29 +99,47 @@ def _reading(theorem: Theorem, reading: ResolvedReading) -> Iterator[str]:
     for assumption in reading.assumes:
         yield f"  under {assumption.name}"
     shared = {name for assumption in reading.assumes for name in assumption.hypotheses}
-    yield from _hypotheses((n, m) for n, m in reading.hypotheses.items() if n not in shared)
-    own = theorem.all_readings()[0]
-    if reading is not own:
+    own = [name for name in reading.hypotheses if name not in shared]
+    if own:
+        yield wrap(f"if {'; '.join(own)}", "  ", "     ")
+    first = theorem.all_readings()[0]
+    if reading is not first:
         parts = ("simulate", "predict", "claims")
-        changed = [part for part in parts if getattr(reading, part) != getattr(own, part)]
+        changed = [part for part in parts if getattr(reading, part) != getattr(first, part)]
         yield f"  changes {' and '.join(changed) or 'neither simulation, prediction nor claims'}"
-    if reading is own or reading.claims != own.claims:
-        yield from _claims(reading.claims)
+    if reading is first or reading.claims != first.claims:
+        yield wrap(f"claims {'; '.join(claim.name for claim in reading.claims)}", "  ", "         ")
 
 
-def _hypotheses(hypotheses: Iterable[tuple[str, Margin]]) -> Iterator[str]:
+def _hypotheses(hypotheses: Iterable[tuple[str, Margin]], notation: Notation) -> Iterator[str]:
     from theorysim.claims.hypotheses import is_strict
+    from theorysim.report.mathematics import plain
 
     for name, margin in hypotheses:
         strictly = " (strictly)" if is_strict(margin) else ""
-        yield wrap(f"if {name}{strictly}", "  ", "     ")
+        formula = notation.hypotheses.get(name)
+        demands = f": {plain(formula)}" if formula else ""
+        yield wrap(f"{name}{strictly}{demands}", "  ", "      ")
+
+
+def _mutants(theorem: Theorem) -> Iterator[str]:
+    yield "mutants" if theorem.mutants else "mutants     none: nothing shows that a claim can fail"
+    for mutant in theorem.mutants:
+        of = f" (of {', '.join(mutant.of)})" if mutant.of else ""
+        yield wrap(f"{mutant.name}{of}", "  ", "  ")
+    for claim, reason in theorem.survivors.items():
+        yield wrap(f"{claim} refutes no mutant: {reason}", "  ", "    ")
+
+
+def _links(entry: Entry, citation: Citation | None) -> Iterator[str]:
+    if citation:
+        paper = f"{citation.authors} ({citation.year}). {citation.title}. {citation.venue}."
+        yield wrap(paper, "paper       ", " " * 12)
+    yield f"file        {entry.path}"
+    if entry.aliases:
+        yield f"aliases     {', '.join(entry.aliases)}"
+    yield f"next        theorysim verify {entry.id} --plot FILE"
 
 
 def _part(name: str, text: str) -> str:
     return wrap(text, f"  {name:<13} ", " " * 16)
-
-
-def _claims(claims: Iterable[Claim]) -> Iterator[str]:
-    for claim in claims:
-        text = f"{claim.name}: {claim.statement}" if claim.statement else claim.name
-        yield wrap(text, f"  {claim.kind:<16} ", " " * 19)

@@ -9,7 +9,7 @@ import numpy as np
 
 from theorysim.engine.verify.report import ClaimReport, Report
 from theorysim.errors import UsageError
-from theorysim.report.table import number
+from theorysim.report.answer import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,9 +13,8 @@ from theorysim.engine import registry
 from theorysim.engine.registry import Entry
 from theorysim.engine.registry.notation import Notation, notation_of
 from theorysim.engine.review import words
-from theorysim.engine.review.recommendations import Recommendation
 from theorysim.engine.review.review import Review
-from theorysim.report import review_sections
+from theorysim.report.mathematics import html, mathml
 from theorysim.report.review_sections import because, could_be, in_words, sections
 
 # Entries of an array that the table of an instance shows.
@@ -25,6 +24,7 @@ ENTRIES = 12
 def page(review: Review, entry: Entry) -> str:
     """The whole page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
         loader=PackageLoader("theorysim.report"),
@@ -43,25 +43,20 @@ def page(review: Review, entry: Entry) -> str:
     paper = registry.citation(entry)
     return environment.get_template("review.html").render(
         review=review,
-        notation=notation_of(entry) or Notation(""),
+        notation=notation_of(entry) or Notation(),
         paper=paper,
-        examples=examples(review),
         sections={section.title: section.lines for section in sections(review)},
         because=because,
         could_be=could_be,
+        formula=lambda latex: Markup(mathml(latex)),
+        formulas=lambda text: Markup(html(text)),
         in_words=in_words,
-        reading_of=lambda name: review_sections.reading_of(review, name),
     )
 
 
 def data_uri(svg: str) -> str:
     """An image as the address of itself."""
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-
-
-def examples(review: Review) -> list[Recommendation]:
-    """The recommendations that an instance shows, to be worked out in numbers."""
-    return [one for one in review.recommendations if one.instance is not None]
 
 
 def values(instance: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.review.demands import Demand, in_words
 from theorysim.engine.review.necessity import HypothesisNeed, Need
-from theorysim.engine.review.readings import ReadingVerdict
 from theorysim.engine.review.recommendations import held_without, sides
 from theorysim.engine.review.review import Review
 from theorysim.engine.review.sharpness import Constant
@@ -185,8 +184,3 @@ def not_checked(review: Review) -> Iterator[str]:
     """A line per gap."""
     for gap in review.unchecked.gaps:
         yield f"{gap.about}: {gap.sentence}"
-
-
-def reading_of(review: Review, name: str) -> ReadingVerdict:
-    """The reading of that name."""
-    return next(reading for reading in review.readings.readings if reading.name == name)

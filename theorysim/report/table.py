@@ -11,7 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from theorysim.engine.verify.report import CONFIDENCE, ClaimReport, ReadingReport, Report
+from theorysim.engine.verify.report import CONFIDENCE, ReadingReport, Report
+from theorysim.report.answer import count, number
 
 if TYPE_CHECKING:
     from theorysim.engine.falsify.report import FalsifyReport
@@ -24,7 +25,7 @@ def render(report: Report, console: Console) -> None:
     sizes = ", ".join(f"{name} = {number}" for name, number in report.sizes.items())
     console.print(Text(f"{report.theorem}  {report.title}", style="bold"))
     console.print(
-        f"{_count(report.instances, 'instance')}, seed {report.seed}"
+        f"{count(report.instances, 'instance')}, seed {report.seed}"
         + (f", {sizes}" if sizes else "")
     )
     if len(report.readings) > 1:
@@ -38,14 +39,6 @@ def render(report: Report, console: Console) -> None:
     console.print(Text("verdict: ").append(_colour(str(report.verdict))))
 
 
-def render_decisive(report: Report, console: Console) -> None:
-    """Print the instance that decided the verdict, as one line of JSON to replay."""
-    claim = decisive_claim(report)
-    if claim is not None and claim.worst_instance is not None:
-        console.print(f"decisive instance ({claim.name}), replay with --instance FILE:")
-        console.print(json.dumps(claim.worst_instance), soft_wrap=True, highlight=False)
-
-
 def render_attacks(report: FalsifyReport, console: Console) -> None:
     """Print what a search found: a counterexample per refuted claim, else the largest ratio."""
     console.print(Text(f"{report.theorem}  {report.title}", style="bold"))
@@ -54,8 +47,8 @@ def render_attacks(report: FalsifyReport, console: Console) -> None:
         "those that meet the hypotheses are evaluated"
     )
     for attack in report.attacks:
-        runs = f" ({_count(attack.runs, 'run')})" if attack.runs != attack.evaluations else ""
-        spent = f"{_count(attack.evaluations, 'evaluation')}{runs}"
+        runs = f" ({count(attack.runs, 'run')})" if attack.runs != attack.evaluations else ""
+        spent = f"{count(attack.evaluations, 'evaluation')}{runs}"
         title = Text(f"\n{attack.reading}, {attack.claim}: ")
         if attack.refuted:
             console.print(title.append("refuted", style=COLOURS["violated"]))
@@ -96,12 +89,6 @@ def render_errata(ledger: list[dict[str, Any]], console: Console) -> None:
             text += f": {line['correction']}" if line["correction"] else ""
             console.print(Padding(text, (0, 0, 0, 2)))
         console.print()
-
-
-def decisive_claim(report: Report) -> ClaimReport | None:
-    """The claim that decides the report's verdict: the first one of that verdict."""
-    readings = [r for r in report.readings if r.primary] or list(report.readings)
-    return next((c for c in readings[0].claims if c.verdict == readings[0].verdict), None)
 
 
 def _summary(report: Report) -> Table:
@@ -149,7 +136,7 @@ def _excluded(reading: ReadingReport) -> str:
     least = max(shown, key=lambda claim: claim.excluded)
     whose = f"{least.name}: " if len(shown) > 1 else ""
     return (
-        f"{whose}{_count(least.resolved, 'resolved draw')} exclude a violating share above "
+        f"{whose}{count(least.resolved, 'resolved draw')} exclude a violating share above "
         f"{100 * least.excluded:.2g} % ({CONFIDENCE:.0%}); theorysim falsify searches for less"
     )
 
@@ -167,17 +154,6 @@ def _claims_table(reading: ReadingReport) -> Table:
         verdict = _colour(str(claim.verdict))
         table.add_row("  " + claim.name, verdict, *map(number, numbers), resolved)
     return table
-
-
-def number(value: float) -> str:
-    """A number in at most eight characters; a dash where there is none."""
-    if math.isnan(value):
-        return "-"
-    return f"{value:.3g}"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _colour(verdict: str) -> Text:

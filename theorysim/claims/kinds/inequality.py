@@ -47,6 +47,17 @@ class Inequality(Pointwise):
         """Where enough of the points hold beyond their errors."""
         return holds.sum(1) >= RESOLVED_SHARE * np.maximum(points.applies.sum(1), 1)
 
+    def ties(self, points: Points) -> np.ndarray:
+        """Columns whose sides are equal at every instance, unless all columns are.
+
+        A bound on a path ties where the path starts, whatever it claims of the rest.
+        """
+        with np.errstate(invalid="ignore"):
+            equal = np.abs(self.slack(points.lhs, points.rhs)) <= points.error
+        tied = np.all(equal | ~points.applies, axis=0) & (points.applies.sum(0) > 1)
+        telling = ~tied & points.applies.any(axis=0)
+        return tied & telling.any()
+
     def tightness(self, points: Points, resolved: np.ndarray) -> float:
         """Largest ratio of the bounded side to its bound over the resolved points."""
         bounded, bound = self.bounded_and_bound(points.lhs, points.rhs)

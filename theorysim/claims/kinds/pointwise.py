@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -55,6 +55,10 @@ class Pointwise(Claim):
     ) -> str:
         """What a claim that holds adds on how closely it was checked."""
 
+    def ties(self, points: Points) -> np.ndarray:
+        """Which columns tell nothing of how tight the claim is; they are all checked alike."""
+        return np.zeros(points.lhs.shape[1], bool)
+
     def violated_rows(self, measurement: Measurement) -> np.ndarray:
         """Per instance, whether the claim is violated at one of its points."""
         return np.any(self.states(tabulate(measurement))[1], axis=1)
@@ -76,7 +80,9 @@ class Pointwise(Claim):
             note = self.precision(points, good, evidence.contrasts)
         elif verdict is Verdict.INCONCLUSIVE and blank.any():
             note = ": ".join(filter(None, [note, why_undefined(points, undefined)]))
-        row, column = self._decisive(points, violated, undefined)
+        ties = self.ties(points)
+        telling = replace(points, applies=points.applies & ~ties)
+        row, column = self._decisive(telling, violated, undefined)
         lhs, rhs = points.lhs[row, column], points.rhs[row, column]
         return Judgement(
             verdict,
@@ -86,11 +92,12 @@ class Pointwise(Claim):
             slack=float(self.slack(lhs, rhs)),
             error=float(points.error[row, column]),
             error_parts={name: float(part[row, column]) for name, part in points.parts.items()},
-            tightness=self.tightness(points, holds | violated),
+            tightness=self.tightness(points, (holds | violated) & ~ties),
+            ties=int(np.sum(ties)),
             checked=int(applies.sum()),
             resolved=int((good | bad).sum()),
             path=_path(evidence.measurement, row),
-            scatter=self._scatter(points, violated),
+            scatter=self._scatter(telling, violated),
             row=row,
             undersampled=verdict is Verdict.INCONCLUSIVE and not blank.any(),
         )

@@ -30,7 +30,7 @@ class Notation:
         hypotheses: the formula of each hypothesis, by its name, without dollars.
     """
 
-    statement: str
+    statement: str = ""
     corrected: str = ""
     simulated: str = ""
     claims: Mapping[str, str] = field(default_factory=dict)

@@ -30,6 +30,7 @@ class ClaimVerdict(Record):
     slack: float
     error: float
     tightness: float
+    ties: int
     checked: int
     resolved: int
     draws: int
@@ -153,7 +154,7 @@ def _share(report: HypothesisReport) -> HypothesisShare:
 
 def _claim(report: ClaimReport) -> ClaimVerdict:
     names = ("lhs", "rhs", "slack", "error", "tightness", "excluded")
-    counts = ("checked", "resolved", "draws")
+    counts = ("checked", "resolved", "draws", "ties")
     texts = ("name", "kind", "statement", "note", "confirmation", "verdict")
     return ClaimVerdict(
         **{name: getattr(report, name) for name in (*texts, *counts)},

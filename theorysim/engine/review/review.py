@@ -144,7 +144,9 @@ def review(
     portion = ADVERSARY_SHARE * (seconds - run.total)
     adversary = run.stage(2, Adversary, lambda: attack(theorem, readings, seed, portion))
     portion = CONSTANTS_SHARE * (seconds - run.total)
-    constants = run.stage(3, Sharpness, lambda: best_constants(theorem, adversary, seed, portion))
+    constants = run.stage(
+        3, Sharpness, lambda: best_constants(theorem, readings, adversary, seed, portion)
+    )
     portion = seconds - run.total
     necessity = run.stage(4, Necessity, lambda: drop_each(theorem, readings, seed, portion))
     stages = Stages(

@@ -11,14 +11,13 @@ from theorysim.claims.kinds import AtLeast, AtMost, BoundedConstant, Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.review.adversary import Adversary, Outcome, gather
+from theorysim.engine.review.readings import Readings
 from theorysim.engine.review.record import Record
 from theorysim.engine.review.rounds import Deadline, search_rounds
 from theorysim.engine.review.ties import apart, ties_by_construction
 
 # A bound is attained where its sides come this near, relatively.
 ATTAINED = 0.01
-# Sides that come so near may be equal by construction.
-NEARLY_EQUAL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -68,22 +67,23 @@ class Sharpness(Record):
 
 
 def best_constants(
-    theorem: Theorem, adversary: Adversary, seed: int, seconds: float
+    theorem: Theorem, readings: Readings, adversary: Adversary, seed: int, seconds: float
 ) -> Sharpness:
     """The constants that the adversary's largest ratios support.
 
-    Where the sides came to be equal, it is asked whether they are so by construction; if they are,
-    the other points are searched anew.
+    Where some points of a claim are equal by construction, the others are searched anew.
     """
     found: list[Constant] = []
     open_outcomes = [one for one in adversary.outcomes if not one.refuted]
-    readings = dict.fromkeys(one.reading for one in open_outcomes)
+    attacked = [r for r in readings.examined if any(o.reading == r.name for o in open_outcomes)]
     deadline = Deadline.after(seconds)
-    for place, name in enumerate(readings):
-        reading = theorem.reading(name)
-        own = [one for one in open_outcomes if one.reading == name]
-        portion = deadline.left / (len(readings) - place)
-        again = _searched_apart(theorem, reading, own, seed, portion)
+    for place, verdict in enumerate(attacked):
+        reading = theorem.reading(verdict.name)
+        own = [one for one in open_outcomes if one.reading == verdict.name]
+        tied = {claim.name for claim in verdict.claims if claim.ties}
+        equal = [one.claim for one in own if one.claim in tied]
+        portion = deadline.left / (len(attacked) - place)
+        again = _searched_apart(theorem, reading, equal, seed, portion)
         for one in own:
             claim = next(claim for claim in reading.claims if claim.name == one.claim)
             if isinstance(claim, AtMost | AtLeast | BoundedConstant):
@@ -92,12 +92,10 @@ def best_constants(
 
 
 def _searched_apart(
-    theorem: Theorem, reading: ResolvedReading, found: list[Outcome], seed: int, seconds: float
+    theorem: Theorem, reading: ResolvedReading, equal: list[str], seed: int, seconds: float
 ) -> dict[str, Outcome]:
     """The claims that have ties by construction, searched where they have none."""
     deadline = Deadline.after(seconds)
-    inequalities = {claim.name for claim in reading.claims if isinstance(claim, AtMost | AtLeast)}
-    equal = [o.claim for o in found if o.ratio >= 1 - NEARLY_EQUAL and o.claim in inequalities]
     ties = ties_by_construction(theorem, reading, equal, seed) if equal else {}
     if not ties:
         return {}

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
 
-from theorysim.claims.evidence import Measurement, tabulate
-from theorysim.claims.kinds import Claim
+from theorysim.claims.evidence import tabulate
+from theorysim.claims.kinds import Claim, Pointwise
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.claims.source import Finding
@@ -32,9 +32,10 @@ Ties = Mapping[str, Bool[np.ndarray, "*points"]]
 def ties_by_construction(
     theorem: Theorem, reading: ResolvedReading, names: Iterable[str], seed: int
 ) -> Ties:
-    """Which points of claims have equal sides, within their errors, at every draw; some, not all.
+    """Which points of claims have equal sides, within their errors, at every draw.
 
-    At the theorem's own sizes, by the claim's name; claims without such points are left out.
+    At the theorem's own sizes, by the claim's name; claims without such points are left out, and
+    those that have no other ones.
     """
     wanted = reading.only(list(names))
     with jax.enable_x64(True):
@@ -43,16 +44,13 @@ def ties_by_construction(
         if not len(sample.keys):
             return {}
         found = measure_all(setup, sample.instances, sample.keys)[wanted.name]
-    ties = {name: _ties(measurement) for name, measurement in found.items()}
-    return {name: tied for name, tied in ties.items() if tied.any() and not tied.all()}
-
-
-def _ties(measurement: Measurement) -> np.ndarray:
-    points = tabulate(measurement)
-    with np.errstate(invalid="ignore"):
-        tied = (np.abs(points.lhs - points.rhs) <= points.error) | ~points.applies
-    tied = tied.all(axis=0) & points.applies.any(axis=0)
-    return tied.reshape(np.shape(measurement.lhs)[1:])
+    ties = {}
+    for claim in wanted.claims:
+        if isinstance(claim, Pointwise):
+            measurement = found[claim.name]
+            tied = claim.ties(tabulate(measurement))
+            ties[claim.name] = tied.reshape(np.shape(measurement.lhs)[1:])
+    return {name: tied for name, tied in ties.items() if tied.any()}
 
 
 def apart(theorem: Theorem, reading: ResolvedReading, ties: Ties) -> Theorem:

@@ -43,6 +43,7 @@ class ClaimReport:
     error: float = math.nan
     error_parts: Mapping[str, float] = field(default_factory=dict)
     tightness: float = math.nan
+    ties: int = 0
     checked: int = 0
     resolved: int = 0
     draws: int = 0
@@ -215,6 +216,7 @@ def _claim_json(claim: ClaimReport) -> dict[str, Any]:
         "verdict": str(claim.verdict),
         **{name: json_number(getattr(claim, name)) for name in numbers},
         "error_parts": {name: json_number(part) for name, part in claim.error_parts.items()},
+        "ties": claim.ties,
         "checked": claim.checked,
         "resolved": claim.resolved,
         "draws": claim.draws,

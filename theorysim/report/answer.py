@@ -1,0 +1,265 @@
+"""What a verification says, in sentences: is it true as printed, where does it break, how loose."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from theorysim.claims.kinds import Attack, Pointwise
+from theorysim.claims.kinds.inequality import Inequality
+from theorysim.claims.source import Corrected, Finding, Printed, Source
+from theorysim.claims.verdict import Verdict
+from theorysim.engine.registry.notation import Notation
+from theorysim.engine.verify.report import CONFIDENCE, ClaimReport, ReadingReport, Report
+
+# A bound is attained where the sides come nearer than this.
+ATTAINED = 0.99
+
+# What the left side must be of the right one, and what if equality is not allowed.
+MUST = {
+    "at_most": ("at most", "below"),
+    "at_least": ("at least", "above"),
+    "equal": ("equal to", "equal to"),
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """The verdict on one reading: a printed place, a correction or a finding of ours.
+
+    `kind` is "printed", "corrected" or "finding"; `place` is empty where nothing is printed.
+    `words` are those of the print, the change of a correction, or what a finding is about; `why`
+    says what decided a verdict other than "holds". `refuted` names the violated claims. `primary`
+    marks the one that decides the theorem's verdict.
+    """
+
+    reading: str
+    kind: str
+    place: str
+    words: str
+    verdict: Verdict
+    why: str
+    refuted: tuple[str, ...]
+    primary: bool
+
+    @property
+    def where(self) -> str:
+        """The reading and its place: "main text (Theorem 4.7)"."""
+        if self.kind != "printed" or self.place in ("", self.reading):
+            return self.reading
+        return self.place if self.reading == "as printed" else f"{self.reading} ({self.place})"
+
+    @property
+    def sentence(self) -> str:
+        """Such as "main text (Theorem 4.7): holds"."""
+        return f"{self.where}: {self.verdict}" + (f", {self.why}" if self.why else "")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a verification says, one sentence each; what is empty has nothing to say.
+
+    `simulated` is what was run, `worst` the worst case, `tightness` how near the sides come,
+    `excluded` the share of violations that the draws exclude, `next` a command.
+    """
+
+    theorem: str
+    title: str
+    verdict: Verdict
+    printed: tuple[Place, ...]
+    corrected: tuple[Place, ...]
+    findings: tuple[Place, ...]
+    correction: str
+    simulated: str
+    worst: str
+    tightness: str
+    excluded: str
+    next: str
+    warnings: tuple[str, ...]
+
+
+def answer(report: Report, notation: Notation | None = None) -> Answer:
+    """The answer to what users ask of a verification; `notation` says what was run."""
+    places = [_place(reading) for reading in report.readings]
+    of_kind = {
+        kind: tuple(p for p in places if p.kind == kind)
+        for kind in ("printed", "corrected", "finding")
+    }
+    decisive = decisive_reading(report)
+    return Answer(
+        theorem=report.theorem,
+        title=report.title,
+        verdict=report.verdict,
+        printed=of_kind["printed"],
+        corrected=of_kind["corrected"],
+        findings=of_kind["finding"],
+        correction=notation.corrected if notation else "",
+        simulated=_simulated(report, notation),
+        worst=_worst(_worst_reading(report, decisive)),
+        tightness=_tightness(decisive.claims),
+        excluded=_excluded(decisive),
+        next=_next(report, of_kind["printed"]),
+        warnings=report.warnings,
+    )
+
+
+def decisive_reading(report: Report) -> ReadingReport:
+    """The primary reading, or the only one that was verified."""
+    return next((r for r in report.readings if r.primary), report.readings[0])
+
+
+def decisive_claim(report: Report) -> ClaimReport | None:
+    """The claim that decides the verdict, if a single instance shows it."""
+    reading = decisive_reading(report)
+    deciding = (c for c in reading.claims if c.verdict is reading.verdict)
+    return next((c for c in deciding if c.worst_instance is not None), None)
+
+
+def quoted(name: str) -> str:
+    """The name of a claim within a sentence."""
+    return f"\u201c{name}\u201d"
+
+
+def number(value: float) -> str:
+    """A number with three digits; a dash where there is none."""
+    return "-" if math.isnan(value) else f"{value + 0.0:.3g}"
+
+
+def count(many: int, noun: str) -> str:
+    """Such as "1 instance" and "64 instances"."""
+    return f"{many:,} {noun}" if many == 1 else f"{many:,} {noun}s"
+
+
+def _place(reading: ReadingReport) -> Place:
+    source = reading.source
+    return Place(
+        reading=reading.name,
+        kind=source.kind,
+        place=source.place if isinstance(source, Printed) else "",
+        words=_words(source),
+        verdict=reading.verdict,
+        why=_why(reading),
+        refuted=tuple(c.name for c in reading.claims if c.verdict is Verdict.VIOLATED),
+        primary=reading.primary,
+    )
+
+
+def _words(source: Source) -> str:
+    match source:
+        case Printed():
+            return source.words
+        case Corrected():
+            return source.change
+        case Finding():
+            return source.about
+
+
+def _why(reading: ReadingReport) -> str:
+    """Why a reading does not simply hold: its note, else what decided its first such claim."""
+    if reading.verdict is Verdict.HOLDS:
+        return ""
+    if reading.verdict is Verdict.VACUOUS:
+        return f"none of {count(reading.drawn, 'drawn instance')} meets the hypotheses"
+    if reading.verdict is Verdict.VIOLATED and reading.note:
+        return reading.note
+    claim = next(c for c in reading.claims if c.verdict is reading.verdict)
+    return f"{quoted(claim.name)}: {claim.note}" if claim.note else quoted(claim.name)
+
+
+def _simulated(report: Report, notation: Notation | None) -> str:
+    drawn = f"{count(report.instances, 'instance')}, seed {report.seed}"
+    sizes = ", ".join(f"{name} = {size}" for name, size in report.sizes.items())
+    how = f"{drawn}, {sizes}" if sizes else drawn
+    return f"{notation.simulated}; {how}" if notation and notation.simulated else how
+
+
+def _worst_reading(report: Report, decisive: ReadingReport) -> ReadingReport:
+    """The decisive reading if it fails, else the first printed one that does, else the decisive."""
+    printed = (r for r in report.readings if isinstance(r.source, Printed))
+    failing = (r for r in (decisive, *printed) if r.verdict is Verdict.VIOLATED)
+    return next(failing, decisive)
+
+
+def _worst(reading: ReadingReport) -> str:
+    """The violation that decided a reading, or what comes nearest to one."""
+    violated = [c for c in reading.claims if c.verdict is Verdict.VIOLATED]
+    if violated:
+        return f"{reading.name}, {_violation(violated[0])}"
+    nearest = [c for c in reading.claims if isinstance(c.claim, Inequality) and c.slack > 0]
+    if not nearest:
+        return ""
+    claim = min(nearest, key=lambda c: c.slack / (abs(c.lhs) + abs(c.rhs)))
+    return f"nearest to failing is {quoted(claim.name)}: {_sides(claim)}"
+
+
+def _violation(claim: ClaimReport) -> str:
+    """What was measured against what it must be, on how many instances, how confirmed."""
+    if not isinstance(claim.claim, Pointwise):
+        return f"{quoted(claim.name)}: {claim.note}"
+    return f"{quoted(claim.name)}: {_sides(claim)}; {claim.note}"
+
+
+def _sides(claim: ClaimReport) -> str:
+    left, right, error = number(claim.lhs), number(claim.rhs), number(claim.error)
+    if left == right:
+        left, right = f"{claim.lhs:.8g}", f"{claim.rhs:.8g}"
+    if claim.claim.labels[1] == "next entry":
+        return f"{left} is followed by {right} (error {error})"
+    must = MUST[claim.claim.relation or "equal"][claim.claim.strict]
+    return f"{left}, must be {must} {right} (error {error})"
+
+
+def _tightness(claims: Sequence[ClaimReport]) -> str:
+    """Which bounds are attained, and by how much the loosest one is not."""
+    bounds = [c for c in claims if isinstance(c.claim, Inequality) and 0 < c.tightness < math.inf]
+    if not bounds:
+        return ""
+    attained = [c for c in bounds if c.tightness >= ATTAINED]
+    loosest = min(bounds, key=lambda c: c.tightness)
+    parts = []
+    if attained:
+        parts.append(f"attained: {_several([quoted(c.name) for c in attained])}")
+    if loosest not in attained:
+        factor = number(1 / loosest.tightness)
+        parts.append(f"loosest: {quoted(loosest.name)}, off by a factor of at least {factor}")
+    ties = max(c.ties for c in bounds)
+    if ties:
+        parts.append(f"ties by construction ({count(ties, 'point')} of a path) are left out")
+    return "; ".join(parts)
+
+
+def _several(names: Sequence[str], most: int = 3) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _excluded(reading: ReadingReport) -> str:
+    """What the draws say of violations that they did not meet, for the claim that says least."""
+    shown = [claim for claim in reading.claims if not math.isnan(claim.excluded)]
+    if not shown:
+        return _together(reading.claims)
+    least = max(shown, key=lambda claim: claim.excluded)
+    whose = f", the fewest for {quoted(least.name)}" if len(shown) > 1 else ""
+    return (
+        f"violations on more than {100 * least.excluded:.2g} % of the space "
+        f"({100 * CONFIDENCE:.0f} % sure, {count(least.resolved, 'draw')}{whose})"
+    )
+
+
+def _together(claims: Iterable[ClaimReport]) -> str:
+    """Claims that many runs decide together exclude no share."""
+    together = any(c.claim.attack is not Attack.SEARCH for c in claims)
+    return "no share of violations: many runs decide together" if together else ""
+
+
+def _next(report: Report, printed: Sequence[Place]) -> str:
+    """The command that tells more: what the hypotheses are, a counterexample, the adversary."""
+    if report.verdict is Verdict.VACUOUS:
+        return f"theorysim show {report.theorem}"
+    bad = next((p for p in printed if p.verdict is Verdict.VIOLATED), None)
+    if bad is None:
+        return f"theorysim falsify {report.theorem}"
+    reading = "" if len(report.readings) == 1 else f" --reading {shlex.quote(bad.reading)}"
+    return f"theorysim falsify {report.theorem}{reading} --out FILE"
