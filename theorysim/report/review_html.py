@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -35,8 +34,6 @@ def page(review: Review, entry: Entry) -> str:
     )
     environment.filters |= {
         "number": words.number,
-        "share": lambda part, whole: words.share(part, whole),
-        "data_uri": data_uri,
         "values": values,
         "json": lambda data: json.dumps(data, indent=1),
     }
@@ -52,11 +49,6 @@ def page(review: Review, entry: Entry) -> str:
         formulas=lambda text: Markup(html(text)),
         in_words=in_words,
     )
-
-
-def data_uri(svg: str) -> str:
-    """An image as the address of itself."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def values(instance: Mapping[str, Any]) -> list[tuple[str, str]]:

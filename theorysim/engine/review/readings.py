@@ -13,7 +13,7 @@ from theorysim.engine.review.record import Record
 from theorysim.engine.verify.report import ClaimReport, HypothesisReport, ReadingReport, Report
 from theorysim.engine.verify.verify import verify
 
-# Pictures of a verification, by the name of the reading that each shows.
+# Pictures of a verification as `data:` addresses, by the name of the reading that each shows.
 Pictures = Callable[[Report], Mapping[str, str]]
 
 
@@ -95,7 +95,7 @@ class ReadingVerdict(Record):
 
 @dataclass(frozen=True)
 class Readings(Record):
-    """Stage 1. `pictures` are SVG texts, by the name of the reading that they show."""
+    """Stage 1. `pictures` are addresses that hold them, by the name of the reading."""
 
     readings: tuple[ReadingVerdict, ...]
     sizes: Mapping[str, int]
