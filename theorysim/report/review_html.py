@@ -43,7 +43,7 @@ def page(review: Review, entry: Entry) -> str:
         notation=notation_of(entry) or Notation(),
         paper=paper,
         sections={section.title: section.lines for section in sections(review)},
-        because=because,
+        because=lambda one: because(review, one),
         could_be=could_be,
         formula=lambda latex: Markup(mathml(latex)),
         formulas=lambda text: Markup(html(text)),

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.review.demands import Demand, in_words
 from theorysim.engine.review.necessity import HypothesisNeed, Need
-from theorysim.engine.review.recommendations import held_without, sides
+from theorysim.engine.review.readings import ReadingVerdict
+from theorysim.engine.review.recommendations import held_without, quoted, violation
 from theorysim.engine.review.review import Review
 from theorysim.engine.review.sharpness import Constant
 from theorysim.engine.review.words import count, instance, number, share
@@ -48,13 +49,18 @@ def listed(names: list[str]) -> str:
 
 
 def verdicts(review: Review) -> Iterator[str]:
-    """A line per reading: its verdict, and the claims that decide it."""
-    for reading in review.readings.readings:
+    """A line per reading: its verdict, and the claims that decide it; the theorem's own first."""
+    for reading in sorted(review.readings.readings, key=_rank):
         decisive = [c.name for c in reading.claims if c.verdict is reading.verdict]
         holds = reading.verdict is Verdict.HOLDS
         which = count(len(decisive), "claim") if holds else listed(decisive)
-        main = ", the theorem's verdict" if reading.primary else ""
-        yield f"{reading.named} ({reading.kind}{main}): {reading.verdict} ({which})"
+        changed = f"; changed: {reading.place}" if reading.kind == "corrected" else ""
+        kind = "" if reading.name.startswith(reading.kind) else f", {reading.kind}"
+        yield f"{reading.named}{kind}: {reading.verdict} ({which}){changed}"
+
+
+def _rank(reading: ReadingVerdict) -> tuple[bool, bool]:
+    return not reading.primary, reading.kind != "printed"
 
 
 def adversary(review: Review) -> Iterator[str]:
@@ -63,8 +69,9 @@ def adversary(review: Review) -> Iterator[str]:
         outcomes = review.adversary.of(reading.name)
         refuted = [outcome for outcome in outcomes if outcome.refuted]
         for one in refuted:
-            numbers = sides(one.lhs, one.rhs, one.error)
-            yield f"{reading.name}: refuted {one.claim}: {numbers}, at {instance(one.instance)}"
+            numbers = violation(reading.claim(one.claim), one)
+            where = f", at {instance(one.instance)}" if one.instance is not None else ""
+            yield f"{reading.name}: refuted {quoted(one.claim)}: {numbers}{where}"
         standing = [outcome for outcome in outcomes if not outcome.refuted]
         if standing:
             points = max(outcome.points for outcome in standing)
@@ -85,22 +92,26 @@ def hypotheses(review: Review) -> Iterator[str]:
         yield "The statement has none beyond its space."
     for need in Need:
         for one in found.of(need):
-            yield f"{one.need}: {one.hypothesis}. {because(one)}"
+            yield f"{one.need}: {one.hypothesis}. {because(review, one)}"
 
 
-def because(one: HypothesisNeed) -> str:
+def because(review: Review, one: HypothesisNeed) -> str:
     """Why a hypothesis is judged so."""
     if one.need is Need.NEEDED:
         where = f", at {instance(one.instance)}" if one.instance is not None else ""
-        return f"Without it {one.claim} fails: {sides(one.lhs, one.rhs, one.error)}{where}."
+        numbers = violation(review.readings.primary.claim(one.claim), one)
+        return f"Without it {quoted(one.claim)} fails: {numbers}{where}."
     if one.need is Need.NOT_NEEDED:
         said = held_without(one)
         return f"{said[:1].upper()}{said[1:]}."
     if one.need is Need.ALWAYS_MET:
-        searched = f" and a search of {count(one.points, 'point')}" if one.points else ""
-        return f"All draws that meet the others meet it ({count(one.drawn, 'draw')}{searched})."
+        searched = f", and a search of {count(one.points, 'point')}" if one.points else ""
+        return f"Of {count(one.drawn, 'draw')}, all that meet the others meet it{searched}."
+    if not one.undecided:
+        return f"Too little was seen: {one.note}."
     why = f" ({one.note})" if one.note else ""
-    return f"Where it fails, {listed(list(one.undecided))} could not be judged{why}."
+    names = listed([quoted(name) for name in one.undecided])
+    return f"Where it fails, {names} could not be judged{why}."
 
 
 def constants(review: Review) -> Iterator[str]:
@@ -174,7 +185,9 @@ def planted_errors(review: Review) -> Iterator[str]:
         missed = errors - {name for one in told for name in one.refutes}
         claims = count(len({one.claim for one in told}), "claim")
         caught = f"{len(errors) - len(missed)} of {count(len(errors), 'planted error')}"
-        yield f"{claims} together refute {caught}" + (f"; missed: {listed(sorted(missed))}" * bool(missed))
+        yield f"{claims} together refute {caught}" + (
+            f"; missed: {listed(sorted(missed))}" * bool(missed)
+        )
     for one in found:
         if not one.refutes:
             yield f"{one.claim} refutes none{f': {one.reason}' if one.reason else ''}"

@@ -13,16 +13,16 @@ from theorysim.report.review_sections import sections
 from theorysim.report.table import COLOURS
 
 # A page: so many lines at most for recommendations and for each section; the HTML has them all.
-RECOMMENDED = 18
+RECOMMENDED = 16
 MOST = {
     "Verdicts": 8,
-    "Adversary": 6,
-    "Hypotheses, each dropped in turn": 10,
-    "Constants": 8,
-    "Measured beside printed": 6,
-    "What the hypotheses ask for": 6,
-    "Planted errors": 4,
-    "Not checked": 10,
+    "Adversary": 5,
+    "Hypotheses, each dropped in turn": 8,
+    "Constants": 6,
+    "Measured beside printed": 5,
+    "What the hypotheses ask for": 5,
+    "Planted errors": 3,
+    "Not checked": 8,
 }
 WIDTH = 80
 WEIGHTS = {"major": "bold red", "minor": "yellow", "remark": "cyan"}

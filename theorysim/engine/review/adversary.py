@@ -61,7 +61,8 @@ class Adversary(Record):
 def attack(theorem: Theorem, readings: Readings, seed: int, seconds: float) -> Adversary:
     """Attack what the draws did not refute: the primary reading for half of the time, then prints.
 
-    Readings share the time that is left equally, so that what one does not need serves the next.
+    Prints share the time that is left equally, so that what one does not need serves the next; the
+    primary reading gets one round at least, the others none when time is over.
     """
     deadline = Deadline.after(seconds)
     targets = [
@@ -71,6 +72,8 @@ def attack(theorem: Theorem, readings: Readings, seed: int, seconds: float) -> A
     ]
     outcomes: list[Outcome] = []
     for place, (reading, claims) in enumerate(targets):
+        if place and not deadline.left:
+            break
         others = len(targets) - place
         portion = deadline.left / (others if place else min(others, 2))
         rounds = search_rounds(theorem, reading, claims, seed, Deadline.after(portion))

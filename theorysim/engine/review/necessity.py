@@ -18,6 +18,7 @@ from theorysim.engine.review.adversary import gather
 from theorysim.engine.review.readings import Readings
 from theorysim.engine.review.record import Record
 from theorysim.engine.review.rounds import Deadline, search_rounds
+from theorysim.engine.review.words import count
 from theorysim.engine.verify.report import ReadingReport
 from theorysim.engine.verify.verify import verify
 
@@ -31,6 +32,10 @@ class Need(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+# Where fewer draws fail a hypothesis, claims that hold on them do not show that it is superfluous.
+FEWEST = 8
+
+
 @dataclass(frozen=True)
 class HypothesisNeed(Record):
     """What becomes of the statement where one hypothesis fails and all others are met.
@@ -39,6 +44,7 @@ class HypothesisNeed(Record):
         hypothesis: its name.
         need: whether it is needed.
         failing: how many of the `drawn` instances fail it and meet all others.
+        checked: how many of these every claim was judged on.
         points: how many points were searched besides.
         claim, lhs, rhs, error, instance: what is violated there, by an instance that meets all
             other hypotheses.
@@ -50,6 +56,7 @@ class HypothesisNeed(Record):
     need: Need
     failing: int = 0
     drawn: int = 0
+    checked: int = 0
     points: int = 0
     claim: str = ""
     lhs: float = math.nan
@@ -137,7 +144,8 @@ def _negated(hypotheses: Mapping[str, Margin], dropped: str) -> dict[str, Margin
 
 def _drawn(name: str, report: ReadingReport) -> HypothesisNeed:
     """What the draws say."""
-    counts = {"failing": report.satisfying, "drawn": report.drawn}
+    checked = min(claim.checked for claim in report.claims)
+    counts = {"failing": report.satisfying, "drawn": report.drawn, "checked": checked}
     if not report.satisfying:
         return HypothesisNeed(name, Need.ALWAYS_MET, **counts)
     for claim in report.claims:
@@ -154,12 +162,15 @@ def _drawn(name: str, report: ReadingReport) -> HypothesisNeed:
                 note=claim.note,
             )
     undecided = [claim for claim in report.claims if claim.verdict is not Verdict.HOLDS]
+    note = next((claim.note for claim in undecided if claim.note), "")
+    if checked < FEWEST and not note:
+        note = f"only {count(report.satisfying, 'draw')} of {report.drawn:,} fail it alone"
     return HypothesisNeed(
         name,
-        Need.INCONCLUSIVE if undecided else Need.NOT_NEEDED,
+        Need.INCONCLUSIVE if undecided or checked < FEWEST else Need.NOT_NEEDED,
         **counts,
         undecided=tuple(claim.name for claim in undecided),
-        note=next((claim.note for claim in undecided if claim.note), ""),
+        note=note,
     )
 
 
@@ -185,10 +196,6 @@ def _searched(
                 instance=outcome.instance,
                 note=outcome.note,
             )
-    reached = any(outcome.evaluations for outcome in outcomes)
-    if drawn.need is Need.ALWAYS_MET and reached:
-        note = "no draw fails it; a search reached points that do, and violated nothing there"
-        return replace(drawn, need=Need.NOT_NEEDED, points=points, note=note)
     return replace(drawn, points=points)
 
 

@@ -24,6 +24,7 @@ class ClaimVerdict(Record):
     name: str
     kind: str
     statement: str
+    strict: bool
     verdict: Verdict
     lhs: float
     rhs: float
@@ -89,8 +90,14 @@ class ReadingVerdict(Record):
 
     @property
     def named(self) -> str:
-        """How a sentence names the reading."""
-        return f"{self.name}, {self.place}" if self.place and self.kind == "printed" else self.name
+        """The reading and its place: "main text (Theorem 4.7)"."""
+        if self.kind != "printed" or self.place in ("", self.name):
+            return self.name
+        return self.place if self.name == "as printed" else f"{self.name} ({self.place})"
+
+    def claim(self, name: str) -> ClaimVerdict:
+        """The verdict on the claim of that name."""
+        return next(claim for claim in self.claims if claim.name == name)
 
 
 @dataclass(frozen=True)
@@ -109,9 +116,14 @@ class Readings(Record):
 
     @property
     def examined(self) -> tuple[ReadingVerdict, ...]:
-        """The readings that an adversary attacks: the primary one and what is printed."""
-        kept = [reading for reading in self.readings if reading.primary or reading.kind == "printed"]
-        return tuple(sorted(kept, key=lambda reading: not reading.primary))
+        """The readings that an adversary attacks: the primary one, then what is printed.
+
+        Of the prints those come first that are not violated.
+        """
+        kept = [
+            reading for reading in self.readings if reading.primary or reading.kind == "printed"
+        ]
+        return tuple(sorted(kept, key=lambda r: (not r.primary, r.verdict is Verdict.VIOLATED)))
 
 
 def verify_readings(
@@ -129,7 +141,9 @@ def verify_readings(
 
 def _reading(report: ReadingReport) -> ReadingVerdict:
     source = report.source
-    place = next(str(getattr(source, n)) for n in ("place", "change", "about") if hasattr(source, n))
+    place = next(
+        str(getattr(source, n)) for n in ("place", "change", "about") if hasattr(source, n)
+    )
     return ReadingVerdict(
         name=report.name,
         kind=source.kind,
@@ -159,5 +173,6 @@ def _claim(report: ClaimReport) -> ClaimVerdict:
     return ClaimVerdict(
         **{name: getattr(report, name) for name in (*texts, *counts)},
         **{name: float(getattr(report, name)) for name in names},
+        strict=report.claim.strict,
         instance=report.worst_instance,
     )

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.review.adversary import Adversary
+from theorysim.engine.review.adversary import Adversary, Outcome
 from theorysim.engine.review.demands import Demands, in_words
 from theorysim.engine.review.measured import Measurements
 from theorysim.engine.review.mutants import Mutants
@@ -18,6 +18,15 @@ from theorysim.engine.review.readings import ClaimVerdict, Readings, ReadingVerd
 from theorysim.engine.review.record import Record
 from theorysim.engine.review.sharpness import Constant, Sharpness
 from theorysim.engine.review.words import count, instance, number
+
+# What the left side must be of the right one, and what if the claim is strict.
+RELATIONS = {
+    "at_most": ("at most", "below"),
+    "at_least": ("at least", "above"),
+    "equal": ("equal to", "equal to"),
+}
+# Kinds whose right side is the next entry.
+FOLLOWS = ("increasing", "decreasing")
 
 # A bound is called loose where its right side could be better by this factor.
 LOOSE = 2.0
@@ -61,29 +70,29 @@ def overall(readings: Readings, adversary: Adversary) -> Verdict:
 
 
 def verdict_sentence(readings: Readings, adversary: Adversary) -> str:
-    """The answer: the verdict on the primary reading, then on what is printed otherwise."""
-    primary = readings.primary
-    said = _said(primary, adversary)
-    others = [reading for reading in readings.examined if not reading.primary]
-    for reading in others:
-        said += f" {_capital(reading.named)}: {_word(reading, adversary)}."
-    return said
+    """The answer: a sentence for every printed reading, then one for what holds instead."""
+    printed = [reading for reading in readings.examined if reading.kind == "printed"]
+    others = [reading for reading in readings.examined if reading.kind != "printed"]
+    return " ".join(_said(reading, adversary) for reading in (*printed, *others))
 
 
 def _said(reading: ReadingVerdict, adversary: Adversary) -> str:
-    verdict, named = _word(reading, adversary), reading.named
+    verdict = _word(reading, adversary)
+    begun = f"{_capital(reading.named)}: {verdict}"
     claims = count(len(reading.claims), "claim")
-    draws = max((claim.checked for claim in reading.claims), default=0)
-    points = max((outcome.points for outcome in adversary.of(reading.name)), default=0)
-    searched = f" and {count(points, 'searched point')}" if points else ""
-    if verdict == Verdict.HOLDS:
-        return f"{_capital(named)}: holds on {count(draws, 'draw')}{searched}, {claims}."
-    if verdict == Verdict.VACUOUS:
-        return f"{_capital(named)}: says nothing here, because nothing meets its conditions."
-    if verdict == Verdict.INCONCLUSIVE:
+    if verdict is Verdict.HOLDS:
+        draws = max(claim.checked for claim in reading.claims)
+        points = max((outcome.points for outcome in adversary.of(reading.name)), default=0)
+        searched = f" and {count(points, 'searched point')}" if points else ""
+        return f"{begun} ({claims}, on {count(draws, 'draw')}{searched})."
+    if verdict is Verdict.VACUOUS:
+        return f"{begun}, because nothing meets its conditions here."
+    if verdict is Verdict.INCONCLUSIVE:
         undecided = len(reading.of(Verdict.INCONCLUSIVE, Verdict.VACUOUS))
-        return f"{_capital(named)}: undecided, {undecided} of {claims} could not be judged."
-    return f"{_capital(named)}: violated."
+        return f"{begun}, as {undecided} of {claims} could not be judged."
+    refuted = {outcome.claim for outcome in adversary.of(reading.name) if outcome.refuted}
+    refuted |= {claim.name for claim in reading.of(Verdict.VIOLATED)}
+    return f"{begun} ({len(refuted)} of {claims})."
 
 
 def _word(reading: ReadingVerdict, adversary: Adversary) -> Verdict:
@@ -112,38 +121,41 @@ def recommend(found: Stages) -> tuple[Recommendation, ...]:
 
 
 def _violations(found: Stages) -> Iterator[Recommendation]:
+    """One per reading: its first violated claim in numbers, the others by name."""
     for reading in found.readings.examined:
-        for claim in reading.of(Verdict.VIOLATED):
-            yield _violation(reading, claim.name, _numbers(claim), claim.instance)
-        for outcome in found.adversary.of(reading.name):
-            if outcome.refuted:
-                numbers = sides(outcome.lhs, outcome.rhs, outcome.error)
-                yield _violation(reading, outcome.claim, numbers, outcome.instance)
+        refuted = {o.claim: o for o in found.adversary.of(reading.name) if o.refuted}
+        failing = [
+            claim
+            for claim in reading.claims
+            if claim.verdict is Verdict.VIOLATED or claim.name in refuted
+        ]
+        if not failing:
+            continue
+        first, *others = failing
+        outcome = refuted.get(first.name, first)
+        where = f", at {instance(outcome.instance)}" if outcome.instance is not None else ""
+        text = f"{_capital(reading.named)}: {quoted(first.name)} fails: "
+        text += f"{violation(first, outcome)}{where}."
+        if others:
+            text += f" So do {', '.join(quoted(claim.name) for claim in others)}."
+        yield Recommendation(Weight.MAJOR, text, outcome.instance)
 
 
-def _violation(
-    reading: ReadingVerdict, claim: str, numbers: str, at: Mapping[str, Any] | None
-) -> Recommendation:
-    where = f", at {instance(at)}" if at is not None else ""
-    text = f"{_capital(reading.named)}: {claim} fails: {numbers}{where}."
-    return Recommendation(Weight.MAJOR, text, at)
-
-
-def _numbers(claim: ClaimVerdict) -> str:
-    """What refutes a claim: the note of what climbs a ladder, else both sides."""
-    if claim.note and math.isnan(claim.rhs + claim.lhs):
-        return claim.note
-    if claim.kind in ("scales_as", "tends_to", "exists_constant", "with_probability"):
-        return claim.note or sides(claim.lhs, claim.rhs, claim.error)
-    return sides(claim.lhs, claim.rhs, claim.error)
-
-
-def sides(lhs: float, rhs: float, error: float) -> str:
-    """Both sides and their error in words; with the digits that tell them apart."""
-    apart = abs(lhs - rhs) / max(abs(lhs), abs(rhs), 1e-300)
+def violation(claim: ClaimVerdict, at: ClaimVerdict | Outcome | HypothesisNeed) -> str:
+    """What was measured at a place against what the claim says; of many runs, their note."""
+    if claim.kind not in (*RELATIONS, *FOLLOWS):
+        return at.note or claim.note
+    apart = abs(at.lhs - at.rhs) / max(abs(at.lhs), abs(at.rhs), 1e-300)
     digits = 4 if not 0 < apart < 1e-2 else min(16, 3 - math.floor(math.log10(apart)))
-    left, right = number(lhs, digits), number(rhs, digits)
-    return f"left side {left}, right side {right}, error {number(error, 2)}"
+    left, right, error = number(at.lhs, digits), number(at.rhs, digits), number(at.error, 2)
+    if claim.kind in FOLLOWS:
+        return f"{left} is followed by {right} (error {error})"
+    return f"{left}, which must be {RELATIONS[claim.kind][claim.strict]} {right} (error {error})"
+
+
+def quoted(name: str) -> str:
+    """The name of a claim or a hypothesis within a sentence."""
+    return f"\u201c{name}\u201d"
 
 
 def _vacuous(found: Stages) -> Iterator[Recommendation]:
@@ -159,24 +171,28 @@ def _undecided(found: Stages) -> Iterator[Recommendation]:
         for claim in reading.of(Verdict.INCONCLUSIVE):
             if (reading.name, claim.name) not in refuted:
                 why = f": {claim.note}" if claim.note else ""
-                text = f"{_capital(reading.named)}: {claim.name} could not be decided{why}."
+                text = f"{_capital(reading.named)}: {quoted(claim.name)} could not be decided{why}."
                 yield Recommendation(Weight.MINOR, text, claim.instance)
 
 
 def _superfluous(necessity: Necessity) -> Iterator[Recommendation]:
     for one in necessity.of(Need.NOT_NEEDED):
-        text = f'The hypothesis "{one.hypothesis}" is not needed on this space: {held_without(one)}'
+        text = f"The hypothesis {quoted(one.hypothesis)} is not needed on this space: "
+        text += held_without(one)
         yield Recommendation(Weight.MINOR, f"{text}. It may be dropped, or the claim sharpened.")
     for one in necessity.of(Need.ALWAYS_MET):
-        text = f'The hypothesis "{one.hypothesis}" excludes nothing here: every draw that meets the'
-        yield Recommendation(Weight.REMARK, f"{text} others meets it.")
+        text = (
+            f"The hypothesis {quoted(one.hypothesis)} excludes no draw that meets the others, so "
+        )
+        yield Recommendation(Weight.REMARK, f"{text}this space does not show whether it is needed.")
 
 
 def held_without(one: HypothesisNeed) -> str:
     """On how much the claims hold where a hypothesis fails."""
     searched = f", and {count(one.points, 'searched point')}" if one.points else ""
-    where = f"{count(one.failing, 'draw')} that fail it" if one.failing else "points that fail it"
-    return f"every claim that holds also holds on {where}{searched}"
+    return (
+        f"every claim that holds also holds on {count(one.checked, 'draw')} that fail it{searched}"
+    )
 
 
 def _loose(found: Stages) -> Iterator[Recommendation]:
@@ -184,7 +200,7 @@ def _loose(found: Stages) -> Iterator[Recommendation]:
         if not one.known or one.exists or one.ratio > 1 / LOOSE:
             continue
         side = "could be" if one.upper else "could be raised to"
-        text = f"{_capital(one.claim)} is loose: its right side {side} {number(one.factor)} times "
+        text = f"{quoted(one.claim)} is loose: its right side {side} {number(one.factor)} times "
         text += f"what it is, as far as {count(one.points, 'searched point')} can tell."
         yield Recommendation(Weight.MINOR, text, one.instance)
 
@@ -203,21 +219,18 @@ def _powers(measured: Measurements) -> Iterator[Recommendation]:
         loose = "at most" in one.sentence and one.high < one.printed - 0.1
         loose |= "at least" in one.sentence and one.low > one.printed + 0.1
         if loose:
-            yield Recommendation(Weight.MINOR, f"{_capital(one.claim)} is loose: {one.sentence}.")
+            yield Recommendation(Weight.MINOR, f"{quoted(one.claim)} is loose: {one.sentence}.")
 
 
 def _demands(demands: Demands) -> Iterator[Recommendation]:
-    shown: set[str] = set()
-    for demand in demands.readings:
-        for requirement in demand.requirements:
-            text = in_words(requirement)
-            if text not in shown:
-                yield Recommendation(Weight.REMARK, f"{_capital(demand.reading)} {text}.")
-            shown.add(text)
+    primary, *_ = demands.readings
+    for requirement in primary.requirements:
+        text = f"{_capital(primary.reading)}: {in_words(requirement)}."
+        yield Recommendation(Weight.REMARK, text)
 
 
 def _untested(mutants: Mutants) -> Iterator[Recommendation]:
     names = tuple(dict.fromkeys(one.claim for one in mutants.claims if one.unexplained))
     if names:
-        text = f"No planted error is refuted by {', '.join(names)}: nothing shows that it can fail."
+        text = f"No planted error is refuted by {', '.join(map(quoted, names))}: nothing shows that it can fail."
         yield Recommendation(Weight.MINOR, text)

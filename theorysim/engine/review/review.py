@@ -93,9 +93,7 @@ class Review(Record):
 
     def __str__(self) -> str:
         lines = [f"{self.theorem}: {self.decision}", f"  {self.sentence}"]
-        return "\n".join(
-            lines + [f"  {one.weight}: {one.text}" for one in self.recommendations]
-        )
+        return "\n".join(lines + [f"  {one.weight}: {one.text}" for one in self.recommendations])
 
 
 def review(

@@ -22,6 +22,8 @@ LEAST_POINTS, FIRST_POINTS, MOST_POINTS = 256, 4096, 200_000
 FIRST_SHARE = 0.2
 # The share of the remaining time that a round is planned for: what it suspects takes time, too.
 PLANNED = 0.8
+# What a round computes takes at least this share of the first one, which also compiles.
+COMPUTING = 1 / 3
 
 SEEDS = 1 << 63
 
@@ -76,7 +78,7 @@ def search_rounds(
         number += 1
         if number > 1:
             points = min(int(PLANNED * deadline.left * points / spent), MOST_POINTS)
-        if points < LEAST_POINTS or deadline.left < spent * (number == 1):
+        if points < LEAST_POINTS or deadline.left < COMPUTING * spent * (number == 1):
             return
 
 

@@ -37,7 +37,7 @@ def left_out(
     return Unchecked(
         (
             *_undecided(readings),
-            *_unattacked(readings),
+            *_unattacked(readings, adversary),
             *_hypotheses(necessity),
             *_space(theorem, readings, adversary),
             *_method(theorem, readings, adversary),
@@ -52,13 +52,18 @@ def _undecided(readings: Readings) -> Iterator[Gap]:
             yield Gap("undecided", f"{reading.name}, {claim.name} ({claim.verdict}){why}.")
 
 
-def _unattacked(readings: Readings) -> Iterator[Gap]:
+def _unattacked(readings: Readings, adversary: Adversary) -> Iterator[Gap]:
     others = [reading.name for reading in readings.readings if reading not in readings.examined]
     if others:
-        yield Gap(
-            "readings",
-            f"Only verified, not attacked, as they are not printed: {', '.join(others)}.",
-        )
+        names = "; ".join(others)
+        yield Gap("readings", f"Only verified, not attacked, as they are not printed: {names}.")
+    late = [
+        reading.name
+        for reading in readings.examined
+        if reading.of(Verdict.HOLDS, Verdict.INCONCLUSIVE) and not adversary.of(reading.name)
+    ]
+    if late:
+        yield Gap("time", f"Only verified, as time was over: {'; '.join(late)}.")
 
 
 def _hypotheses(necessity: Necessity) -> Iterator[Gap]:
@@ -92,9 +97,7 @@ def _method(theorem: Theorem, readings: Readings, adversary: Adversary) -> Itera
     yield Gap("chance", f"Every instance was simulated under {keys}; others may differ.")
     shares = [o.excluded for o in adversary.outcomes if not math.isnan(o.excluded)]
     shares = shares or [
-        claim.excluded
-        for claim in readings.primary.claims
-        if not math.isnan(claim.excluded)
+        claim.excluded for claim in readings.primary.claims if not math.isnan(claim.excluded)
     ]
     rare = f"less than {number(100 * max(shares), 2)} % of the draws" if shares else "few draws"
     yield Gap("rare cases", f"A search is no proof: what violates {rare} may have been missed.")

@@ -10,6 +10,8 @@ import numpy as np
 
 # An array of more entries is described by its shape and range.
 LISTED = 4
+# Of an instance so many sizes and values are named.
+NAMED = 6
 # Numbers of this size are written without a power of ten.
 PLAIN = (1e-3, 1e5)
 
@@ -44,12 +46,13 @@ def count(number: int, noun: str) -> str:
 
 
 def instance(data: Mapping[str, Any] | None) -> str:
-    """An instance as a list of its sizes and values; long arrays by shape and range."""
+    """An instance as a list of sizes and values, the first ones; long arrays by shape and range."""
     if data is None:
         return "an instance that is not known"
     parts = [f"{name} = {size}" for name, size in data.get("sizes", {}).items()]
     parts += [f"{name} = {_value(value)}" for name, value in data.get("values", {}).items()]
-    return ", ".join(parts)
+    more = f" and {len(parts) - NAMED} more values" if len(parts) > NAMED + 1 else ""
+    return ", ".join(parts[:NAMED] if more else parts) + more
 
 
 def _value(value: Any) -> str:
