@@ -20,7 +20,7 @@ DOTS_PER_INCH = 150
 
 
 def pictures(report: Report) -> Mapping[str, str]:
-    """Addresses of pictures by the name of the reading: the primary one, then prints that are violated."""
+    """Addresses of pictures, by reading: of the primary one, then of prints that are violated."""
     chosen = [reading for reading in report.readings if reading.primary]
     chosen += [r for r in report.readings if _refuted_print(r) and not r.primary]
     return {reading.name: _picture(report, reading) for reading in chosen[:READINGS]}

@@ -232,5 +232,6 @@ def _demands(demands: Demands) -> Iterator[Recommendation]:
 def _untested(mutants: Mutants) -> Iterator[Recommendation]:
     names = tuple(dict.fromkeys(one.claim for one in mutants.claims if one.unexplained))
     if names:
-        text = f"No planted error is refuted by {', '.join(map(quoted, names))}: nothing shows that it can fail."
+        which = ", ".join(map(quoted, names))
+        text = f"No planted error is refuted by {which}: nothing shows that it can fail."
         yield Recommendation(Weight.MINOR, text)

@@ -1,4 +1,4 @@
-"""What stages return: frozen records that become JSON, and come back from it when a review resumes."""
+"""What stages return: records that become JSON, and come back from it when a review resumes."""
 
 from __future__ import annotations
 
