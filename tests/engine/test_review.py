@@ -1,4 +1,4 @@
-"""A review finds what is known of small statements: idle hypotheses, loose constants, rare faults."""
+"""A review finds what is known of statements: idle hypotheses, loose constants, rare faults."""
 
 import json
 import math

@@ -119,7 +119,8 @@ def constants(review: Review) -> Iterator[str]:
     found = review.sharpness.constants
     told = [one for one in found if one.known and not one.attained]
     for one in sorted(told, key=lambda one: one.ratio):
-        yield f"{_whose(review, one)}: {could_be(one)}, reached at {instance(one.instance)}"
+        where = f", by what was met at {instance(one.instance)}" if one.instance else ""
+        yield f"{_whose(review, one)}: {could_be(one)}{where}"
     attained = list(dict.fromkeys(one.claim for one in found if one.known and one.attained))
     if attained:
         yield f"attained within 1 %: {', '.join(attained)}"
@@ -138,7 +139,7 @@ def could_be(one: Constant) -> str:
     """What constant an inequality would bear."""
     factor = number(one.factor)
     if one.exists:
-        return f"a constant of {factor} serves on this space"
+        return f"its constant is at least {factor}"
     verb = "could be multiplied by" if one.upper else "could be raised to"
     return f"the right side {verb} {factor}{'' if one.upper else ' times what it is'}"
 

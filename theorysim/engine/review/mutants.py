@@ -42,7 +42,8 @@ def plant_errors(theorem: Theorem, readings: Readings, seed: int) -> Mutants:
     """Try the mutants of the primary reading, and of the printed ones that hold."""
     found: list[ClaimMutants] = []
     for reading in readings.examined:
-        if not (reading.primary or reading.verdict is Verdict.HOLDS):
+        holds = reading.kind == "printed" and reading.verdict is Verdict.HOLDS
+        if not (reading.primary or holds):
             continue
         outcome = mutation(theorem, reading=reading.name, seed=seed)
         for claim, verdicts in outcome.verdicts.items():

@@ -126,6 +126,11 @@ class Readings(Record):
         return tuple(sorted(kept, key=lambda r: (not r.primary, r.verdict is Verdict.VIOLATED)))
 
 
+def _order(reading: ReadingVerdict) -> tuple[bool, ...]:
+    violated = reading.verdict is Verdict.VIOLATED
+    return not reading.primary, reading.kind != "printed", violated
+
+
 def verify_readings(
     theorem: Theorem, seed: int, progress: Progress | None = None, pictures: Pictures | None = None
 ) -> Readings:

@@ -30,6 +30,7 @@ FOLLOWS = ("increasing", "decreasing")
 
 # A bound is called loose where its right side could be better by this factor.
 LOOSE = 2.0
+ROUNDING = 1e-9
 
 
 class Weight(StrEnum):
@@ -121,24 +122,35 @@ def recommend(found: Stages) -> tuple[Recommendation, ...]:
 
 
 def _violations(found: Stages) -> Iterator[Recommendation]:
-    """One per reading: its first violated claim in numbers, the others by name."""
+    """Every violated claim with its reading; what fails alike in several readings is told once."""
+    told: dict[str, tuple[list[str], Mapping[str, Any] | None]] = {}
     for reading in found.readings.examined:
-        refuted = {o.claim: o for o in found.adversary.of(reading.name) if o.refuted}
-        failing = [
-            claim
-            for claim in reading.claims
-            if claim.verdict is Verdict.VIOLATED or claim.name in refuted
-        ]
-        if not failing:
-            continue
-        first, *others = failing
-        outcome = refuted.get(first.name, first)
-        where = f", at {instance(outcome.instance)}" if outcome.instance is not None else ""
-        text = f"{_capital(reading.named)}: {quoted(first.name)} fails: "
-        text += f"{violation(first, outcome)}{where}."
-        if others:
-            text += f" So do {', '.join(quoted(claim.name) for claim in others)}."
-        yield Recommendation(Weight.MAJOR, text, outcome.instance)
+        text, at = _violated(reading, found.adversary)
+        if text:
+            told.setdefault(text, ([], at))[0].append(reading.named)
+    for text, (names, at) in told.items():
+        yield Recommendation(Weight.MAJOR, f"{_capital(' and '.join(names))}: {text}", at)
+
+
+def _violated(
+    reading: ReadingVerdict, adversary: Adversary
+) -> tuple[str, Mapping[str, Any] | None]:
+    """The first violated claim of a reading in numbers and where, the others by name."""
+    refuted = {one.claim: one for one in adversary.of(reading.name) if one.refuted}
+    failing = [
+        claim
+        for claim in reading.claims
+        if claim.verdict is Verdict.VIOLATED or claim.name in refuted
+    ]
+    if not failing:
+        return "", None
+    first, *others = failing
+    outcome = refuted.get(first.name, first)
+    where = f", at {instance(outcome.instance)}" if outcome.instance is not None else ""
+    text = f"{quoted(first.name)} fails: {violation(first, outcome)}{where}."
+    if others:
+        text += f" So do {', '.join(quoted(claim.name) for claim in others)}."
+    return text, outcome.instance
 
 
 def violation(claim: ClaimVerdict, at: ClaimVerdict | Outcome | HypothesisNeed) -> str:
@@ -197,7 +209,7 @@ def held_without(one: HypothesisNeed) -> str:
 
 def _loose(found: Stages) -> Iterator[Recommendation]:
     for one in told_once(found):
-        if not one.known or one.exists or one.ratio > 1 / LOOSE:
+        if not one.known or one.exists or one.ratio > (1 + ROUNDING) / LOOSE:
             continue
         side = "could be" if one.upper else "could be raised to"
         text = f"{quoted(one.claim)} is loose: its right side {side} {number(one.factor)} times "

@@ -11,7 +11,7 @@ from theorysim.claims.kinds import AtLeast, AtMost, BoundedConstant, Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.review.adversary import Adversary, Outcome, gather
-from theorysim.engine.review.readings import Readings
+from theorysim.engine.review.readings import ClaimVerdict, Readings
 from theorysim.engine.review.record import Record
 from theorysim.engine.review.rounds import Deadline, search_rounds
 from theorysim.engine.review.ties import apart, ties_by_construction
@@ -31,10 +31,10 @@ class Constant(Record):
             not equal by construction; NaN where they are never both positive.
         factor: what the right side may be multiplied by, as far as the search saw: `ratio` for an
             upper bound, 1 / `ratio` for a lower one. Of a constant that is only said to exist, the
-            smallest one that serves.
+            smallest one that serves all points that were met.
         exists: whether the constant is only said to exist.
         ties: whether points were left out at which the sides are equal at every draw.
-        instance: where.
+        instance: where; None where it was met on draws of which none is remembered.
         points: how many points were searched.
     """
 
@@ -87,7 +87,8 @@ def best_constants(
         for one in own:
             claim = next(claim for claim in reading.claims if claim.name == one.claim)
             if isinstance(claim, AtMost | AtLeast | BoundedConstant):
-                found.append(_constant(claim, again.get(claim.name, one), claim.name in again))
+                best = again.get(claim.name, one)
+                found.append(_constant(claim, verdict.claim(claim.name), best, claim.name in again))
     return Sharpness(tuple(found))
 
 
@@ -106,16 +107,24 @@ def _searched_apart(
     return {outcome.claim: outcome for outcome in gather(reading.name, ties, rounds)}
 
 
-def _constant(claim: Claim, outcome: Outcome, apart: bool) -> Constant:
+def _constant(claim: Claim, drawn: ClaimVerdict, searched: Outcome, apart: bool) -> Constant:
+    """The larger one of the ratios that draws and search met."""
     upper = not isinstance(claim, AtLeast)
+    exists = isinstance(claim, BoundedConstant)
+    seen = drawn.lhs if exists else drawn.tightness
+    by_draws = seen > searched.ratio or math.isnan(searched.ratio)
+    ratio = seen if by_draws else searched.ratio
+    at = searched.ratio_instance
+    if by_draws:
+        at = drawn.instance if exists else None
     return Constant(
-        reading=outcome.reading,
-        claim=outcome.claim,
+        reading=searched.reading,
+        claim=searched.claim,
         upper=upper,
-        ratio=outcome.ratio,
-        factor=outcome.ratio if upper or not outcome.ratio else 1 / outcome.ratio,
-        exists=isinstance(claim, BoundedConstant),
+        ratio=ratio,
+        factor=ratio if upper or not ratio else 1 / ratio,
+        exists=exists,
         ties=apart,
-        instance=outcome.ratio_instance,
-        points=outcome.points,
+        instance=at,
+        points=searched.points,
     )

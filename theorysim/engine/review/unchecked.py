@@ -56,7 +56,7 @@ def _unattacked(readings: Readings, adversary: Adversary) -> Iterator[Gap]:
     others = [reading.name for reading in readings.readings if reading not in readings.examined]
     if others:
         names = "; ".join(others)
-        yield Gap("readings", f"Only verified, not attacked, as they are not printed: {names}.")
+        yield Gap("readings", f"Only verified, not attacked, as they are ours: {names}.")
     late = [
         reading.name
         for reading in readings.examined
