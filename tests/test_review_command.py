@@ -31,7 +31,9 @@ theorem = Theorem(
     predict=lambda x: jnp.maximum(x.b, x.c),
     claims=(at_most("mean <= half", lambda r: r.sim, lambda r: r.theory / 2),),
     source=Printed("Lemma 1", "mean(b, c) <= max(b, c) / 2"),
-    readings=(corrected("the half", claims=(at_most("mean", lambda r: r.sim, lambda r: r.theory),)),),
+    readings=(
+        corrected("the half", claims=(at_most("mean", lambda r: r.sim, lambda r: r.theory),)),
+    ),
     mutants=(Mutant("the smaller one", predict=lambda x: jnp.minimum(x.b, x.c)),),
 )
 '''.lstrip()

@@ -172,12 +172,23 @@ def _share(report: HypothesisReport) -> HypothesisShare:
 
 
 def _claim(report: ClaimReport) -> ClaimVerdict:
-    names = ("lhs", "rhs", "slack", "error", "tightness", "excluded")
-    counts = ("checked", "resolved", "draws", "ties")
-    texts = ("name", "kind", "statement", "note", "confirmation", "verdict")
     return ClaimVerdict(
-        **{name: getattr(report, name) for name in (*texts, *counts)},
-        **{name: float(getattr(report, name)) for name in names},
+        name=report.name,
+        kind=report.kind,
+        statement=report.statement,
         strict=report.claim.strict,
+        verdict=report.verdict,
+        lhs=float(report.lhs),
+        rhs=float(report.rhs),
+        slack=float(report.slack),
+        error=float(report.error),
+        tightness=float(report.tightness),
+        ties=report.ties,
+        checked=report.checked,
+        resolved=report.resolved,
+        draws=report.draws,
+        excluded=float(report.excluded),
+        note=report.note,
+        confirmation=report.confirmation,
         instance=report.worst_instance,
     )

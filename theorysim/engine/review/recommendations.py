@@ -149,7 +149,8 @@ def _violated(
     where = f", at {instance(outcome.instance)}" if outcome.instance is not None else ""
     text = f"{quoted(first.name)} fails: {violation(first, outcome)}{where}."
     if others:
-        text += f" So do {', '.join(quoted(claim.name) for claim in others)}."
+        names = ", ".join(quoted(claim.name) for claim in others)
+        text += f" So {'does' if len(others) == 1 else 'do'} {names}."
     return text, outcome.instance
 
 

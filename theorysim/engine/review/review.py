@@ -13,6 +13,7 @@ from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
 from theorysim.engine.measure.setup import check_seed
 from theorysim.engine.registry import Entry
+from theorysim.engine.registry.index import Files
 from theorysim.engine.review.adversary import Adversary, attack
 from theorysim.engine.review.demands import Demands, demands_of
 from theorysim.engine.review.kept import Kept, fingerprint
@@ -101,7 +102,7 @@ def review(
     *,
     seconds: float = DEFAULT_SECONDS,
     seed: int = 0,
-    theorems: registry.Files = (),
+    theorems: Files = (),
     kept: Path | None = None,
     fresh: bool = False,
     progress: StageProgress | None = None,
@@ -171,7 +172,7 @@ def review(
     )
 
 
-def find(query: str, theorems: registry.Files = ()) -> Entry:
+def find(query: str, theorems: Files = ()) -> Entry:
     """The entry of an id, or of the statement in a Python file.
 
     Raises:
