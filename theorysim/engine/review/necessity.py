@@ -145,15 +145,14 @@ def _negated(hypotheses: Mapping[str, Margin], dropped: str) -> dict[str, Margin
 def _drawn(name: str, report: ReadingReport) -> HypothesisNeed:
     """What the draws say."""
     checked = min(claim.checked for claim in report.claims)
-    counts = {"failing": report.satisfying, "drawn": report.drawn, "checked": checked}
+    found = HypothesisNeed(name, Need.ALWAYS_MET, report.satisfying, report.drawn, checked)
     if not report.satisfying:
-        return HypothesisNeed(name, Need.ALWAYS_MET, **counts)
+        return found
     for claim in report.claims:
         if claim.verdict is Verdict.VIOLATED:
-            return HypothesisNeed(
-                name,
-                Need.NEEDED,
-                **counts,
+            return replace(
+                found,
+                need=Need.NEEDED,
                 claim=claim.name,
                 lhs=float(claim.lhs),
                 rhs=float(claim.rhs),
@@ -165,10 +164,9 @@ def _drawn(name: str, report: ReadingReport) -> HypothesisNeed:
     note = next((claim.note for claim in undecided if claim.note), "")
     if checked < FEWEST and not note:
         note = f"only {count(report.satisfying, 'draw')} of {report.drawn:,} fail it alone"
-    return HypothesisNeed(
-        name,
-        Need.INCONCLUSIVE if undecided or checked < FEWEST else Need.NOT_NEEDED,
-        **counts,
+    return replace(
+        found,
+        need=Need.INCONCLUSIVE if undecided or checked < FEWEST else Need.NOT_NEEDED,
         undecided=tuple(claim.name for claim in undecided),
         note=note,
     )

@@ -116,14 +116,12 @@ class Readings(Record):
 
     @property
     def examined(self) -> tuple[ReadingVerdict, ...]:
-        """The readings that an adversary attacks: the primary one, then what is printed.
+        """The readings that an adversary attacks: the primary one, prints, other corrections.
 
-        Of the prints those come first that are not violated.
+        Of each sort those come first that are not violated.
         """
-        kept = [
-            reading for reading in self.readings if reading.primary or reading.kind == "printed"
-        ]
-        return tuple(sorted(kept, key=lambda r: (not r.primary, r.verdict is Verdict.VIOLATED)))
+        kept = (one for one in self.readings if one.primary or one.kind != "finding")
+        return tuple(sorted(kept, key=_order))
 
 
 def _order(reading: ReadingVerdict) -> tuple[bool, ...]:
