@@ -2,6 +2,7 @@
 
 import json
 import math
+import subprocess
 import sys
 
 import pytest
@@ -109,7 +110,7 @@ def test_a_picture_that_cannot_be_written(theorysim, tmp_path):
     for place in ("/proc/picture.png", tmp_path / "full.png"):
         code, output, errors = theorysim("verify", "--instances", "4", "--plot", place)
         assert code == 2
-        assert "verdict: violated" in output
+        assert "✗ violated" in output
         assert f"theorysim: cannot write the picture {place}" in errors
 
 
@@ -125,3 +126,55 @@ def test_numbers_are_spelled_alike_in_all_reports(number, spelled):
     attack = Attack("a", "a", "at_most", 1, 1, refuted=False, lhs=number)
     attacked = FalsifyReport("a", "a", 0, 1, (attack,), "a").as_json()
     assert attacked["attacks"][0]["lhs"] == spelled
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        'at_most("a", lambda r: "text", lambda r: 0.5)',
+        'at_most("a", lambda r: None, lambda r: 0.5)',
+        'at_most("a", lambda r: [r.sim] * 3, lambda r: [r.sim] * 2)',
+    ],
+)
+@pytest.mark.parametrize("verb", ["verify", "certify"])
+def test_sides_that_are_no_arrays_of_one_shape(theorysim, verb, claim):
+    found = theorysim(verb, *(["--claim", "a"] if verb == "certify" else []), claim=claim)
+    assert_one_message(found, "expected arrays of shapes that go together")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"claim": 'at_most("a", lambda: 0, lambda r: 0.5)'}, "lhs of claim 'a' is called as f(r)"),
+        (
+            {"claim": 'at_most("a", lambda r: 0, lambda r, x: 0)'},
+            "missing a required argument: 'x'",
+        ),
+        ({"simulation": "x.x,\n    predict=lambda x, key: 1"}, "predict is called as f(x)"),
+        (
+            {"simulation": "x.x,\n    hypotheses={'h': lambda: 1}"},
+            "hypothesis 'h' is called as f(x)",
+        ),
+    ],
+)
+def test_functions_that_take_other_arguments(theorysim, arguments, words):
+    assert_one_message(theorysim("verify", **arguments), words)
+
+
+@pytest.mark.parametrize("verb", ["verify", "certify"])
+def test_too_little_memory(theorysim, verb):
+    simulation = "(x.x * __import__('jax').numpy.ones((10**7, 10**7))).sum()"
+    assert_one_message(theorysim(verb, simulation=simulation), "out of memory")
+
+
+@pytest.mark.parametrize("end", ["1e400", "-1e400:1"])
+def test_a_box_of_infinite_size_is_refused(theorysim, end):
+    assert_one_message(theorysim("certify", "--box", f"x={end}"), "both finite")
+
+
+def test_an_output_that_is_full():
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "theorysim", "list"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "theorysim: cannot write the output: No space left on device\n"

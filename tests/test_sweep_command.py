@@ -89,6 +89,23 @@ def test_what_is_no_request_is_refused(request_, tmp_path, monkeypatch, capsys):
     assert "is not a store that" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("tile", [None, 5, [], "zzz", "[[1]]"])
+def test_a_store_whose_attributes_were_changed_is_damaged(command, tmp_path, tile):
+    sweep, plain = command
+    out, statement = tmp_path / "a.zarr", tmp_path / "lemma_1.py"
+    status, output = sweep("--grid", "factor=1,2", "--out", str(out))
+    assert status == 0, output
+    data = json.loads((out / "zarr.json").read_text())
+    data["attributes"]["theorem"] = "another/theorem"
+    (out / "zarr.json").write_text(json.dumps(data))
+    status, output = plain("--resume", str(out), "--theorems", str(statement))
+    assert "another/theorem" not in output
+    data["attributes"]["tile"] = tile
+    (out / "zarr.json").write_text(json.dumps(data))
+    status, output = plain("--resume", str(out), "--theorems", str(statement))
+    assert status == 2 and "is damaged" in output and "Traceback" not in output
+
+
 def test_a_grid_of_fields_and_sizes_goes_to_a_store_and_a_picture(command, tmp_path):
     sweep, plain = command
     sweep_again = lambda *rest: plain(*rest, "--theorems", str(tmp_path / "lemma_1.py"))  # noqa: E731

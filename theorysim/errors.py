@@ -11,3 +11,8 @@ class InstanceError(UsageError):
 
 class SizeError(UsageError):
     """The sizes asked for do not fit into memory."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether NumPy or a device of JAX had too little memory."""
+    return isinstance(error, MemoryError) or str(error).startswith("RESOURCE_EXHAUSTED")

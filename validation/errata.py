@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import jax
 
-from theorysim.claims import Theorem, UsageError, Verdict
+from theorysim.claims import Corrected, Theorem, UsageError, Verdict
 from theorysim.claims.kinds import Pointwise
 from theorysim.engine import registry
 from theorysim.engine.certify.certify import certify
@@ -36,13 +36,22 @@ SHARES = (16, 4, 1)
 Place: TypeAlias = tuple[str, str]
 
 
-def corrections(theorem: Theorem, reading: str) -> dict[str, Any]:
-    """The primary reading, if it is another one, with its recorded verdict."""
-    primary = theorem.primary()
+def misprint(theorem: Theorem, reading: str) -> dict[str, Any]:
+    """Where it stands, its words and what is wrong with them, and the reading that is primary.
+
+    That is what holds instead, if it is another reading and its recorded verdict says so.
+    """
+    printed, primary = theorem.reading(reading), theorem.primary()
+    told = {"place": printed.source.place, "words": printed.source.words, "wrong": printed.note}
     if primary.name == reading:
-        return {"corrected": None}
-    verdict = catalogue()[theorem.id][primary.name]
-    return {"corrected": primary.name, "corrected_verdict": verdict, "correction": primary.note}
+        return {**told, "corrected": None}
+    source = primary.source
+    return {
+        **told,
+        "corrected": primary.name,
+        "corrected_verdict": catalogue()[theorem.id][primary.name],
+        "correction": source.change if isinstance(source, Corrected) else "",
+    }
 
 
 def warrants(theorem: Theorem, reading: str, claim: str, instance: Any) -> dict[str, str]:
@@ -78,7 +87,7 @@ def entry(theorem: Theorem, attack: Attack) -> dict[str, Any]:
         "instance": attack.instance,
         **warrants(theorem, attack.reading, attack.claim, attack.instance),
         "note": attack.note,
-        **corrections(theorem, attack.reading),
+        **misprint(theorem, attack.reading),
     }
 
 
@@ -144,6 +153,7 @@ def warrant_again(only: str = "") -> None:
         jax.clear_caches()
         theorem = registry.theorem(id)
         found = warrants(theorem, reading, line["claim"], line["instance"])
+        found |= misprint(theorem, reading)
         lines = [{**old, **found} if old == line else old for old in errata()]
         write_whole(Path(str(LEDGER)), as_text(lines))
         print(f"{id}, {reading}, {line['claim']}: {found}", flush=True)

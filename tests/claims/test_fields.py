@@ -167,3 +167,9 @@ def test_instances_have_traced_values_and_static_sizes():
     assert np.array_equal(shaped(x), [0, 1, 2])
     with pytest.raises(AttributeError, match="no field or size 'b'"):
         _ = x.b
+
+
+@pytest.mark.parametrize("options", [(), ((0, 1),), ("a", "b"), (1 + 1j,)])
+def test_a_choice_is_of_numbers(options):
+    with pytest.raises((ValueError, TypeError)):  # checks of types refuse some of them before
+        Choice(*options)

@@ -194,3 +194,25 @@ def test_a_function_rounded_over_a_box_takes_both_sides_of_a_jump():
     found = certify_box(lambda x: jnp.round(2 * x), lambda x: 1.5, BOX)
     assert found.outcome is Outcome.VIOLATED
     assert certify_box(lambda x: jnp.round(x), lambda x: x + 0.6, BOX).outcome is Outcome.CERTIFIED
+
+
+@pytest.mark.parametrize("place", [0, jnp.array([1])])
+def test_a_function_applied_at_places_is_refused(place):
+    """JAX makes it a scatter whose updates are unused: read as updates they would be zeros."""
+    with pytest.raises(UsageError, match="apply"):
+        certify_box(lambda x: jnp.stack([x, x]).at[place].apply(jnp.exp).sum(), lambda x: x, BOX)
+
+
+def test_a_single_entry_is_gathered_as_an_array():
+    def taken(x):
+        return jax.random.choice(jax.random.key(0), jnp.stack([x, x])) + 0.5
+
+    assert certify_box(taken, lambda x: x + 0.5, BOX).outcome is Outcome.CERTIFIED
+    assert certify_box(taken, lambda x: x + 0.4, BOX).outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("condition", [lambda x: x > 2, lambda x: jnp.array([True, False])])
+def test_a_condition_that_is_true_or_false_is_refused(condition):
+    """False would count as zero, which meets a margin."""
+    with pytest.raises(UsageError, match="true or false"):
+        certify_box(lambda x: x + 1, lambda x: x, BOX, given={"never": condition})

@@ -239,6 +239,8 @@ def test_singular_and_indefinite_matrices_have_no_defined_factors():
     assert never_finite(jnp.linalg.solve, np.ones((3, 3)), np.eye(3))
     assert never_finite(jnp.linalg.cholesky, np.diag([1.0, -1, 1]))
     assert never_finite(jnp.linalg.cholesky, SINGULAR)
+    (factor,) = enclosed(jnp.linalg.cholesky, np.diag([4.0, 1, -1]))
+    assert not any(ball.is_finite() for ball in factor[np.tril_indices(3)])  # as JAX has it
     assert never_finite(jnp.linalg.inv, np.array([[np.nan]]))
     assert never_finite(jnp.linalg.eigvalsh, np.full((2, 2), np.nan))
 

@@ -7,12 +7,13 @@ import pytest
 
 from tests.engine.statements import theorem
 from theorysim.claims import at_most
-from theorysim.engine.falsify.draws import Draws, excluded_share
+from theorysim.engine.falsify.draws import Draws
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.falsify.search import basins
 from theorysim.engine.measure.draw import draw
 from theorysim.engine.measure.setup import Setup, parse_settings
+from theorysim.engine.verify.report import excluded_share
 from theorysim.engine.verify.verify import verify
 from validation.adversary_battery import CASES, strict_diagonal
 

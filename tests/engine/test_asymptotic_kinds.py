@@ -4,8 +4,11 @@ import jax.numpy as jnp
 import pytest
 
 from tests.engine.statements import theorem
-from theorysim.claims import Verdict, exists_constant, scales_as, tends_to
+from theorysim.claims import Real, Space, Verdict, exists_constant, scales_as, tends_to
 from theorysim.engine.verify.verify import verify
+
+RUNGS = (64.0, 128.0, 256.0, 512.0, 1024.0)
+LADDER = Space(a=Real(1, 2), b=Real(1, 1024, log=True))
 
 
 @pytest.mark.parametrize(
@@ -74,8 +77,9 @@ def test_a_wide_interval_below_the_printed_power_holds():
         (lambda n: 0.5 + 1 / n**2, Verdict.VIOLATED),  # it has come to rest
         (lambda n: 0.5 + 0 * n, Verdict.VIOLATED),
         (lambda n: 0.5 - 1 / n**3, Verdict.VIOLATED),
-        (lambda n: 1 / jnp.log(n), Verdict.HOLDS),
-        (lambda n: 1 / (20 + jnp.log(n)), Verdict.HOLDS),
+        (lambda n: n**-0.1, Verdict.HOLDS),
+        (lambda n: 1 / jnp.log(n), Verdict.INCONCLUSIVE),  # it may come to rest at a third
+        (lambda n: 1 / (20 + jnp.log(n)), Verdict.INCONCLUSIVE),
     ],
 )
 def test_a_limit_over_a_ladder_is_distinguished_from_a_floor(distance, expected):
@@ -115,3 +119,49 @@ def test_constants_must_stay_bounded_over_every_ladder(growth, expected):
         )
     )
     assert verify(statement).verdict is expected
+
+
+@pytest.mark.parametrize(
+    ("quantity", "printed", "relation"),
+    [
+        (lambda m: m**-0.5 * (1 - m**-0.5), -0.5, "at_most"),
+        (lambda m: m**-0.5 * (1 + m**-0.5), -0.5, "at_least"),
+        (lambda m: m**-0.5 * (1 + 8 * m**-0.5), -0.5, "equal"),
+        (lambda m: m**-0.5 * (1 + 5 / jnp.log(m)), -0.5, "at_least"),
+    ],
+)
+def test_exponents_that_move_towards_the_printed_one_refute_nothing(quantity, printed, relation):
+    """All of these tend to the printed power; on no rung do they have it."""
+    claim = scales_as(
+        "power",
+        lambda r: r.theory["a"] * quantity(r.x.b),
+        over={"b": RUNGS},
+        exponent=printed,
+        relation=relation,
+    )
+    report = verify(theorem(claim, space=LADDER))
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "move towards the printed one" in report.readings[0].claims[0].note
+
+
+@pytest.mark.parametrize("excess", [lambda m: m**0.06, jnp.log])
+def test_exponents_that_stay_away_refute_a_power(excess):
+    claim = scales_as(
+        "power",
+        lambda r: r.theory["a"] * r.x.b**-0.5 * excess(r.x.b),
+        over={"b": RUNGS},
+        exponent=-0.5,
+        relation="at_most",
+    )
+    assert verify(theorem(claim, space=LADDER)).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    "distance", [lambda m: 0.1 + m**-0.5, lambda m: 1 + m**-0.1, lambda m: 1 + 1 / jnp.log(m)]
+)
+def test_a_distance_that_falls_to_a_floor_shows_no_limit(distance):
+    """It falls at a rate that hardly slows, and rests at a third of what it was, or more."""
+    claim = tends_to("limit", lambda r: distance(r.x.b), lambda r: 0.0, over={"b": RUNGS})
+    report = verify(theorem(claim, space=LADDER))
+    assert report.verdict is not Verdict.HOLDS
+    assert "come to rest" in report.readings[0].claims[0].note

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +14,11 @@ from tests.engine.test_certify_boxes import discrete
 from theorysim.claims import Integer, Real, Space, UsageError, at_least, at_most
 from theorysim.enclosures import Outcome
 from theorysim.engine.certify.certify import certify
+from theorysim.engine.certify.formulas import claim_formula
 from theorysim.engine.certify.replay import replay
+from theorysim.engine.certify.spaces import pieces
+from theorysim.engine.measure.setup import select_readings
+from theorysim.jaxprs.fingerprint import fingerprint
 
 A28 = "overtraining/lemma-a.28"
 
@@ -97,10 +102,10 @@ def test_a_larger_box_or_a_missing_part_is_not_proved():
     assert "no tree" in forged(discrete(), enlarge, **options)[0]
     small = square_claims(at_most("a", lambda r: r.x.a, lambda r: 1.5))
 
-    def whole(data):
+    def everywhere(data):
         data["given"] = {}
 
-    assert "not certain on" in forged(small, whole, box={"a": (0, 1)})[0]
+    assert "not certain on" in forged(small, everywhere, box={"a": (0, 1)})[0]
 
 
 def test_another_outcome_claim_or_statement_is_not_proved():
@@ -191,3 +196,97 @@ def test_integers_that_overflow_are_not_certified():
     whole = certify(statement)
     assert whole.outcome is Outcome.UNSUPPORTED
     assert "int64 cannot hold" in whole.certificates[0].note
+
+
+# What a certificate states beside its proof
+
+
+def first(name, value):
+    return lambda data: data["certificates"][0].update({name: value})
+
+
+def whole(name, value):
+    return lambda data: data.update({name: value})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        whole("box", {"a": "-1e9:1e9"}),
+        whole("title", "another"),
+        whole("primary", "another"),
+        whole("outcome", "certified violated"),
+        whole("mode", "instance"),
+        first("claim", ["square"]),
+        first("claim", None),
+        first("reading", None),
+        first("kind", "equal"),
+        first("slack", "[55 +/- 1]"),
+        first("numbers", {"a": "99"}),
+        first("instance", {"values": {"a": 99}}),
+        first("note", "for all a"),
+        first("boxes", 1),
+        first("depth", 99),
+        first("precision", 10**9),
+    ],
+)
+def test_what_is_stated_of_a_box_is_what_was_proved(change):
+    assert "not proved" in forged(BOUND, change)[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(first(name, "[3 +/- 1e-9]") for name in ("lhs", "rhs", "slack")),
+        first("numbers", {"a": "0.7", "b": "1"}),
+        first("place", [7]),
+        first("entries", 700),
+        first("note", "none"),
+        first("instance", "instance.json"),
+        whole("box", {"a": "0:1"}),
+    ],
+)
+def test_what_is_stated_of_an_instance_is_what_was_proved(change):
+    assert "not proved" in forged(BOUND, change, instance=at(a=1.0))[0]
+
+
+def test_a_violation_as_small_as_rounding_stays_marked():
+    claim = at_most("less", lambda r: 1 + r.x.a * 1e-15, lambda r: 1.0)
+    options = {"instance": at(a=1.0)}
+    assert "below the rounding" in certify(square_claims(claim), **options).certificates[0].note
+    assert forged(square_claims(claim), lambda data: None, **options) == [""]
+    assert "its note" in forged(square_claims(claim), first("note", ""), **options)[0]
+
+
+@pytest.mark.parametrize("options", [{}, {"instance": at(a=0.5)}])
+def test_a_claim_that_speaks_of_nothing_is_not_proved(options):
+    nowhere = square_claims(
+        at_most("v", lambda r: 9.0 + r.x.a, lambda r: 0.0, where=lambda r: -2 - r.x.a**2)
+    )
+    data = as_file(certify(nowhere, **options))
+    assert data["outcome"] == "outside the hypotheses"
+    with jax.enable_x64(True):
+        (reading,) = select_readings(nowhere, None, "v")
+        (piece,) = pieces(nowhere.space, {})
+        formula = claim_formula(nowhere, reading, reading.claims[0], piece.sizes)
+        program = fingerprint(formula.program)
+    tree = {"piece": piece.what_matters(formula.needs), "program": program, "cuts": {}}
+    forgery = {"outcome": "certified", "trees": [tree], "program": program, "precision": 64}
+    data["certificates"][0].update(forgery)
+    data["outcome"] = "certified"
+    assert "speak" in faults(nowhere, data)[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        whole("certificates", []),
+        whole("given", []),
+        whole("given", "a"),
+        first("precision", math.inf),
+        first("trees", 5),
+    ],
+)
+def test_what_is_no_certificate_is_refused(change):
+    with pytest.raises(UsageError, match="no complete certificate"):
+        forged(BOUND, change)

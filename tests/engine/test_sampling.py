@@ -8,6 +8,8 @@ import pytest
 from tests.engine.statements import theorem
 from theorysim.claims import Verdict, equal, scales_as
 from theorysim.claims.evidence import heavy_tails
+from theorysim.engine.confirm import fresh_keys
+from theorysim.engine.measure.setup import Setup, parse_settings
 from theorysim.engine.verify.verify import verify
 
 
@@ -97,3 +99,38 @@ def test_how_often_tails_are_taken_for_heavy_ones(keys, rows):
     assert rate(lambda rng, size: rng.exponential(size=size)) == 0
     assert rate(lambda rng, size: rng.normal(size=size) ** 2) == 0
     assert rate(lambda rng, size: np.exp(rng.normal(size=size))) <= 0.06
+
+
+def test_a_rare_event_that_no_key_of_an_instance_met_refutes_no_mean():
+    """Of 256 keys none meets an event of chance 0.01 at one of 13 instances, others tell of it."""
+    rare = lambda key: 1.0 * jax.random.bernoulli(key, 0.01)  # noqa: E731
+    statement = theorem(
+        equal("mean", lambda r: r.mean(r.sim), lambda r: 0.01 * r.theory["a"]),
+        simulate=lambda x, key: x.a * rare(key),
+        keys=256,
+        instances=16,
+    )
+    for seed in range(3):
+        assert verify(statement, seed=seed).verdict is not Verdict.VIOLATED
+
+
+def test_a_false_average_misses_with_fresh_keys_and_a_true_one_does_not():
+    for shift, expected in ((0.0, False), (2.0, True)):
+        statement = average(jax.random.normal, shift, 64)
+        reading = statement.primary()
+        setup = Setup(statement, (reading,), parse_settings(statement, {}), 0)
+        with jax.enable_x64(True):
+            x = statement.space.sample(jax.random.key(1), setup.settings.sizes)
+            key = np.asarray(jax.random.key_data(jax.random.key(2)))
+            (claim,) = reading.claims
+            assert fresh_keys.misses_again(setup, reading, claim, x, key) is expected
+
+
+def test_an_average_that_misses_by_chance_refutes_nothing(monkeypatch):
+    false = average(jax.random.normal, 2.0, 64)
+    (claim,) = verify(false).readings[0].claims
+    assert claim.verdict is Verdict.VIOLATED and claim.note.endswith("3 sets of fresh keys")
+    monkeypatch.setattr(fresh_keys, "misses_again", lambda *_: False)
+    (claim,) = verify(false).readings[0].claims
+    assert claim.verdict is Verdict.INCONCLUSIVE and claim.note.endswith("averages by chance")
+    assert claim.confirmation == ""

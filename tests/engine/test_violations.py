@@ -1,9 +1,12 @@
 """What comes out violated is violated: rounding, single precision and overflow refute nothing."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import pytest
 
+from theorysim import claims
 from theorysim.claims import (
     Integer,
     Real,
@@ -13,6 +16,8 @@ from theorysim.claims import (
     at_least,
     at_most,
     equal,
+    exists,
+    with_probability,
 )
 from theorysim.engine.confirm import many_bits, other_roundings
 from theorysim.engine.falsify.falsify import falsify
@@ -210,3 +215,90 @@ def test_a_bound_that_holds_by_overflow_only_is_not_said_to_hold(bound, high):
 def test_integers_that_stay_in_range_are_no_obstacle():
     true = about(Integer(1, 50), sides(at_most, lambda n: n**10, lambda n: 1.0e17))
     assert judged(true).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    "margin", [lambda x: 1 - x.c - jnp.cos(x.a), lambda x: 1 + x.a**2 - (1 + x.c)]
+)
+def test_an_instance_that_meets_hypotheses_by_rounding_only_refutes_nothing(margin):
+    """Where a^2 and c are absorbed by 1, hypotheses that ask for c <= a^2 do not ask anything."""
+    statement = Theorem(
+        space=Space(a=Real(1e-10, 1, log=True), c=Real(1e-20, 1, log=True)),
+        simulate=lambda x, key: x.a**2,
+        claims=(at_most("c", lambda r: r.x.c, lambda r: r.sim),),
+        hypotheses={"c <= a^2": margin},
+    )
+    report = verify(statement)
+    assert report.verdict is not Verdict.VIOLATED
+    assert "hypotheses" in report.readings[0].claims[0].note
+    assert not falsify(statement, budget=2000).attacks[0].refuted
+
+
+def test_an_instance_that_meets_hypotheses_with_many_bits_refutes():
+    statement = Theorem(
+        space=Space(a=Real(1e-3, 1, log=True), c=Real(1e-6, 1, log=True)),
+        simulate=lambda x, key: x.a**2,
+        claims=(at_most("c", lambda r: r.x.c, lambda r: r.sim / 2),),
+        hypotheses={"c <= a^2": lambda x: (1 + x.a**2) - (1 + x.c)},
+    )
+    assert verify(statement).verdict is Verdict.VIOLATED
+    assert falsify(statement, budget=2000).attacks[0].refuted
+
+
+def test_a_probability_is_not_refuted_by_absorption():
+    """1 - sigmoid(y) >= e^-y / 2 is true of every y; from y = 37 on a double holds none of it."""
+    statement = about(
+        Real(0.5, 1),
+        with_probability(
+            "claim",
+            lambda r: jnp.exp(-r.sim) / 2,
+            lambda r: 1 - jax.nn.sigmoid(r.sim),
+            at_least=lambda r: 0.9,
+        ),
+        simulate=lambda x, key: 40 + x.x * jax.random.normal(key),
+        keys=64,
+        instances=4,
+    )
+    assert verify(statement).verdict is Verdict.INCONCLUSIVE
+
+
+def test_rounding_is_no_witness():
+    """Nowhere is e^-x / 2 above 1 - sigmoid(x); it seems so where 1 absorbs all of e^-x."""
+    claim = exists("claim", lambda r: jnp.exp(-r.x.x) / 2, lambda r: 1 - jax.nn.sigmoid(r.x.x))
+    assert verify(about(Real(0, 60), claim)).verdict is Verdict.INCONCLUSIVE
+    true = exists("claim", lambda r: jnp.exp(-r.x.x) * 2, lambda r: 1 - jax.nn.sigmoid(r.x.x))
+    assert verify(about(Real(0, 60), true)).verdict is Verdict.HOLDS
+
+
+def test_cases_by_number_are_no_rounding():
+    """One combination of three cases in 125, at one value of the fourth in ten."""
+
+    def found(r):
+        return (r.x.a == 3) & (r.x.b == 5) & (r.x.c == 2) & (r.x.e > 0.9)
+
+    cases = {name: claims.Choice(1, 2, 3, 4, 5) for name in "abc"}
+    theorem = claims.Theorem(
+        space=claims.Space(**cases, e=claims.Real(0, 1)),
+        simulate=lambda x, key: jnp.zeros(()),
+        claims=(claims.at_most("never", lambda r: jnp.where(found(r), 1.0, 0.0), lambda r: 0.5),),
+        source=claims.Finding("false at a share of 8e-4"),
+    )
+    (claim,) = verify(theorem).readings[0].claims
+    assert claim.verdict is Verdict.VIOLATED
+    bad, total = (int(n) for n in re.findall(r"(\d+) of (\d+)", claim.note)[0])
+    assert bad / total == pytest.approx(8e-4, rel=0.5)
+    assert falsify(theorem, budget=20_000).attacks[0].refuted
+
+
+def test_an_average_that_has_heavy_tails_by_itself_is_not_confirmed():
+    def mean(r):
+        return r.mean(r.sim)
+
+    theorem = claims.Theorem(
+        space=claims.Space(m=claims.Real(1, 2)),
+        keys=64,
+        simulate=lambda x, key: jnp.exp(2 * jax.random.normal(key)),
+        claims=(claims.equal("mean", mean, lambda r: jnp.exp(2.0)),),
+        source=claims.Finding("true"),
+    )
+    assert not falsify(theorem, budget=20_000).attacks[0].refuted

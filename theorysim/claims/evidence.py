@@ -174,11 +174,13 @@ def tabulate(measurement: Measurement) -> Points:
         name: np.asarray(getattr(measurement, name)).reshape(rows, -1)
         for name in ("lhs", "rhs", "applies", "limit", "sampling", "skewness")
     }
-    comparisons = max(int(np.sum(table["applies"] & (table["sampling"] > 0))), 1)
-    quantile = student_quantile(1 - FALSE_ALARM / (2 * comparisons), BATCHES - 1)
     eps = np.finfo(table["lhs"].dtype).eps
     with np.errstate(invalid="ignore"):
         own = eps * (np.abs(table["lhs"]) + np.abs(table["rhs"]))
+        table["sampling"] = _shared_where_none(table["sampling"], BATCHES * own)
+    comparisons = max(int(np.sum(table["applies"] & (table["sampling"] > 0))), 1)
+    quantile = student_quantile(1 - FALSE_ALARM / (2 * comparisons), BATCHES - 1)
+    with np.errstate(invalid="ignore"):
         parts = {
             "rounding": np.asarray(measurement.rounding).reshape(rows, 1) + own,
             "integrator": np.asarray(measurement.integrator).reshape(rows, 1) + 0 * own,
@@ -190,6 +192,16 @@ def tabulate(measurement: Measurement) -> Points:
         other = parts["integrator"] + parts["limit"] + parts["sampling"]
         error = parts["rounding"] + other
     return Points(table["lhs"], table["rhs"], table["applies"].astype(bool), error, other, parts)
+
+
+def _shared_where_none(sampling: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+    """Standard errors; where an instance has none above rounding, the largest of the others.
+
+    An event that no key of an instance met, though keys of others did, was missed there: a mean of
+    zero is then no better known than those.
+    """
+    largest = np.max(np.where(np.isfinite(sampling), sampling, 0), axis=0, initial=0.0)
+    return np.where(sampling <= rounding, np.maximum(largest, sampling), sampling)
 
 
 def _widen(quantile: float, skewness: np.ndarray) -> np.ndarray:

@@ -72,6 +72,11 @@ class Space:
             sizes[name] = int(number)
         return sizes
 
+    @property
+    def exact(self) -> frozenset[str]:
+        """The fields whose values rounding does not move."""
+        return frozenset(name for name, field in self.fields.items() if field.is_exact())
+
     def dimension(self, sizes: Sizes) -> int:
         """Number of unit-cube coordinates of an instance."""
         return sum(field.count(sizes) for field in self.fields.values())

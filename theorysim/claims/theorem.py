@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -101,6 +102,7 @@ class Theorem:
             if not reading.claims:
                 raise ValueError(f"reading {reading.name!r} has no claims: it says nothing")
             _refuse_repeated([claim.name for claim in reading.claims], f"claims of {reading.name}")
+            _check_calls(reading)
             self._check_ladders(reading)
             self._check_keys(reading)
         self._check_mutants(readings)
@@ -221,3 +223,29 @@ def _refuse_repeated(names: list[str], what: str) -> None:
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two {what} of one name, {repeated!r}: {names}")
+
+
+def _check_calls(reading: ResolvedReading) -> None:
+    """Refuse functions that do not take what they are called with.
+
+    Raises:
+        ValueError: naming the function, its reading and its arguments.
+    """
+    functions = {"simulate": (reading.simulate, "x, key"), "predict": (reading.predict, "x")}
+    for name, margin in reading.hypotheses.items():
+        functions[f"hypothesis {name!r}"] = margin, "x"
+    for claim in reading.claims:
+        for side in ("lhs", "rhs", "where"):
+            if getattr(claim, side) is not None:
+                functions[f"{side} of claim {claim.name!r}"] = getattr(claim, side), "r"
+    for name, (function, arguments) in functions.items():
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):  # compiled functions need not tell
+            continue
+        try:
+            signature.bind(*arguments.split(", "))
+        except TypeError as error:
+            raise ValueError(
+                f"reading {reading.name!r}: {name} is called as f({arguments}): {error}"
+            ) from None

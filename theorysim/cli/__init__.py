@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +21,7 @@ from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
 from theorysim.cli.sweep import sweep as sweep_command
 from theorysim.environment import collect_rarely, prepare
-from theorysim.errors import UsageError
+from theorysim.errors import UsageError, is_out_of_memory
 
 if TYPE_CHECKING:
     from theorysim.citation import Citation
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from theorysim.engine.verify.report import Report
 
 BAD_USAGE = 2
+# Where an output goes on no longer takes any: a full disk or quota, the largest file, a bad device.
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 app = typer.Typer(
     help="Verify theorems about learning dynamics by running them.",
@@ -47,9 +51,7 @@ def main() -> None:
     except UsageError as error:
         message = str(error)
     except (Exception, SystemExit) as error:  # a user's own file may raise anything, or exit
-        from theorysim.engine.registry.index import fault_in_a_file
-
-        fault = fault_in_a_file(error)
+        fault = _fault(error)
         if fault is None:  # an internal error, or the end of the command
             raise
         message = fault
@@ -57,6 +59,20 @@ def main() -> None:
         return
     typer.echo(f"theorysim: {message}", err=True)
     raise SystemExit(BAD_USAGE)
+
+
+def _fault(error: BaseException) -> str | None:
+    """What went wrong around the command, in one line; None for an error of its own."""
+    from theorysim.engine.registry.index import fault_in_a_file
+
+    fault = fault_in_a_file(error)
+    if fault is None and is_out_of_memory(error):
+        return "out of memory: ask for smaller sizes (--set NAME=VALUE) or fewer instances"
+    if fault is None and isinstance(error, OSError) and error.errno in FULL:
+        # What is left in the buffer would fail once more when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return f"cannot write the output: {error.strerror}"
+    return fault
 
 
 def _print_version(wanted: bool) -> None:
@@ -293,25 +309,64 @@ def errata(
     id: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="Only of this theorem or paper.")
     ] = None,
+    search: Annotated[
+        str, typer.Option(metavar="TEXT", help="Only those whose words contain this text.")
+    ] = "",
+    certified: Annotated[
+        bool, typer.Option("--certified", help="Only what ball arithmetic certifies.")
+    ] = False,
+    bibtex: Annotated[
+        bool, typer.Option("--bibtex", help="Print how to cite the papers instead.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print every printed reading that was refuted, with its counterexample and correction."""
     from theorysim.engine import registry
     from theorysim.engine.registry.ledger import errata as ledger
 
-    lines = ledger()
+    lines = [line for line in ledger() if search.lower() in _words(line).lower()]
+    if certified:
+        lines = [line for line in lines if line["certificate"] == "certified"]
+    wanted = ""
     if id is not None:
-        papers = {line["theorem"].partition("/")[0] for line in lines}
+        papers = registry.catalogue().papers()
         wanted = id if id in papers else registry.find(id).id
         lines = [line for line in lines if f"{line['theorem']}/".startswith(f"{wanted}/")]
-        if not (lines or as_json):
-            typer.echo(f"no printed reading of {wanted} was refuted")
     if as_json:
         typer.echo(json.dumps(lines))
-        return
-    from theorysim.report.table import render_errata
+    elif bibtex:
+        _print_citations({line["theorem"].partition("/")[0] for line in lines})
+    elif not lines:
+        typer.echo(
+            f"no printed reading of {wanted or 'the catalogue'} that you asked for was refuted"
+        )
+    else:
+        _print_errata(lines, briefly="/" not in wanted and not search)
 
-    render_errata(lines, _console())
+
+def _words(line: Mapping[str, Any]) -> str:
+    parts = ("theorem", "reading", "place", "words", "wrong", "claim")
+    return " ".join(str(line[part]) for part in parts)
+
+
+def _print_citations(papers: Collection[str]) -> None:
+    from theorysim.engine import registry
+
+    chosen = registry.catalogue()
+    for slug in (slug for slug in chosen.papers() if slug in papers):
+        cited = registry.citation(chosen.of(slug)[0])
+        if cited is not None:
+            typer.echo(cited.bibtex(slug))
+
+
+def _print_errata(lines: Sequence[Mapping[str, Any]], briefly: bool) -> None:
+    from theorysim.report.errata import misprints, render_list, render_misprint
+
+    if briefly:
+        render_list(lines, _console())
+        return
+    for found in misprints(lines):
+        render_misprint(found, _console())
 
 
 def _print_report(entry: Entry, report: Report, full: bool) -> None:

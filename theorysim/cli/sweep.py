@@ -83,7 +83,7 @@ def sweep(
         raise UsageError("name a theorem, or a store with --resume")
     _join(coordinator, processes, process)
     dataset = _run(request, out)
-    _print_summary(dataset, out)
+    _print_summary(request["id"], dataset, out)
     if plot is not None and not process:
         from theorysim.report.sweep_plot import draw
 
@@ -171,7 +171,7 @@ def _run(request: dict[str, Any], out: Path | None) -> xarray.Dataset:
     )
 
 
-def _print_summary(dataset: xarray.Dataset, out: Path | None) -> None:
+def _print_summary(id: str, dataset: xarray.Dataset, out: Path | None) -> None:
     import numpy as np
 
     from theorysim.engine.sweep.theorems import SATISFIED, SLACK
@@ -180,7 +180,7 @@ def _print_summary(dataset: xarray.Dataset, out: Path | None) -> None:
     cells = dataset[DIVERGED]
     lengths = " x ".join(f"{name} {length}" for name, length in cells.sizes.items())
     met = int(dataset[SATISFIED].sum())
-    typer.echo(f"{dataset.attrs['theorem']}: {cells.size} cells ({lengths})")
+    typer.echo(f"{id}: {cells.size} cells ({lengths})")
     typer.echo(f"  {met} meet the hypotheses, {int(cells.sum())} diverged")
     for name in (str(n) for n in dataset.data_vars if str(n).endswith(SLACK)):
         slack = dataset[name].values

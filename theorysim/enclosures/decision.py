@@ -110,11 +110,12 @@ def _decision_on(formula: Formula, values: RelationValues) -> Decision:
         precision=ctx.prec,
         undecided=len(unclear) if outcome is Outcome.UNDECIDED else 0,
         entries=entries,
-        relative=_relative(values.slack[place], values.lhs[place], values.rhs[place]),
+        relative=relative_size(values.slack[place], values.lhs[place], values.rhs[place]),
     )
 
 
-def _relative(slack: arb, lhs: arb, rhs: arb) -> float:
+def relative_size(slack: arb, lhs: arb, rhs: arb) -> float:
+    """Roughly, the slack as a part of both sides; NaN where they may be zero."""
     both = abs(lhs) + abs(rhs)
     return float((abs(slack) / both).mid()) if both > 0 else math.nan
 

@@ -83,7 +83,8 @@ def trace(
     `kind` is "at_most", "at_least" or "equal"; `subject` is named in errors.
 
     Raises:
-        UsageError: for complex sides or margins.
+        UsageError: for complex sides or margins, and for margins that are true or false: both would
+            count as met.
     """
 
     def refuse_complex(values: Any) -> None:
@@ -92,9 +93,17 @@ def trace(
                 f"complex numbers in {subject} have no order: compare real and imaginary parts"
             )
 
+    def refuse_truths(margins: Any) -> None:
+        if any(jnp.asarray(margin).dtype == bool for margin in jax.tree.leaves(margins)):
+            raise UsageError(
+                f"a condition of {subject} is true or false; give a number that is >= 0 where it "
+                "holds: `b - a` for `a <= b`"
+            )
+
     def points(*inputs: Any) -> tuple[Array, ...]:
         lhs, rhs, condition, *margins = relation(*inputs)
         refuse_complex((lhs, rhs, condition, margins))
+        refuse_truths((condition, margins))
         lhs, rhs = jnp.broadcast_arrays(jnp.asarray(lhs, float), jnp.asarray(rhs, float))
         slack = {
             "at_most": lambda: rhs - lhs,

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 from jax.extend.core import Jaxpr, JaxprEqn, Var
 
-from theorysim.jaxprs.structure import CALLS, bodies
+from theorysim.jaxprs.structure import CALLS, bodies, shape, size, summed_length
 
 # A loop whose length depends on its values is taken to run this often: the order of an adaptive
 # integration; roots and rejection samplers take fewer.
@@ -72,27 +71,17 @@ def _of_equation(equation: JaxprEqn, varies: list[bool]) -> float:
     if inner and not name.startswith(_READERS + _WRITERS):
         repeats = {"scan": equation.params.get("length"), "while": LOOP_STEPS}
         return repeats.get(name, 1) * sum(map(operations, inner))
-    read = max((_size(v) for v in equation.invars), default=0)
-    written = sum(map(_size, equation.outvars))
+    read = max((size(v) for v in equation.invars), default=0)
+    written = sum(map(size, equation.outvars))
     if name == "dot_general":
-        (contracted, _), _ = equation.params["dimension_numbers"]
-        shape = _shape(equation.invars[0])
-        return 2 * written * math.prod(shape[axis] for axis in contracted)
+        return 2 * written * summed_length(equation)
     if name == "conv_general_dilated":
-        return 2 * written * _size(equation.invars[1])
+        return 2 * written * size(equation.invars[1])
     if name in _DECOMPOSITIONS:
-        longest = max(_shape(equation.invars[0]), default=1)
+        longest = max(shape(equation.invars[0]), default=1)
         return LIBRARY_CALL + DECOMPOSITION * read * longest
     if name.startswith(_READERS):
         return read * (math.log2(max(read, 2)) if name in ("sort", "top_k") else 1)
     if name.startswith(_WRITERS):
-        return sum(map(_size, equation.invars[1:]))
+        return sum(map(size, equation.invars[1:]))
     return _WEIGHTS.get(name, 1) * written
-
-
-def _size(variable: Any) -> int:
-    return math.prod(_shape(variable))
-
-
-def _shape(variable: Any) -> tuple[int, ...]:
-    return getattr(variable.aval, "shape", ())

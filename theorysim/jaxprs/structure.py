@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterator
+from typing import Any
 
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
@@ -42,3 +44,19 @@ def every_operation(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
         yield equation
         for body in bodies(equation):
             yield from every_operation(body)
+
+
+def shape(variable: Any) -> tuple[int, ...]:
+    """The shape of a variable or a literal; () of what has none."""
+    return getattr(variable.aval, "shape", ())
+
+
+def size(variable: Any) -> int:
+    """How many entries a variable or a literal has."""
+    return math.prod(shape(variable))
+
+
+def summed_length(product: Any) -> int:
+    """Over how many terms each entry of a `dot_general` sums."""
+    (summed, _), _ = product.params["dimension_numbers"]
+    return math.prod(shape(product.invars[0])[axis] for axis in summed)

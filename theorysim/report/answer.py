@@ -127,6 +127,15 @@ def number(value: float) -> str:
     return "-" if math.isnan(value) else f"{value + 0.0:.3g}"
 
 
+def apart(left: float, right: float) -> tuple[str, str]:
+    """Two numbers with three digits, or with as many as tell them from each other."""
+    for digits in range(3, 17):
+        shown = f"{left + 0.0:.{digits}g}", f"{right + 0.0:.{digits}g}"
+        if shown[0] != shown[1]:
+            return shown
+    return number(left), number(right)
+
+
 def count(many: int, noun: str) -> str:
     """Such as "1 instance" and "64 instances"."""
     return f"{many:,} {noun}" if many == 1 else f"{many:,} {noun}s"
@@ -202,9 +211,8 @@ def _violation(claim: ClaimReport) -> str:
 
 
 def _sides(claim: ClaimReport) -> str:
-    left, right, error = number(claim.lhs), number(claim.rhs), number(claim.error)
-    if left == right:
-        left, right = f"{claim.lhs:.8g}", f"{claim.rhs:.8g}"
+    left, right = apart(claim.lhs, claim.rhs)
+    error = number(claim.error)
     if claim.claim.labels[1] == "next entry":
         return f"{left} is followed by {right} (error {error})"
     must = MUST[claim.claim.relation or "equal"][claim.claim.strict]

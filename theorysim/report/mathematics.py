@@ -23,7 +23,7 @@ ACCENTS = {"^": "\u0302", "~": "\u0303", "¯": "\u0304", "―": "\u0304", "˙": 
 
 # A tight unary minus follows one of these, or nothing.
 OPENING = set("([{|‖,=<>≤≥≠≈∼∈+−·×/→⇒:;")
-LOOSE = set("+−=<>≤≥≠≈∼∝∈∉⊂⊆→⇒⇔↦≪≫≍≡∪∩×⊗⊙±∧∨∀∃")
+LOOSE = set("+−=<>≤≥≠≈∼~≃≅≲≳≜⟂⊥∣∝∈∉⊂⊆→⇒⇔↦≪≫≍≡≺≻⪯⪰∪∩×⊗⊙⊕±∧∨∀∃")
 
 
 def mathml(latex: str, display: bool = False) -> str:
@@ -89,8 +89,10 @@ def _of(node: Tree.Element) -> str:
     if name == "mspace":
         return " " if float(node.get("width", "0").removesuffix("em") or 0) > 0.25 else ""
     if name == "mfrac":
-        top, bottom = (_grouped(_of(child)) for child in children)
-        return f"{top}/{bottom}"
+        top, bottom = (_of(child) for child in children)
+        if node.get("linethickness") == "0":  # a binomial, within brackets of its own
+            return f"{top.strip()} over {bottom.strip()}"
+        return f"{_grouped(top)}/{_grouped(bottom)}"
     if name == "msqrt":
         return f"√{_grouped(_row(children), always=True)}"
     if name == "mroot":
@@ -116,10 +118,12 @@ def _turns(name: str) -> Sequence[Callable[[str], str]]:
 
 def _row(children: Sequence[Tree.Element]) -> str:
     """Symbols side by side, with space about relations and names of functions."""
-    line, after_word = "", False
+    line, after_word, after_fraction, start = "", False, False, 0
     for child in _words(children):
         new = _of(child)
-        before = line.rstrip()[-1:]
+        if after_fraction and (new[:1].isalnum() or new[:1] in "([{√∑∏"):
+            line = f"{line[:start]}({line[start:]})"
+        before, start = line.rstrip()[-1:], len(line)
         unary = new in ("+", "−") and (not before or before in OPENING)
         word = _is_word(child)
         apart = line and (word and (before.isalnum() or before in ")]}|‖ᵀ"))
@@ -129,7 +133,8 @@ def _row(children: Sequence[Tree.Element]) -> str:
             new = f"{new} "
         elif apart or (after_word and (new[:1].isalnum() or new[:1] in "∑∏√‖|")):
             new = f" {new}"
-        line, after_word = line + new, word
+        line, after_fraction = line + new, _is_fraction(child)
+        after_word = word or _name(child) in ("msqrt", "mroot")
     return line
 
 
@@ -149,6 +154,10 @@ def _words(children: Sequence[Tree.Element]) -> Iterator[Tree.Element]:
             yield child
 
 
+def _is_fraction(node: Tree.Element) -> bool:
+    return _name(node) == "mfrac" and node.get("linethickness") != "0"
+
+
 def _is_word(node: Tree.Element) -> bool:
     """Whether this is the name of a function such as log, or one with an index such as min."""
     children = list(node)
@@ -161,7 +170,7 @@ def _is_word(node: Tree.Element) -> bool:
 def _grouped(part: str, always: bool = False) -> str:
     """In brackets where it is more than one symbol or number, or a function of something."""
     part = part.strip()
-    letter = r"[^\W\d_][\u0300-\u036f]*[′*⁰-₟²³¹ᵀᵢⱼ]*(_\w+)?"
+    letter = r"[^\W\d_][\u0300-\u036f]*[′*⁰-₟²³¹ᵀᵢⱼ]*(_(\w[⁰-₟²³¹]*|[a-z]+[⁰-₟²³¹]*))?"
     simple = re.fullmatch(rf"[\d.]+|{letter}|\([^()]*\)|[a-z]+\([^()]*\)", part)
     return part if simple and not (always and part[0].islower() and len(part) > 3) else f"({part})"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.padding import Padding
@@ -70,25 +70,6 @@ def render_attacks(report: FalsifyReport, console: Console) -> None:
             instance = attack.ratio_instance
         if instance is not None:
             console.print("  " + json.dumps(instance), soft_wrap=True, highlight=False)
-
-
-def render_errata(ledger: list[dict[str, Any]], console: Console) -> None:
-    """Print the ledger of refuted readings."""
-    for line in ledger:
-        title = Text(f"{line['theorem']}, {line['reading']}", style="bold")
-        console.print(title.append(f": {line['claim']}", style="not bold"))
-        if line["lhs"] is not None and line["rhs"] is not None:
-            sides = f"lhs {number(line['lhs'])}, rhs {number(line['rhs'])} ({line['kind']})"
-            console.print(f"  {sides}; {line['certificate']}", highlight=False)
-        if line["note"]:
-            console.print(Padding(line["note"], (0, 0, 0, 2)))
-        if line["instance"] is not None:
-            console.print("  " + json.dumps(line["instance"]), soft_wrap=True, highlight=False)
-        if line["corrected"] is not None:
-            text = f"{line['corrected']} ({line['corrected_verdict']})"
-            text += f": {line['correction']}" if line["correction"] else ""
-            console.print(Padding(text, (0, 0, 0, 2)))
-        console.print()
 
 
 def _summary(report: Report) -> Table:

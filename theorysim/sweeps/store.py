@@ -131,7 +131,9 @@ class StoreResult:
             raise StoreError(
                 f"{path} holds the sweep of {unlike}: choose another store, or remove this one"
             )
-        self.tiles = Tiling(frame.grid.shape, tuple(json.loads(stored["tile"])))
+        with self._reading(f"the length of the tiles of {path}"):
+            tile = tuple(int(length) for length in json.loads(stored["tile"]))
+            self.tiles = Tiling(frame.grid.shape, tile)
         self._group = zarr.open_group(
             path, mode="r+", zarr_format=ZARR_FORMAT, use_consolidated=False
         )
@@ -178,7 +180,7 @@ class StoreResult:
     def _reading(self, what: str) -> Iterator[None]:
         try:
             yield
-        except (KeyError, ValueError, RuntimeError, OSError) as error:
+        except (KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
             raise _damaged(what) from error
 
     def dataset(self) -> xarray.Dataset:

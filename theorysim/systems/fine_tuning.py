@@ -15,7 +15,6 @@ Source: Afzal et al., "Linearization Explains Fine-Tuning in Large Language Mode
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -195,14 +194,13 @@ def fine_tune(
         return Trajectory(residual, loss, distance, *gaps, own.strength, own.params)
 
     trajectory = jax.jit(run)(learning_rate, strength)
-    if not bool(jnp.all(jnp.isfinite(trajectory.loss))):
-        first = int(np.argmin(np.isfinite(np.asarray(trajectory.loss))))
-        size = math.prod(trajectory.residual.shape[1:])
-        gram = as_matrix(empirical_ntk(model, params, inputs), size)
+    finite = np.isfinite(np.asarray(trajectory.loss))
+    if not finite.all():
+        gram = as_matrix(empirical_ntk(model, params, inputs), targets.size)
         limit = 2 / (2 * jnp.linalg.eigvalsh(gram)[-1] + strength)
         raise ValueError(
-            f"learning rate {learning_rate:g} diverges at step {first}; linear descent is stable "
-            f"up to 2/lambda_max = {float(limit):.4g}: choose a smaller one"
+            f"learning rate {learning_rate:g} diverges at step {int(np.argmin(finite))}; linear "
+            f"descent is stable up to 2/lambda_max = {float(limit):.4g}: choose a smaller one"
         )
     return trajectory
 

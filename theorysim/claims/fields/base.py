@@ -105,6 +105,10 @@ class Field(abc.ABC):
         """The type of a value's entries."""
         return np.float64
 
+    def is_exact(self) -> bool:
+        """Whether values are exact, such as the number of a case: rounding does not move them."""
+        return False
+
     def check(self, name: str, value: Any, sizes: Sizes) -> np.ndarray:
         """`value` as an array, if it belongs to the field.
 

@@ -22,6 +22,9 @@ class Choice(Field):
     options: tuple[float, ...]
 
     def __init__(self, *options: float):
+        numbers = [np.ndim(option) == 0 and np.isreal(option) for option in options]
+        if not options or not all(numbers):
+            raise ValueError(f"expected numbers, as in Choice(0, 1), not {options}")
         object.__setattr__(self, "options", tuple(options))
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
@@ -40,6 +43,9 @@ class Choice(Field):
 
     def belongs(self, value: np.ndarray, sizes: Sizes) -> bool:
         return float(value) in self.options
+
+    def is_exact(self) -> bool:
+        return all(float(option).is_integer() for option in self.options)
 
     def strategy(self, sizes: Sizes) -> SearchStrategy[np.ndarray]:
         from hypothesis import strategies as st

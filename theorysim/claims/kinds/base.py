@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from theorysim.claims.evidence import Evidence, Judgement
@@ -101,14 +100,17 @@ class Claim(abc.ABC):
                 together.
         """
         found = self.lhs(run), self.rhs(run)
-        if any(np.iscomplexobj(side) for side in found):
-            raise UsageError(
-                f"claim {self.name!r}: a side is complex, which has no order; compare its real and "
-                "imaginary parts, or its modulus"
-            )
         try:
-            lhs, rhs = (jnp.asarray(side, float) for side in found)
+            sides = [jnp.asarray(side) for side in found]
+            if any(jnp.iscomplexobj(side) for side in sides):
+                raise UsageError(
+                    f"claim {self.name!r}: a side is complex, which has no order; compare its real "
+                    "and imaginary parts, or its modulus"
+                )
+            lhs, rhs = (side.astype(float) for side in sides)
             shape = jnp.broadcast_shapes(lhs.shape, rhs.shape)
+        except UsageError:
+            raise
         except (TypeError, ValueError):
             what = " and ".join(str(getattr(side, "shape", type(side).__name__)) for side in found)
             raise UsageError(

@@ -20,10 +20,6 @@ GROWTH_RESOLUTION = 0.1
 # constant that follows it is not told from it.
 EXCLUDED_SHARE = 0.9
 
-# The last exponent of a power is as large as the mean one; that of log n over n = 8..512 is 0.65 of
-# it, and could go on fading until the constant rests.
-SUSTAINED = 0.75
-
 # A constant whose exponents grow from rung to rung outgrows every power. Its first step must show
 # more than what largest values of draws differ by.
 CLEAR_FACTOR = 2.0
@@ -127,7 +123,7 @@ def _bounded(rungs: np.ndarray, constants: np.ndarray) -> tuple[Verdict, float]:
     if all(_excludes(positive, slow) for slow in _slow_growths(rungs).values()):
         return Verdict.HOLDS, fit.exponent
     power = fit.exponent - fit.half_width > GROWTH_RESOLUTION
-    sustained = power and fit.last >= SUSTAINED * fit.exponent
+    sustained = power and fit.sustains()
     faster = np.all(np.diff(fit.steps) > 0) and positive[1] >= CLEAR_FACTOR * positive[0]
     return (Verdict.VIOLATED if sustained or faster else Verdict.INCONCLUSIVE), fit.exponent
 

@@ -14,6 +14,10 @@ from theorysim.numerics.statistics import loglog_drift, loglog_slope, student_qu
 # Largest exponent of the last step of a quantity that has come to rest at a constant.
 SETTLED = 0.01
 
+# The last exponent of a power is as large as the mean one; that of log n over n = 8..512 is 0.65 of
+# it, and could go on fading until the quantity rests.
+SUSTAINED = 0.75
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -28,6 +32,11 @@ class Fit:
     def last(self) -> float:
         """The exponent between the last two rungs."""
         return self.steps[-1]
+
+    def sustains(self, printed: float = 0.0) -> bool:
+        """Whether the last exponent is as far from a printed one as the mean: it does not fade."""
+        mean, last = self.exponent - printed, self.last - printed
+        return bool(last * np.sign(mean) >= SUSTAINED * abs(mean))
 
     @property
     def settles(self) -> bool:

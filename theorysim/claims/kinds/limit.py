@@ -25,7 +25,8 @@ from theorysim.claims.kinds.ladders import (
 )
 from theorysim.claims.verdict import Verdict
 
-# A limit counts as reached where the last error is below this share of the first distance.
+# A limit counts as reached where the last error is below this share of the first distance, and as
+# approached where what the distance tends to is.
 LIMIT_RESOLUTION = 0.1
 
 
@@ -60,11 +61,16 @@ class Limit(Claim):
         fit = fit_power(rungs**direction, distance[fitted])
         resolved = int((reached & _resolves(found)).sum()) + fit.rows
         verdict, note = self._verdict(found, fit, reached, fitted, resolved)
+        floor = _floor(rungs, distance[fitted])
+        if verdict is Verdict.HOLDS and floor > LIMIT_RESOLUTION:
+            verdict, note = Verdict.INCONCLUSIVE, f"it may come to rest at {floor:.0%} of the first"
+        elif verdict is Verdict.HOLDS and fit.rows:
+            note = f"excludes a rest above {LIMIT_RESOLUTION:.0%} of the first distance"
         power = f"distance ~ {variable}^({direction * fit.exponent:.3f} +- {fit.half_width:.3f})"
         worst = int(np.nanargmax(np.where(np.isnan(distance[:, -1]), -1, distance[:, -1])))
         return Judgement(
             verdict,
-            note or power,
+            "; ".join(filter(None, [power if fit.rows else "", note])),
             lhs=float(distance[worst, -1]),
             rhs=0.0,
             slack=-float(distance[worst, -1]),
@@ -98,6 +104,22 @@ class Limit(Claim):
         if fit.exponent + fit.half_width < 0 and fit.last <= fit.exponent / 2:
             return Verdict.HOLDS, ""
         return Verdict.INCONCLUSIVE, ""
+
+
+def _floor(rungs: np.ndarray, distance: np.ndarray) -> float:
+    """What c + a * rung^-p tends to, as a share of its first value; 0 without distances.
+
+    Through the first rung, the last and their geometric mean: powers have none, and what falls as
+    slowly as 1 / log n is not told from what comes to rest.
+    """
+    if not len(distance):
+        return 0.0
+    along = np.log(rungs) * (1 if rungs[-1] > rungs[0] else -1)
+    mean = np.mean(np.log(distance / distance[:, :1]), axis=0)
+    middle = float(np.exp(np.interp((along[0] + along[-1]) / 2, along, mean)))
+    last = float(np.exp(mean[-1]))
+    bend = 1 + last - 2 * middle
+    return (last - middle**2) / bend if bend > 0 else 1.0
 
 
 def _distance(points: Points) -> tuple[np.ndarray, np.ndarray]:

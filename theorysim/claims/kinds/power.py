@@ -93,7 +93,7 @@ class PowerLaw(Claim):
             note = "the ladder does not move the quantity beyond its error: it shows no exponent"
             return Verdict.INCONCLUSIVE, note
         if room < -fit.half_width:
-            return Verdict.VIOLATED, ""
+            return self._missed(fit)
         if found.undefined.any():
             return Verdict.INCONCLUSIVE, undefined_note(found)
         if fit.rows < RESOLVED_SHARE * found.applies_throughout.sum():
@@ -102,6 +102,16 @@ class PowerLaw(Claim):
             note = f"it may be {beyond:.2g} beyond the printed power; {resolution:g} are allowed"
             return Verdict.INCONCLUSIVE, note
         return Verdict.HOLDS, f"to within {beyond:.2g} of the printed power" if beyond > 0 else ""
+
+    def _missed(self, fit: Fit) -> tuple[Verdict, str]:
+        """Violated where the exponents stay away from the printed one.
+
+        Those of m^-0.5 (1 - m^-0.5) are on their way to it.
+        """
+        if fit.sustains(self.exponent):
+            return Verdict.VIOLATED, ""
+        note = f"the exponents move towards the printed one, up to {fit.last:.3f}"
+        return Verdict.INCONCLUSIVE, note
 
 
 def _value(points: Points) -> tuple[np.ndarray, np.ndarray]:

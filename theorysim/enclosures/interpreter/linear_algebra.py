@@ -71,12 +71,15 @@ def _triangular_solve(
 
 
 def _cholesky(interpreter: Interpreter, p: dict[str, Any], a: np.ndarray) -> tuple[np.ndarray]:
-    """The lower factor."""
-    functions = interpreter.arithmetic.functions
-    factor = np.full(a.shape, _zero(interpreter), object)
+    """The lower factor; undefined as a whole where a pivot may not be positive, as in JAX."""
+    functions, zero = interpreter.arithmetic.functions, _zero(interpreter)
+    factor = np.full(a.shape, zero, object)
     for i, j in zip(*np.tril_indices(len(a))):
         rest = _less(interpreter, a[i, j], factor[i, :j], factor[j, :j])
         factor[i, j] = functions["sqrt"](rest) if i == j else functions["div"](rest, factor[j, j])
+        if i == j and not interpreter.compare("gt", rest, zero):
+            undefined = interpreter.arithmetic.lift(UNDEFINED)
+            return (np.where(np.tri(len(a), dtype=bool), undefined, zero),)
     return (factor,)
 
 

@@ -76,12 +76,17 @@ def _gather(interpreter: Interpreter, equation: Any, array: np.ndarray, indices:
         places = np.asarray(equation.primitive.bind(inside, wanted, **params))
     fill = equation.params["fill_value"]
     if not (places < 0).any():
-        return array.ravel()[places]
+        return _taken(array.ravel(), places)
     interpreter.require(fill is not None or array.dtype == object, "gather beyond the array")
     missing = interpreter.lift(
         np.asarray(np.nan if fill is None else fill, equation.invars[0].aval.dtype)
     )
-    return np.append(array.ravel(), missing.ravel())[places]
+    return _taken(np.append(array.ravel(), missing.ravel()), places)
+
+
+def _taken(entries: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """An array also for a single place, where NumPy would hand out the entry itself."""
+    return entries[places.ravel()].reshape(places.shape)
 
 
 def _pad(
@@ -105,6 +110,8 @@ def _scatter(combine: str | None) -> Rule:
         updates: np.ndarray,
     ) -> Any:
         """For every update, JAX marks the entry that it goes to."""
+        applied = combine is None and equation.params["update_jaxpr"] is not None
+        interpreter.require(not applied, "scatter of a function, as by .at[].apply")
         single = np.eye(updates.size, dtype=int).reshape(updates.size, *updates.shape)
         p = equation.params
 

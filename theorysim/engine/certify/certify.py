@@ -41,7 +41,7 @@ from theorysim.engine.certify.formulas import (
     instance_inputs,
     piece_inputs,
 )
-from theorysim.engine.certify.report import Certificate, CertifyReport, Tree
+from theorysim.engine.certify.report import Certificate, CertifyReport, Tree, tiny_note
 from theorysim.engine.certify.spaces import Piece, check_order, describe_box, pieces, spell
 from theorysim.engine.measure.instance_files import read_instance
 from theorysim.engine.measure.setup import select_readings
@@ -50,13 +50,6 @@ from theorysim.jaxprs.fingerprint import fingerprint
 
 # With fewer bits even literals lose digits.
 LEAST_PRECISION = 32
-
-# Formulas that are made for floating point drop terms below its rounding, some dozen of them.
-FORMULA_ROUNDING = 64 * float(np.finfo(np.float64).eps)
-TINY = (
-    "by {:.1e} of both sides only: it may come from terms that the formula drops because they are "
-    "below the rounding of floating point"
-)
 
 
 def certify(
@@ -170,13 +163,12 @@ def _with_decision(
 ) -> Certificate:
     numbers = {name: spell(value) for name, value in instance["values"].items()}
     made = {name: value for name, value in vars(decision).items() if name != "relative"}
-    tiny = decision.outcome is Outcome.VIOLATED and decision.relative < FORMULA_ROUNDING
     return dataclasses.replace(
         certificate,
         **made,
         instance=dict(instance),
         numbers=numbers,
-        note=TINY.format(decision.relative) if tiny else "",
+        note=tiny_note(decision.outcome, decision.relative),
     )
 
 

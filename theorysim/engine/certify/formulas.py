@@ -39,7 +39,7 @@ def claim_formula(
     def sides(x: Instance, keys: Any) -> tuple:
         run = runs((reading,), x, keys)[reading.name]
         given = None if claim.where is None else claim.where(run)
-        both = claim.lhs(run), claim.rhs(run)
+        both = claim.sides(run)
         sources.update(run.sources)
         return *both, given
 

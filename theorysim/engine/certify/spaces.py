@@ -217,8 +217,8 @@ def _ends(name: str, given: Any) -> tuple[float, float]:
         ends = float(low), float(high)
     except (TypeError, ValueError):
         raise UsageError(f"{name}: expected (low, high) or a number, but {given} arrived") from None
-    if not ends[0] <= ends[1]:
-        raise UsageError(f"{name}: expected low <= high, but [{low}, {high}] arrived")
+    if not -math.inf < ends[0] <= ends[1] < math.inf:
+        raise UsageError(f"{name}: expected low <= high, both finite, but [{low}, {high}] arrived")
     return ends
 
 

@@ -28,6 +28,8 @@ from theorysim.engine.confirm.traced import traced
 # ranks first, and the largest as numbers, where it ranks last, in turn.
 TRIED = 4
 
+OUTSIDE = "where hypotheses are judged with many bits"
+
 
 @dataclass(frozen=True)
 class Confirmation:
@@ -48,12 +50,17 @@ def confirm(
 ) -> Confirmation:
     """Look again at the worst violations of a claim until one is confirmed.
 
-    `measurement`, `instances` (stacked) and `keys` (their data) go together row by row; at least
-    one row violates.
+    `measurement`, `instances` (stacked) and `keys` (their data) go together row by row. Where no
+    row violates by itself, as where an average of its own has heavy tails, nothing is confirmed.
     """
     suspects = _suspects(case.claim, tabulate(measurement), instances, keys)
+    if not suspects:
+        return Confirmation(None, 0, "vanish where an instance is judged by itself", 0)
     found = []
     for suspect in suspects:
+        if many_bits.misses_hypotheses(case, suspect):
+            found.append(Finding(Answer.VANISHED, OUTSIDE))
+            continue
         finding = many_bits.look_with_many_bits(case, suspect, many_bits.FIRST)
         if finding.answer is Answer.UNKNOWN and is_costly(case, suspect):
             finding = look_at_size(case, suspect) or finding

@@ -6,12 +6,15 @@ perturbation of double precision shows: 1 - logistic(x) at x = 40, where 1 absor
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb, ctx
 
-from theorysim.claims.instance import field_values, size_items
+from theorysim.claims.instance import SizeItems, field_values, size_items
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.theorem import Theorem
 from theorysim.enclosures import Formula, RelationValues
 from theorysim.enclosures.arithmetic import UNDEFINED
 from theorysim.enclosures.arithmetic.balls import BALLS
@@ -23,6 +26,7 @@ from theorysim.enclosures.interpreter import (
     UnknownPrimitive,
     object_array,
 )
+from theorysim.engine.certify.formulas import hypotheses_formula
 from theorysim.engine.certify.spaces import enclose
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
@@ -83,6 +87,31 @@ def look_with_many_bits(case: Case, suspect: Suspect, effort: Effort) -> Finding
         if finding.answer is not Answer.UNKNOWN:
             break
     return finding
+
+
+def misses_hypotheses(case: Case, suspect: Suspect) -> bool:
+    """Whether a hypothesis certainly fails at an instance that meets it in double precision.
+
+    There 1 - c >= cos x where both are 1, though c > 1 - cos x. False where no enclosure tells.
+    """
+    formula = _hypotheses(case.theorem, case.reading, size_items(suspect.instance))
+    if formula is None:
+        return False
+    try:
+        with ctx.workprec(FIRST.precisions[0]):
+            values = _values(case, formula, suspect, FIRST.most_work)
+    except (Undecided, UnknownPrimitive, IntegerOverflow, _TooMuchWork):
+        return False
+    return any(m < 0 for m in values.margins) or any(m <= 0 for m in values.open_margins)
+
+
+@lru_cache(maxsize=256)
+def _hypotheses(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Formula | None:
+    """The hypotheses of a reading as a program, if there are some and it is short enough."""
+    if not reading.hypotheses:
+        return None
+    formula = hypotheses_formula(theorem, reading, dict(sizes))
+    return formula if work(formula.program) <= FIRST.most_work else None
 
 
 def _values(case: Case, formula: Formula, suspect: Suspect, most_work: int) -> RelationValues:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 import jax
@@ -10,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
-from theorysim.claims.kinds import Pointwise
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.compiled import jit
@@ -66,14 +67,44 @@ def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Findi
     return [_judged(case, *row) for row in zip(suspects, lhs, rhs)]
 
 
+def with_other_roundings(
+    case: Case, measurement: Measurement, instances: Instance, keys: np.ndarray
+) -> Measurement:
+    """The measurement of stacked instances with the larger rounding: its own, or of these runs.
+
+    Of claims that no second look at one instance decides. Programs that are too large keep theirs.
+    """
+    sizes = size_items(instances)
+    if traced(case, sizes).operations > MOST_OPERATIONS:
+        return measurement
+    sides = perturbed_sides(case.theorem, case.reading, sizes)
+    rows = len(keys)
+    known = np.asarray(measurement.applies).reshape(rows, -1)
+    spread = np.zeros(rows)
+    for lane in range(1, 1 + LANES):
+        found = sides(np.full(rows, float(lane)), instances, keys)[case.claim.name]
+        plain = measurement.lhs, measurement.rhs
+        moved = sum(
+            np.max(
+                np.abs(np.asarray(side) - np.reshape(own, (rows, -1))),
+                axis=1,
+                where=known,
+                initial=0,
+            )
+            for side, own in zip(found, plain, strict=True)
+        )
+        spread = np.fmax(spread, moved)
+    return replace(measurement, rounding=np.fmax(measurement.rounding, ROUNDING_SAFETY * spread))
+
+
 @lru_cache(maxsize=64)
 def perturbed_sides(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Callable:
-    """The sides of all claims of a reading, of lanes, instances and keys, all stacked.
+    """The sides of a reading's claims without a ladder, of lanes, instances and keys, all stacked.
 
     Compiled once, whichever claims are in doubt.
     """
     del sizes
-    claims = [claim for claim in reading.claims if isinstance(claim, Pointwise)]
+    claims = [claim for claim in reading.claims if not claim.over]
 
     def sides(lane: Array, x: Instance, key_data: Array) -> dict[str, list[Array]]:
         del lane  # it enters the directions of all roundings

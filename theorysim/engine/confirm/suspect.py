@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Generic, TypeVar
 
 import numpy as np
 from jaxtyping import Array
 
 from theorysim.claims.evidence import Points
 from theorysim.claims.instance import Instance
-from theorysim.claims.kinds import Pointwise
+from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 
+AnyClaim = TypeVar("AnyClaim", bound=Claim, covariant=True)
+
 
 @dataclass(frozen=True)
-class Case:
+class Case(Generic[AnyClaim]):
     """What is said to be violated: a claim of a reading of a theorem."""
 
     theorem: Theorem
     reading: ResolvedReading
-    claim: Pointwise
+    claim: AnyClaim
 
 
 @dataclass(frozen=True)

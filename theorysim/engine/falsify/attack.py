@@ -12,7 +12,7 @@ import numpy as np
 
 from theorysim.claims.kinds import Claim, Pointwise
 from theorysim.engine.falsify.confirm import Confirmation
-from theorysim.engine.falsify.draws import Draws, excluded_share
+from theorysim.engine.falsify.draws import Draws
 from theorysim.engine.falsify.moves import Coordinates
 from theorysim.engine.falsify.objective import INFEASIBLE, Objective
 from theorysim.engine.falsify.points import Points, Scored
@@ -27,6 +27,7 @@ from theorysim.engine.falsify.sizes import (
     small_sizes,
 )
 from theorysim.engine.measure.setup import Settings, Setup
+from theorysim.engine.verify.report import excluded_share
 from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from theorysim.claims.evidence import Measurement, tabulate
@@ -19,6 +18,7 @@ from theorysim.claims.theorem import Theorem
 from theorysim.compiled import jit
 from theorysim.enclosures import Outcome
 from theorysim.engine.confirm.confirm import confirm
+from theorysim.engine.confirm.fresh_keys import fresh_keys
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.falsify.objective import LEAST
 from theorysim.engine.falsify.points import Points, Scored
@@ -41,9 +41,6 @@ MANY, TRIALS_OF_MANY = 64, 2
 
 # Equal sides of a strict inequality that one is to prove, per claim and sizes: at once, in all.
 TIES_AT_ONCE, TIES = 4, 16
-
-# An average must miss with so many fresh keys: a true one does so once in a thousand times each.
-FRESH_KEYS = 3
 
 # A search picks the worst error of thousands of points, while the measured one comes from a few
 # perturbations: over all true statements it lay up to 2.3 times below a difference that was found.
@@ -224,7 +221,7 @@ class Confirmation:
             return False
         if not found.averages:
             return True
-        fresh = [candidate._replace(key=key) for key in _fresh_keys(candidate.key)]
+        fresh = [candidate._replace(key=key) for key in np.asarray(fresh_keys(candidate.key))]
         return bool(self._outcome(claim, self._measure(fresh)).violated.all())
 
     def _is_confirmed(self, claim: Pointwise, candidate: Candidate) -> bool:
@@ -388,13 +385,5 @@ class Confirmation:
             log_ratio=np.max(np.where(points.applies & ~np.isnan(least), least, -np.inf), axis=1),
             tied=np.any(tied, axis=1),
             feasible=measured.feasible,
-            averages=bool(np.any(m.sampling > 0)),
+            averages=bool(np.size(m.extremes)),
         )
-
-
-@jax.jit
-def _fresh_keys(key: jax.typing.ArrayLike) -> jax.Array:
-    """Data of keys that no search uses: a key folded with 0 draws, with 1 simulates."""
-    own = jax.random.wrap_key_data(jnp.asarray(key))
-    fresh = jax.vmap(lambda number: jax.random.fold_in(own, 2 + number))(np.arange(FRESH_KEYS))
-    return jax.random.key_data(fresh)

@@ -17,14 +17,6 @@ from theorysim.engine.verify.verify import DOUBLINGS
 # Points are drawn in chunks of one compiled length.
 CHUNK = 512
 
-# A set of draws finds what violates a share of them with this confidence.
-CONFIDENCE = 0.95
-
-
-def excluded_share(draws: float) -> float:
-    """The least violating share that so many draws would have found with 95 %: about 3/draws."""
-    return float(-np.expm1(np.log1p(-CONFIDENCE) / draws)) if draws else 1.0
-
 
 @lru_cache(maxsize=64)
 def _drawing_program(dimension: int):

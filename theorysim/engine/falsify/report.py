@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from theorysim.engine.verify.report import ClaimReport
+from theorysim.engine.verify.report import CONFIDENCE, ClaimReport
 from theorysim.tabular import Tabular, json_number
 
 
@@ -60,7 +60,7 @@ class Attack:
             return ""
         return (
             f"{self.draws:,} of them plain draws: violations by a share of at least "
-            f"{self.excluded_share:.2g} would have been found with 95 %"
+            f"{self.excluded_share:.2g} would have been found with {100 * CONFIDENCE:.0f} %"
         )
 
 

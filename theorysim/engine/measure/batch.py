@@ -44,7 +44,7 @@ def _instance_program(
 
     def program(x: Instance, key_data: Array) -> Measurements:
         key = jax.random.wrap_key_data(key_data)
-        return measure(readings, theorem.keys, theorem.integrates, x, key)
+        return measure(readings, theorem.keys, theorem.integrates, theorem.space.exact, x, key)
 
     return jax.jit(program)
 

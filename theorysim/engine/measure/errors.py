@@ -55,16 +55,21 @@ Measurements = dict[str, dict[str, Measurement]]
 
 
 def measure(
-    readings: tuple[ResolvedReading, ...], keys: int, integrates: bool, x: Instance, key: Array
+    readings: tuple[ResolvedReading, ...],
+    keys: int,
+    integrates: bool,
+    exact: frozenset[str],
+    x: Instance,
+    key: Array,
 ) -> Measurements:
     """All claims of all readings on one instance; pure, meant to be vmapped and jitted.
 
     Returns a measurement per name of reading and name of claim. Readings that share a simulation
-    or a prediction share its run.
+    or a prediction share its run. `exact` names the fields that rounding does not move.
     """
     every_key = simulation_keys(key, keys)
     few = every_key[:PERTURBED_KEYS]
-    perturbed = _perturbed_parts(readings, integrates, x, few)
+    perturbed = _perturbed_parts(readings, integrates, exact, x, few)
     plain = {
         name: Run(*jax.tree.map(lambda leaf: leaf[0], parts), keys=len(few))
         for name, parts in perturbed.items()
@@ -164,7 +169,11 @@ def _jitter(tree: Any, noise: Array, ulps: float) -> Any:
 
 
 def _perturbed_parts(
-    readings: tuple[ResolvedReading, ...], integrates: bool, x: Instance, keys: Array
+    readings: tuple[ResolvedReading, ...],
+    integrates: bool,
+    exact: frozenset[str],
+    x: Instance,
+    keys: Array,
 ) -> dict[str, tuple[Instance, Any, Any]]:
     """The parts of runs: undisturbed, jittered, and (last) coarsely integrated."""
     still = jnp.zeros((int(integrates), NOISE_LENGTH))
@@ -173,7 +182,8 @@ def _perturbed_parts(
     tolerance_scale = jnp.asarray([plain] * (1 + PERTURBATIONS) + [COARSER_SCALE] * integrates)
 
     def perturb(noise: Array, tolerance_scale: Array) -> dict[str, tuple[Instance, Any, Any]]:
-        values = _jitter(field_values(x), noise, INPUT_ULPS)
+        moved = _jitter(field_values(x), noise, INPUT_ULPS)
+        values = {name: value for name, value in moved.items() if name not in exact}
         near = replace_tolerance_scale(x.replace(**values), tolerance_scale)
         jittered = {}
         for name, run in runs(readings, near, keys).items():

@@ -11,7 +11,7 @@ import numpy as np
 
 from theorysim.claims.evidence import Evidence, Judgement, Ladder
 from theorysim.claims.instance import Instance, field_values
-from theorysim.claims.kinds import Attack, Claim, Pointwise
+from theorysim.claims.kinds import Attack, Claim, Existence, Pointwise, Probable
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.measure.batch import Progress, measure_all
@@ -83,7 +83,7 @@ def _judge_together(
         )
         judgement = claim.judge(evidence)
         if not isinstance(claim, Pointwise):
-            return judgement
+            return _with_other_roundings(setup, sample, reading, claim, judgement, evidence)
         return _looked_at_again(setup, sample, reading, claim, judgement, evidence)
 
     return {r.name: {claim.name: judge(r, claim) for claim in r.claims} for r in readings}
@@ -114,7 +114,54 @@ def _looked_at_again(
     if holds:
         measurement = without_overflow(case, evidence.measurement, x, keys)
         return claim.judge(replace(evidence, measurement=measurement))
-    return confirmed_judgement(case, judgement, evidence.measurement, x, keys)
+    confirmed = confirmed_judgement(case, judgement, evidence.measurement, x, keys)
+    if confirmed.verdict is not Verdict.VIOLATED or not np.size(evidence.measurement.extremes):
+        return confirmed
+    return _with_fresh_keys(setup, reading, claim, confirmed, x, keys)
+
+
+def _with_fresh_keys(
+    setup: Setup,
+    reading: ResolvedReading,
+    claim: Pointwise,
+    judgement: Judgement,
+    x: Instance,
+    keys: np.ndarray,
+) -> Judgement:
+    """A violation by averages, if it comes back at its instance with fresh keys."""
+    from theorysim.engine.confirm.fresh_keys import FRESH_KEYS, misses_again
+
+    row = judgement.row
+    assert row is not None
+    decisive = jax.tree.map(lambda leaf: leaf[row], x)
+    if misses_again(setup, reading, claim, decisive, keys[row]):
+        note = f"{judgement.note} and with {FRESH_KEYS} sets of fresh keys"
+        return replace(judgement, note=note)
+    note = f"{judgement.note}, but not with {FRESH_KEYS} sets of fresh keys: averages by chance"
+    return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note, confirmation="")
+
+
+def _with_other_roundings(
+    setup: Setup,
+    sample: Sample,
+    reading: ResolvedReading,
+    claim: Claim,
+    judgement: Judgement,
+    evidence: Evidence,
+) -> Judgement:
+    """A probability that is missed, or a witness, must not be so by roundings alone."""
+    witness = isinstance(claim, Existence) and judgement.verdict is Verdict.HOLDS
+    missed = isinstance(claim, Probable) and judgement.verdict is Verdict.VIOLATED
+    if not witness and not missed:
+        return judgement
+    from theorysim.engine.confirm.other_roundings import with_other_roundings
+    from theorysim.engine.confirm.suspect import Case
+
+    rows = sample.rows_of(reading, claim)
+    x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
+    case = Case(setup.theorem, reading, claim)
+    measurement = with_other_roundings(case, evidence.measurement, x, keys)
+    return claim.judge(replace(evidence, measurement=measurement))
 
 
 def _has_integers(instances: Instance) -> bool:

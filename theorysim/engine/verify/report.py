@@ -26,6 +26,14 @@ EXIT_CODES = {
 CONFIDENCE = 0.95
 
 
+def excluded_share(draws: int) -> float:
+    """The least violating share that so many draws would have found with CONFIDENCE: about 3/draws.
+
+    A share p escapes n draws with chance (1 - p)^n. Without draws it is 1.
+    """
+    return -math.expm1(math.log1p(-CONFIDENCE) / draws) if draws else 1.0
+
+
 @dataclass(frozen=True)
 class ClaimReport:
     """The judgement on one claim, with its decisive instance in a form that can be replayed.
@@ -70,15 +78,14 @@ class ClaimReport:
 
     @property
     def excluded(self) -> float:
-        """The share of violations that the draws exclude, at CONFIDENCE.
+        """The `excluded_share` of the draws that are resolved, of which it is a share.
 
-        A share of p escapes n draws with chance (1 - p)^n; only draws that are resolved count, and
-        it is a share of those. NaN for a claim that is violated or that no single draw violates.
+        NaN for a claim that is violated or that no single draw violates.
         """
         seen = self.draws and self.resolved
         if not seen or self.claim.attack is not Attack.SEARCH or self.verdict is Verdict.VIOLATED:
             return math.nan
-        return -math.expm1(math.log(1 - CONFIDENCE) / seen)
+        return excluded_share(seen)
 
 
 @dataclass(frozen=True)

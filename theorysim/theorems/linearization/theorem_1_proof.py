@@ -71,7 +71,9 @@ theorem = claims.Theorem(
     printed="proof displays",
     source=claims.Printed(
         "slides, Section 3, Theorem 1, proof (1) and (2)",
-        "dy/dt = -(2 k_t (y - y*) + lambda J (theta_t - theta_0)), grad R = 2 (y - y*)^T J",
+        "dy/dt = -(2 k_t (y - y*) + lambda J (theta_t - theta_0)); (1/2) d/dt ||y - y*||^2 = "
+        "-2 <k_t (y - y*), y - y*> - (lambda / 2) grad R (theta_t - theta_0), "
+        "grad R = 2 (y - y*)^T J; k_t is semidefinite",
     ),
     mutants=(
         claims.Mutant("the factor 2 of the square lost", predict=_predict(1.0)),

@@ -17,9 +17,13 @@ from theorysim.theorems.linearization import _models as models
 
 
 class Grown(NamedTuple):
-    """Along the flow: ||u||, d Delta/dt, ||2 (k_0 - k_t)(y - y*)||, ||J u||, |<J u, y - y_lin>|."""
+    """Along the flow: ||u||, ||y - y*||, d Delta/dt, and the parts of its bounds.
+
+    ||2 (k_0 - k_t)(y - y*)||, ||J u||, |<J u, y - y_lin>|.
+    """
 
     distance: Float[Array, " times"]
+    residual: Float[Array, " times"]
     growth: Float[Array, " times"]
     kernel: Float[Array, " times"]
     pull: Float[Array, " times"]
@@ -52,7 +56,7 @@ def simulate(x: claims.Instance, key) -> Grown:
             jnp.abs(jnp.vdot(moved, gap(delta, linear))),
         )
 
-    return Grown(path.distance, *jax.vmap(parts)(path.deltas, path.linear))
+    return Grown(path.distance, path.residual, *jax.vmap(parts)(path.deltas, path.linear))
 
 
 def predict(x: claims.Instance) -> Bounds:
@@ -66,17 +70,24 @@ def _second(r) -> Float[Array, " times"]:
     return r.sim.kernel + r.x.strength * r.sim.pull
 
 
-def _third(r) -> Float[Array, " times"]:
-    """Lip(k) ||u|| 2 ||y_0 - y*|| + lambda Lip(f) ||u||, with Lip(k) = 2 Lip(f) Lip(grad f)."""
+def _third(r, residual) -> Float[Array, " times"]:
+    """Lip(k) ||u|| 2 ||residual|| + lambda Lip(f) ||u||, with Lip(k) = 2 Lip(f) Lip(grad f)."""
     c = r.theory.constants
-    bent = 4 * c.f * c.jacobian * r.x.residual_size
+    bent = 4 * c.f * c.jacobian * residual
     return (bent + r.x.strength * c.f) * r.sim.distance
 
 
 PLACE = "slides, Section 3, Theorem 3, proof"
 SECOND = claims.at_most("Q2: growth of the gap", lambda r: r.sim.growth, _second)
-THIRD = claims.at_most("Q3: by the Lipschitz constants", _second, _third)
-FOURTH = claims.at_most("Q4: at most b - b e^(-lambda t)", _third, lambda r: r.theory.growth)
+THIRD = claims.at_most(
+    "Q3: by the Lipschitz constants", _second, lambda r: _third(r, r.sim.residual)
+)
+# In print the residual at the start replaces the other first, by Theorem 1.
+FOURTH = claims.at_most(
+    "Q4: at most b - b e^(-lambda t)",
+    lambda r: _third(r, r.x.residual_size),
+    lambda r: r.theory.growth,
+)
 MINUS = claims.at_most(
     "growth of the gap",
     lambda r: r.sim.growth,
@@ -92,7 +103,8 @@ theorem = claims.Theorem(
     source=claims.Printed(
         PLACE,
         "dDelta/dt <= Lip(k) ||theta_t - theta_0|| ||2 (y - y*)|| + lambda Lip(f) "
-        "||theta_t - theta_0|| <= b - b e^(-lambda t)",
+        "||theta_t - theta_0|| <= 2 Lip(k) ||theta_t - theta_0|| ||y(0) - y*|| + lambda Lip(f) "
+        "||theta_t - theta_0||; dDelta/dt <= b - b e^(-lambda t)",
     ),
     integrates=True,
     readings=(

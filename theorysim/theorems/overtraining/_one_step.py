@@ -16,7 +16,6 @@ from theorysim.claims.hypotheses import Margin
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
-from theorysim.theorems.overtraining._runs import eq_11_as_printed as eq_11_as_printed
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 # What Lemmas A.16 and A.18 assume of the learning rate.

@@ -14,6 +14,7 @@ from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
+from theorysim.theorems.overtraining import _runs as runs
 
 
 def _simulate(step: Callable, identity: Callable) -> Callable:
@@ -81,7 +82,7 @@ theorem = claims.Theorem(
     source=claims.Printed("Lemma A.15", "|W_j(k+1) - W_j'(k+1)|_op <= 32 eta epsilon Gamma^(3/2)"),
     printed="steps down the gradient",
     readings=(
-        one.eq_11_as_printed(
+        runs.eq_11_as_printed(
             "Eq. 11 as printed", "Lemma A.15", _simulate(one.to_the_letter, lambda x: jnp.eye(x.d))
         ),
     ),

@@ -11,6 +11,7 @@ from functools import partial
 from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
+from theorysim.theorems.overtraining import _runs as runs
 
 HYPOTHESES = {**one.CONDITIONED, **ft.accurate(16)}
 
@@ -42,7 +43,7 @@ theorem = claims.Theorem(
     printed="steps down the gradient",
     note="the pull-back's factor 1 + lam is lost, as in Lemma A.16",
     readings=(
-        one.eq_11_as_printed(
+        runs.eq_11_as_printed(
             "Eq. 11 as printed",
             "Lemma A.18",
             _simulate(one.to_the_letter),

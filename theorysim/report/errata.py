@@ -1,0 +1,82 @@
+"""The ledger of misprints: the words printed, what is wrong with them, numbers that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from theorysim.report.answer import MUST, apart, number, quoted
+
+# Entries of a field beyond which its numbers are left to --json.
+READABLE = 12
+LABEL = 10  # columns of what stands in the margin
+
+Misprint = Sequence[Mapping[str, Any]]
+
+
+def misprints(ledger: Iterable[Mapping[str, Any]]) -> list[Misprint]:
+    """The refuted claims of a printed reading together: one misprint may refute several."""
+    grouped = groupby(ledger, lambda line: (line["theorem"], line["reading"]))
+    return [tuple(lines) for _, lines in grouped]
+
+
+def render_list(ledger: Iterable[Mapping[str, Any]], console: Console) -> None:
+    """One line a misprint: where, and what is wrong."""
+    found = misprints(ledger)
+    for line in (lines[0] for lines in found):
+        title = Text(line["theorem"], style="bold").append(f"  {line['place']}: ", "not bold")
+        console.print(title.append(line["wrong"], "not bold"))
+    console.print(f"\n{len(found)} misprints; theorysim errata ID shows words and counterexamples")
+
+
+def render_misprint(lines: Misprint, console: Console) -> None:
+    """One misprint with its counterexamples, in numbers that a reader can check."""
+    first = lines[0]
+    console.print(Text(f"{first['theorem']}, {first['reading']}", style="bold"))
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(width=LABEL, no_wrap=True)
+    table.add_column()
+    table.add_row("printed", Text(f"{first['place']}: {first['words']}"))
+    table.add_row("wrong", Text(first["wrong"]))
+    if first["corrected"] is not None:
+        change = first["correction"] or first["corrected"]
+        table.add_row("instead", Text(f"{change} ({first['corrected_verdict']})"))
+    console.print(table)
+    for line in lines:
+        console.print(Padding(Text(refutation(line)), (0, 0, 0, LABEL + 1)))
+    console.print()
+
+
+def refutation(line: Mapping[str, Any]) -> str:
+    """What one claim says at its counterexample, where that is, and what confirms it."""
+    said = quoted(line["claim"])
+    if line["lhs"] is not None and line["rhs"] is not None and line["kind"] in MUST:
+        left, right = apart(line["lhs"], line["rhs"])
+        said += f" gives {left}, which must be {MUST[line['kind']][0]} {right}"
+        said += f" (error {number(line['error'])})"
+    where = f", at {numbers(line['instance'])}" if line["instance"] is not None else ""
+    warrants = [f"confirmed {line['confirmation']}"] if line["confirmation"] else []
+    if line["certificate"] == "certified":
+        warrants.append("certified by ball arithmetic")
+    return f"{said}{where}" + (f"; {', '.join(warrants)}" if warrants else "")
+
+
+def numbers(instance: Mapping[str, Any]) -> str:
+    """The sizes and fields of an instance; what has many entries by its shape."""
+    parts = {**instance["sizes"], **{n: _shown(v) for n, v in instance["values"].items()}}
+    return ", ".join(f"{name} = {value}" for name, value in parts.items())
+
+
+def _shown(value: Any) -> str:
+    array = np.asarray(value)
+    if array.size > READABLE:
+        return f"{' x '.join(map(str, array.shape))} numbers (--json)"
+    shown = np.array2string(array, separator=", ", formatter={"float_kind": "{:.17g}".format})
+    return " ".join(shown.split())
