@@ -9,11 +9,11 @@ from typing import Any
 
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.falsify.draws import excluded_share
 from theorysim.engine.falsify.report import Attack
 from theorysim.engine.review.readings import Readings
 from theorysim.engine.review.record import Record
 from theorysim.engine.review.rounds import Deadline, search_rounds
+from theorysim.engine.verify.report import excluded_share
 
 
 @dataclass(frozen=True)

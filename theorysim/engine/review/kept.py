@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -59,11 +60,12 @@ class Kept:
             return None
 
     def store(self, stage: str, result: Record, seconds: float) -> None:
-        """Keep a finished stage; the file is replaced as a whole."""
+        """Keep a finished stage, if the disk takes it; the file is replaced as a whole."""
         if self.path is None:
             return
         stages = {**self._read(), stage: {"seconds": seconds, "result": result.as_json()}}
-        write_whole(self.path, json.dumps(stages, allow_nan=False))
+        with suppress(OSError):
+            write_whole(self.path, json.dumps(stages, allow_nan=False))
 
     def forget(self) -> None:
         """Drop all stages."""
