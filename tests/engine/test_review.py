@@ -164,6 +164,13 @@ def test_a_bound_that_is_attained_is_not_called_loose():
     assert not [one for one in found.recommendations if "loose" in one.text]
 
 
+def test_a_side_that_is_zero_tells_no_constant():
+    bound = at_least("positive", lambda r: 1 + r.x.b, lambda r: 0.0 * r.x.b, strict=True)
+    found = review(statement(bound), seconds=SECONDS)
+    assert not found.sharpness.constants[0].known
+    assert not [one for one in found.recommendations if "loose" in one.text]
+
+
 def test_a_power_below_the_printed_one_is_measured():
     growth = scales_as(
         "growth",

@@ -90,9 +90,14 @@ def hypotheses(review: Review) -> Iterator[str]:
         yield "Not examined: no claim of the primary reading holds."
     elif not found.hypotheses:
         yield "The statement has none beyond its space."
-    for need in Need:
+    for need in (Need.NEEDED, Need.NOT_NEEDED, Need.INCONCLUSIVE):
         for one in found.of(need):
             yield f"{one.need}: {one.hypothesis}. {because(review, one)}"
+    idle = found.of(Need.ALWAYS_MET)
+    if idle:
+        names = "; ".join(one.hypothesis for one in idle)
+        drawn = count(min(one.drawn for one in idle), "draw")
+        yield f"{Need.ALWAYS_MET}: {names}. Of {drawn}, all that meet the others meet it."
 
 
 def because(review: Review, one: HypothesisNeed) -> str:
@@ -168,13 +173,16 @@ def demands(review: Review) -> Iterator[str]:
 def _demands(demand: Demand) -> Iterator[str]:
     if not demand.hypotheses:
         return
-    met = share(demand.satisfying, demand.drawn)
-    yield f"{met} of {count(demand.drawn, 'draw')} meet all hypotheses"
-    for one in demand.hypotheses:
-        if one.satisfied < one.drawn:
-            yield f"{share(one.satisfied, one.drawn)} meet: {one.name}"
     for requirement in demand.requirements:
         yield in_words(requirement)
+    met = share(demand.satisfying, demand.drawn)
+    failed = [
+        f"{one.name}: {share(one.satisfied, one.drawn)}"
+        for one in demand.hypotheses
+        if one.satisfied < one.drawn
+    ]
+    each = f" ({'; '.join(failed)})" if failed else ""
+    yield f"{met} of {count(demand.drawn, 'draw')} meet all hypotheses{each}"
 
 
 def planted_errors(review: Review) -> Iterator[str]:

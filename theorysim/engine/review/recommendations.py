@@ -193,11 +193,10 @@ def _superfluous(necessity: Necessity) -> Iterator[Recommendation]:
         text = f"The hypothesis {quoted(one.hypothesis)} is not needed on this space: "
         text += held_without(one)
         yield Recommendation(Weight.MINOR, f"{text}. It may be dropped, or the claim sharpened.")
-    for one in necessity.of(Need.ALWAYS_MET):
-        text = (
-            f"The hypothesis {quoted(one.hypothesis)} excludes no draw that meets the others, so "
-        )
-        yield Recommendation(Weight.REMARK, f"{text}this space does not show whether it is needed.")
+    idle = [quoted(one.hypothesis) for one in necessity.of(Need.ALWAYS_MET)]
+    if idle:
+        text = f"No draw that meets the other hypotheses fails {' or '.join(idle)}: this space "
+        yield Recommendation(Weight.REMARK, f"{text}does not show whether they are needed.")
 
 
 def held_without(one: HypothesisNeed) -> str:

@@ -55,8 +55,8 @@ class Constant(Record):
 
     @property
     def known(self) -> bool:
-        """Whether some point tells a ratio."""
-        return math.isfinite(self.ratio)
+        """Whether both sides were positive at some point, so that it tells a ratio."""
+        return 0 < self.ratio < math.inf
 
 
 @dataclass(frozen=True)
