@@ -42,6 +42,7 @@ def page(review: Review, entry: Entry) -> str:
         review=review,
         notation=notation_of(entry) or Notation(),
         paper=paper,
+        refuted={(one.reading, one.claim) for one in review.adversary.refuted},
         sections={section.title: section.lines for section in sections(review)},
         because=lambda one: because(review, one),
         could_be=could_be,

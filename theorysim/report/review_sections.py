@@ -51,12 +51,13 @@ def listed(names: list[str]) -> str:
 def verdicts(review: Review) -> Iterator[str]:
     """A line per reading: its verdict, and the claims that decide it; the theorem's own first."""
     for reading in sorted(review.readings.readings, key=_rank):
-        decisive = [c.name for c in reading.claims if c.verdict is reading.verdict]
-        holds = reading.verdict is Verdict.HOLDS
-        which = count(len(decisive), "claim") if holds else listed(decisive)
+        refuted = {one.claim for one in review.adversary.of(reading.name) if one.refuted}
+        verdict = Verdict.VIOLATED if refuted else reading.verdict
+        decisive = [c.name for c in reading.claims if c.verdict is verdict or c.name in refuted]
+        which = count(len(decisive), "claim") if verdict is Verdict.HOLDS else listed(decisive)
         changed = f"; changed: {reading.place}" if reading.kind == "corrected" else ""
         kind = "" if reading.name.startswith(reading.kind) else f", {reading.kind}"
-        yield f"{reading.named}{kind}: {reading.verdict} ({which}){changed}"
+        yield f"{reading.named}{kind}: {verdict} ({which}){changed}"
 
 
 def _rank(reading: ReadingVerdict) -> tuple[bool, bool]:
@@ -128,15 +129,15 @@ def constants(review: Review) -> Iterator[str]:
         yield f"{_whose(review, one)}: {could_be(one)}{where}"
     attained = list(dict.fromkeys(one.claim for one in found if one.known and one.attained))
     if attained:
-        yield f"attained within 1 %: {', '.join(attained)}"
+        yield f"attained within 1 %: {', '.join(map(quoted, attained))}"
     silent = list(dict.fromkeys(one.claim for one in found if not one.known))
     if silent:
-        yield f"no ratio, as the sides were never both positive: {', '.join(silent)}"
+        yield f"no ratio, as the sides were never both positive: {', '.join(map(quoted, silent))}"
     apart = list(dict.fromkeys(one.claim for one in found if one.ties))
     if apart:
         yield (
             f"left out, as both sides are equal at every draw there (such as the start of a path): "
-            f"some points of {', '.join(apart)}"
+            f"some points of {', '.join(map(quoted, apart))}"
         )
 
 

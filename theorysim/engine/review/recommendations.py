@@ -195,8 +195,9 @@ def _superfluous(necessity: Necessity) -> Iterator[Recommendation]:
         yield Recommendation(Weight.MINOR, f"{text}. It may be dropped, or the claim sharpened.")
     idle = [quoted(one.hypothesis) for one in necessity.of(Need.ALWAYS_MET)]
     if idle:
+        they = "it is" if len(idle) == 1 else "they are"
         text = f"No draw that meets the other hypotheses fails {' or '.join(idle)}: this space "
-        yield Recommendation(Weight.REMARK, f"{text}does not show whether they are needed.")
+        yield Recommendation(Weight.REMARK, f"{text}does not show whether {they} needed.")
 
 
 def held_without(one: HypothesisNeed) -> str:
