@@ -75,12 +75,13 @@ def adversary(review: Review) -> Iterator[str]:
             yield f"{reading.name}: refuted {quoted(one.claim)}: {numbers}{where}"
         standing = [outcome for outcome in outcomes if not outcome.refuted]
         if standing:
-            points = max(outcome.points for outcome in standing)
             reached = min(outcome.evaluations for outcome in standing)
+            runs = min(outcome.runs for outcome in standing)
+            spent = f" ({count(runs, 'run')})" if runs != reached else ""
             claims = count(len(standing), "claim")
             yield (
-                f"{reading.name}: {claims} not refuted with {count(points, 'point')}, of which "
-                f"{reached:,} or more meet the hypotheses"
+                f"{reading.name}: {claims} not refuted at {count(reached, 'point')} that meet the "
+                f"hypotheses{spent}"
             )
 
 
@@ -111,8 +112,12 @@ def because(review: Review, one: HypothesisNeed) -> str:
         said = held_without(one)
         return f"{said[:1].upper()}{said[1:]}."
     if one.need is Need.ALWAYS_MET:
-        searched = f", and a search of {count(one.points, 'point')}" if one.points else ""
-        return f"Of {count(one.drawn, 'draw')}, all that meet the others meet it{searched}."
+        said = f"Of {count(one.drawn, 'draw')}, all that meet the others meet it"
+        if one.reached:
+            reached = count(one.reached, "point")
+            return f"{said}; a search reached {reached} that fail it, and no claim failed there."
+        searched = f"; a search of {count(one.points, 'point')} reached none that fails it"
+        return f"{said}{searched if one.points else ''}."
     if not one.undecided:
         return f"Too little was seen: {one.note}."
     why = f" ({one.note})" if one.note else ""

@@ -20,7 +20,8 @@ from theorysim.engine.verify.report import excluded_share
 class Outcome(Record):
     """What all rounds of attacks on one claim found; the numbers are those of `Attack`.
 
-    `points` were tried, and the hypotheses met at `evaluations` of them.
+    With `points` as the budget, the hypotheses were met at `evaluations` of those that were tried,
+    which took `runs` of the simulation: several each, where a claim averages over keys.
     """
 
     reading: str
@@ -28,6 +29,7 @@ class Outcome(Record):
     refuted: bool
     points: int
     evaluations: int
+    runs: int
     draws: int
     excluded: float
     lhs: float
@@ -103,6 +105,7 @@ def _outcome(reading: str, claim: str, tried: list[tuple[int, Attack]]) -> Outco
         refuted=last.refuted,
         points=sum(points for points, _ in tried),
         evaluations=sum(found.evaluations for found in attacks),
+        runs=sum(found.runs for found in attacks),
         draws=draws,
         excluded=excluded_share(draws) if draws and not last.refuted else math.nan,
         lhs=float(last.lhs),

@@ -46,6 +46,7 @@ class HypothesisNeed(Record):
         failing: how many of the `drawn` instances fail it and meet all others.
         checked: how many of these every claim was judged on.
         points: how many points were searched besides.
+        reached: how many of these fail it and meet all others.
         claim, lhs, rhs, error, instance: what is violated there, by an instance that meets all
             other hypotheses.
         undecided: the claims that were not decided there, or that say nothing.
@@ -58,6 +59,7 @@ class HypothesisNeed(Record):
     drawn: int = 0
     checked: int = 0
     points: int = 0
+    reached: int = 0
     claim: str = ""
     lhs: float = math.nan
     rhs: float = math.nan
@@ -181,12 +183,13 @@ def _searched(
         report.name, claims, _until_refuted(relaxed, report.name, claims, seed, deadline)
     )
     points = max((outcome.points for outcome in outcomes), default=0)
+    reached = min((outcome.evaluations for outcome in outcomes), default=0)
+    drawn = replace(drawn, points=points, reached=reached)
     for outcome in outcomes:
         if outcome.refuted:
             return replace(
                 drawn,
                 need=Need.NEEDED,
-                points=points,
                 claim=outcome.claim,
                 lhs=outcome.lhs,
                 rhs=outcome.rhs,
@@ -194,7 +197,7 @@ def _searched(
                 instance=outcome.instance,
                 note=outcome.note,
             )
-    return replace(drawn, points=points)
+    return drawn
 
 
 def _until_refuted(*arguments: Any) -> Iterator[tuple[int, Any]]:

@@ -83,7 +83,7 @@ def _said(reading: ReadingVerdict, adversary: Adversary) -> str:
     claims = count(len(reading.claims), "claim")
     if verdict is Verdict.HOLDS:
         draws = max(claim.checked for claim in reading.claims)
-        points = max((outcome.points for outcome in adversary.of(reading.name)), default=0)
+        points = min((outcome.evaluations for outcome in adversary.of(reading.name)), default=0)
         searched = f" and {count(points, 'searched point')}" if points else ""
         return f"{begun} ({claims}, on {count(draws, 'draw')}{searched})."
     if verdict is Verdict.VACUOUS:
@@ -202,7 +202,7 @@ def _superfluous(necessity: Necessity) -> Iterator[Recommendation]:
 
 def held_without(one: HypothesisNeed) -> str:
     """On how much the claims hold where a hypothesis fails."""
-    searched = f", and {count(one.points, 'searched point')}" if one.points else ""
+    searched = f", and {count(one.reached, 'searched point')}" if one.reached else ""
     return (
         f"every claim that holds also holds on {count(one.checked, 'draw')} that fail it{searched}"
     )

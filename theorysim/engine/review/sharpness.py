@@ -35,7 +35,7 @@ class Constant(Record):
         exists: whether the constant is only said to exist.
         ties: whether points were left out at which the sides are equal at every draw.
         instance: where; None where it was met on draws of which none is remembered.
-        points: how many points were searched.
+        points: how many points that meet the hypotheses were searched.
     """
 
     reading: str
@@ -126,5 +126,5 @@ def _constant(claim: Claim, drawn: ClaimVerdict, searched: Outcome, apart: bool)
         exists=exists,
         ties=apart,
         instance=at,
-        points=searched.points,
+        points=searched.evaluations,
     )
