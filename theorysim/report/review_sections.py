@@ -200,7 +200,7 @@ def planted_errors(review: Review) -> Iterator[str]:
         missed = errors - {name for one in told for name in one.refutes}
         claims = count(len({one.claim for one in told}), "claim")
         caught = f"{len(errors) - len(missed)} of {count(len(errors), 'planted error')}"
-        yield f"{claims} together refute {caught}" + (
+        yield f"{claims} {'refutes' if claims == '1 claim' else 'together refute'} {caught}" + (
             f"; missed: {listed(sorted(missed))}" * bool(missed)
         )
     for one in found:
