@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from theorysim.engine.registry.entries import Entry as Entry
     from theorysim.engine.registry.index import catalogue as catalogue
     from theorysim.engine.registry.index import theorem as theorem
+    from theorysim.engine.review.review import Review as Review
+    from theorysim.engine.review.review import review as review
     from theorysim.engine.sweep.sweep import sweep as sweep
     from theorysim.engine.verify.mutation import Mutation as Mutation
     from theorysim.engine.verify.mutation import mutation as mutation
@@ -42,6 +44,7 @@ _HOMES = {
     "FalsifyReport": "theorysim.engine.falsify.report",
     "Mutation": "theorysim.engine.verify.mutation",
     "Report": "theorysim.engine.verify.report",
+    "Review": "theorysim.engine.review.review",
     "catalogue": "theorysim.engine.registry.index",
     "certify": "theorysim.engine.certify.certify",
     "empirical_ntk": "theorysim.numerics.tangent_kernels",
@@ -50,6 +53,7 @@ _HOMES = {
     "linearize": "theorysim.systems.linearized",
     "mutation": "theorysim.engine.verify.mutation",
     "rank_layers": "theorysim.systems.layer_selection",
+    "review": "theorysim.engine.review.review",
     "sweep": "theorysim.engine.sweep.sweep",
     "task_similarity": "theorysim.systems.task_transfer",
     "theorem": "theorysim.engine.registry.index",
@@ -65,6 +69,7 @@ __all__ = [
     "FalsifyReport",
     "Mutation",
     "Report",
+    "Review",
     "catalogue",
     "certify",
     "empirical_ntk",
@@ -73,6 +78,7 @@ __all__ = [
     "linearize",
     "mutation",
     "rank_layers",
+    "review",
     "sweep",
     "task_similarity",
     "theorem",

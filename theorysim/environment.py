@@ -56,7 +56,7 @@ def _devices(environment: MutableMapping[str, str]) -> int:
 
 
 def cache_folder(environment: MutableMapping[str, str] = os.environ) -> Path:
-    """Where this package keeps what it can compute again."""
+    """Where this package keeps what it can compute again, and unfinished work."""
     home = Path.home()
     if sys.platform == "darwin":
         base = home / "Library" / "Caches"

@@ -17,6 +17,7 @@ from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.explore import explore as explore_command
 from theorysim.cli.options import AsJson, Files, Id, Settings, progress_bar
+from theorysim.cli.review import review as review_command
 from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
 from theorysim.cli.site import site as site_command
@@ -308,6 +309,7 @@ app.command("certify")(certify_command)
 app.command("explore")(explore_command)
 app.command("sweep")(sweep_command)
 app.command("site")(site_command)
+app.command("review")(review_command)
 
 
 @app.command()

@@ -1,0 +1,198 @@
+"""The command `theorysim review`: one page, one file to mail, bad usage, interruptions."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+from theorysim import cli
+from theorysim.engine.review.review import find, review
+from theorysim.report.review_html import page
+from theorysim.report.review_pictures import pictures
+from theorysim.report.review_text import render
+
+ROOT = Path(__file__).parents[1]
+
+STATEMENT = '''
+"""The larger of two numbers <b> & "c" bounds their mean."""
+
+import jax.numpy as jnp
+
+from theorysim.claims import Mutant, Printed, Real, Space, Theorem, at_most, corrected
+
+theorem = Theorem(
+    space=Space(b=Real(0, 1), c=Real(0, 1)),
+    hypotheses={"b & c < 1": lambda x: 1 - x.b * x.c},
+    simulate=lambda x, key: (x.b + x.c) / 2,
+    predict=lambda x: jnp.maximum(x.b, x.c),
+    claims=(at_most("mean <= half", lambda r: r.sim, lambda r: r.theory / 2),),
+    source=Printed("Lemma 1", "mean(b, c) <= max(b, c) / 2"),
+    readings=(
+        corrected("the half", claims=(at_most("mean", lambda r: r.sim, lambda r: r.theory),)),
+    ),
+    mutants=(Mutant("the smaller one", predict=lambda x: jnp.minimum(x.b, x.c)),),
+)
+'''.lstrip()
+
+# Elements and attributes with which a page loads something from elsewhere.
+LOADING = {"src", "href", "data", "poster", "srcset", "action"}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("theorems") / "lemma_1.py"
+    path.write_text(STATEMENT)
+    return path
+
+
+@pytest.fixture(scope="module")
+def found(file):
+    return review(str(file), seconds=2, pictures=pictures)
+
+
+@pytest.fixture(scope="module")
+def document(found, file) -> ElementTree.Element:
+    return ElementTree.fromstring(page(found, find(str(file))).removeprefix("<!DOCTYPE html>"))
+
+
+def test_the_page_says_what_was_found(document):
+    text = " ".join("".join(document.itertext()).split())
+    assert 'The larger of two numbers <b> & "c" bounds their mean.' in text
+    assert "Lemma 1: violated (1 of 1 claim). Corrected: holds" in text
+    assert "mean(b, c) <= max(b, c) / 2" in text
+    assert "“mean <= half” fails" in text
+    assert "b & c < 1" in text
+    assert "the smaller one" in text
+    assert "float64" in text
+
+
+def test_the_page_loads_nothing(document):
+    for element in document.iter():
+        assert element.tag not in ("script", "link", "iframe", "object", "embed")
+        for name in LOADING & set(element.attrib):
+            assert element.attrib[name].startswith("data:image/")
+    style = next(document.iter("style")).text
+    assert "url(" not in style and "@import" not in style
+
+
+def test_counterexamples_of_the_page_can_be_run(document):
+    blocks = [json.loads(block.text) for block in document.iter("pre")]
+    assert blocks
+    assert all(set(block["values"]) == {"b", "c"} for block in blocks)
+
+
+def test_pictures_show_the_primary_reading_and_the_refuted_print(document):
+    assert len(list(document.iter("img"))) == 2
+
+
+def test_a_statement_in_the_notation_of_its_paper(found, document):
+    entry = find("overtraining/lemma-a.28")
+    text = page(found, entry)
+    assert "<math" in text and "math" not in {element.tag for element in document.iter()}
+    ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>"))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_the_terminal_page_is_short_and_begins_with_the_answer(found, columns, capsys):
+    render(found, Console(width=columns, markup=False, highlight=False))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 80
+    assert max(map(len, lines)) <= min(columns, 80)
+    head = "\n".join(lines[:8])
+    assert "MAJOR REVISION" in head and "Lemma 1: violated" in head
+    assert lines[0].startswith("local/lemma-1")
+
+
+def run(*arguments: str, **options) -> tuple[int, str, str]:
+    """The command in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "theorysim", "review", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        **options,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture
+def here(monkeypatch, tmp_path):
+    """A cache of its own, with the programs of the others."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def test_the_command_writes_both_and_exits_as_verify_does(here, file, tmp_path):
+    report = tmp_path / "report.html"
+    code, out, err = run(str(file), "--seconds", "2", "--html", str(report))
+    assert (code, err) == (0, "")
+    assert f"written to {report}" in out
+    ElementTree.fromstring(report.read_text().removeprefix("<!DOCTYPE html>"))
+    code, out, _ = run(str(file), "--seconds", "2", "--json")
+    data = json.loads(out)
+    assert (code, data["verdict"], data["theorem"]) == (0, "holds", "local/lemma-1")
+    assert data["recommendations"][0]["weight"] == "major"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nosuch.py"], "nosuch.py is not a Python file"),
+        (["nosuch"], "no theorem 'nosuch'"),
+        (["theorem-4.7", "--seconds", "0"], "expected a positive number"),
+        (["theorem-4.7", "--seed", "-1"], "expected an integer from 0"),
+        (["theorem-4.7", "--html", "."], "it is a folder"),
+        (["theorem-4.7", "--html", "nosuch/report.html"], "is not a writable folder"),
+    ],
+)
+def test_bad_usage_is_one_message(arguments, message, here, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["theorysim", "review", *arguments])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == cli.BAD_USAGE
+    err = capsys.readouterr().err
+    assert message in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("theorem = 1", "bad.py:3: expected `theorem = Theorem(...)`"),
+        ("def f(:\n", "bad.py:3: invalid syntax"),
+        ("import nosuchmodule\ntheorem = Theorem()", "No module named 'nosuchmodule'"),
+    ],
+)
+def test_a_broken_file_is_one_message(source, message, here, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "bad.py"
+    path.write_text(f'"""A broken file."""\n\n{source}\n')
+    monkeypatch.setattr(sys, "argv", ["theorysim", "review", str(path)])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == cli.BAD_USAGE
+    assert message in capsys.readouterr().err
+
+
+KILLED = """
+import os, signal, sys
+from theorysim.environment import prepare
+prepare()
+from pathlib import Path
+from theorysim.engine.review.review import review
+def progress(done, total, name):
+    if done == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+review(sys.argv[1], seconds=2, kept=Path(sys.argv[2]), progress=progress)
+"""
+
+
+def test_a_review_that_was_killed_goes_on(file, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(file), str(tmp_path)], cwd=ROOT, timeout=240
+    )
+    assert done.returncode == -9
+    (kept,) = tmp_path.iterdir()
+    assert list(json.loads(kept.read_text())) == ["readings and verdicts", "planted errors"]

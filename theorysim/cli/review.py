@@ -1,0 +1,113 @@
+"""The command `theorysim review`: the referee's report on a statement."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from theorysim.cli.options import Files
+from theorysim.environment import cache_folder, prepare
+from theorysim.errors import UsageError
+
+
+def review(
+    id: Annotated[str, typer.Argument(metavar="ID|FILE.py", help="A theorem, or a file with one.")],
+    seconds: Annotated[
+        float,
+        typer.Option(metavar="S", help="How long it may take; verification always runs in full."),
+    ] = 120.0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of instances and runs.")] = 0,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a report to mail: one HTML file.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin anew, even if an earlier review got on.")
+    ] = False,
+    theorems: Files = [],  # noqa: B006  (typer copies it)
+) -> None:
+    """Review a theorem as a referee does, and write a report.
+
+    Every hypothesis is dropped in turn, every constant is tried for room, errors are planted.
+    Finished stages are kept: the same command goes on where it was interrupted.
+    """
+    prepare()
+    from theorysim.engine.review.kept import write_whole
+    from theorysim.engine.review.review import review as run
+    from theorysim.report.review_pictures import pictures
+
+    _check_file(html)
+    with _bar() as progress:
+        found = run(
+            id,
+            seconds=seconds,
+            seed=seed,
+            theorems=theorems,
+            kept=_kept(),
+            fresh=fresh,
+            progress=progress,
+            pictures=pictures,
+        )
+    if html is not None:
+        from theorysim.engine.review.review import find
+        from theorysim.report.review_html import page
+
+        write_whole(html, page(found, find(id, theorems)))
+    if as_json:
+        typer.echo(json.dumps(found.as_json(), allow_nan=False))
+    else:
+        from rich.console import Console
+
+        from theorysim.report.review_text import render
+
+        render(found, Console(markup=False, highlight=False))
+        if html is not None:
+            typer.echo(f"written to {html}")
+    raise typer.Exit(found.exit_code)
+
+
+def _kept() -> Path | None:
+    """Where finished stages are kept; nowhere, if the cache cannot be written."""
+    folder = cache_folder() / "reviews"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _check_file(file: Path | None) -> None:
+    """Refuse a file that cannot be written before the work, not after it."""
+    if file is None:
+        return
+    if file.is_dir():
+        raise UsageError(f"cannot write {file}: it is a folder")
+    if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
+        raise UsageError(f"cannot write {file}: {file.parent} is not a writable folder")
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[int, int, str], None] | None]:
+    """A bar of stages on the terminal's error stream, with what runs now."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("review", total=None)
+
+        def report(done: int, total: int, text: str) -> None:
+            bar.update(task, completed=done, total=total, description=text)
+
+        yield report
