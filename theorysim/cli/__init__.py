@@ -16,7 +16,7 @@ import typer
 from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.explore import explore as explore_command
-from theorysim.cli.options import AsJson, Files, Id, Settings, progress_bar
+from theorysim.cli.options import AsJson, Files, Id, Settings, progress_on_terminal
 from theorysim.cli.review import review as review_command
 from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
@@ -196,7 +196,7 @@ def verify(
     entry = registry.find(id, theorems)
     from theorysim.engine.verify.verify import verify
 
-    with progress_bar() as progress:
+    with progress_on_terminal("verify") as progress:
         report = verify(
             registry.load(entry),
             instances=instances,
@@ -247,7 +247,7 @@ def falsify(
     from theorysim.engine.falsify.falsify import DEFAULT_BUDGET
     from theorysim.engine.falsify.falsify import falsify as attack
 
-    with progress_bar("claims") as progress:
+    with progress_on_terminal("falsify") as progress:
         report = attack(
             registry.load(entry),
             claim=claim,

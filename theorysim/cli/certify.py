@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from theorysim.cli.options import AsJson, Files, Id, progress_bar
+from theorysim.cli.options import AsJson, Files, Id, progress_on_terminal
 from theorysim.cli.settings import parse_box
 from theorysim.environment import prepare
 from theorysim.errors import UsageError
@@ -59,7 +59,7 @@ def certify(
     from theorysim.enclosures import MAX_BOXES
     from theorysim.engine.certify.certify import certify as run
 
-    with progress_bar("boxes") as progress:
+    with progress_on_terminal("certify") as progress:
         report = run(
             registry.load(entry),
             claim=claim,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from theorysim.progress import Progress, progress_bar, silent
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or a name that only one paper has.")]
 Files = Annotated[
@@ -22,15 +23,6 @@ Settings = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-@contextmanager
-def progress_bar(what: str = "instances") -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on the terminal's error stream; nothing where there is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+def progress_on_terminal(what: str) -> AbstractContextManager[Progress]:
+    """A bar where the error stream is a terminal, else nothing."""
+    return progress_bar(what) if sys.stderr.isatty() else nullcontext(silent)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from theorysim.cli.options import Files
+from theorysim.cli.options import Files, progress_on_terminal
 from theorysim.environment import cache_folder, prepare
 from theorysim.errors import UsageError
 
@@ -44,7 +41,7 @@ def review(
     from theorysim.report.review_pictures import pictures
 
     _check_file(html)
-    with _bar() as progress:
+    with progress_on_terminal("review") as progress:
         found = run(
             id,
             seconds=seconds,
@@ -91,23 +88,3 @@ def _check_file(file: Path | None) -> None:
         raise UsageError(f"cannot write {file}: it is a folder")
     if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
         raise UsageError(f"cannot write {file}: {file.parent} is not a writable folder")
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int, str], None] | None]:
-    """A bar of stages on the terminal's error stream, with what runs now."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
-        task = bar.add_task("review", total=None)
-
-        def report(done: int, total: int, text: str) -> None:
-            bar.update(task, completed=done, total=total, description=text)
-
-        yield report

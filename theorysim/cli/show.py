@@ -132,12 +132,20 @@ def _mutants(theorem: Theorem) -> Iterator[str]:
 
 
 def _links(entry: Entry, citation: Citation | None) -> Iterator[str]:
+    from theorysim.engine.registry.records import own_statements
+    from theorysim.scenes.catalogue import scene_of
+    from theorysim.site.addresses import page_of
+
     if citation:
         paper = f"{citation.authors} ({citation.year}). {citation.title}. {citation.venue}."
         yield wrap(paper, "paper       ", " " * 12)
     yield f"file        {entry.path}"
     if entry.aliases:
         yield f"aliases     {', '.join(entry.aliases)}"
+    if any(entry.id == own.id for own in own_statements()):
+        yield f"page        {page_of(entry.id)}, of theorysim site --out DIR"
+    if scene_of(entry.id):
+        yield "figure      an own one: --plot FILE draws it"
     yield f"next        theorysim verify {entry.id} --plot FILE"
 
 

@@ -15,7 +15,6 @@ from theorysim.enclosures.boxes import Coordinate as Coordinate
 from theorysim.enclosures.boxes import Problem as Problem
 from theorysim.enclosures.branch_and_bound import MAX_BOXES as MAX_BOXES
 from theorysim.enclosures.branch_and_bound import BoxOutcome as BoxOutcome
-from theorysim.enclosures.branch_and_bound import BoxProgress as BoxProgress
 from theorysim.enclosures.branch_and_bound import certify_box as certify_box
 from theorysim.enclosures.branch_and_bound import certify_problems as certify_problems
 from theorysim.enclosures.decision import MAX_PRECISION as MAX_PRECISION

@@ -18,6 +18,7 @@ from theorysim.enclosures.interpreter.arrays import object_array
 from theorysim.enclosures.interpreter.interpreter import Interpreter
 from theorysim.enclosures.relation import trace
 from theorysim.errors import UsageError
+from theorysim.progress import Progress, silent
 
 # Enclosures of two equal sides always overlap: boxes can only refute an equality.
 EQUALITY_BOXES = 64
@@ -25,7 +26,6 @@ EQUALITY_BOXES = 64
 MAX_BOXES = 4096
 
 # Called with the boxes examined and the budget.
-BoxProgress = Callable[[int, int], None]
 Side = Callable[..., Any]
 
 
@@ -79,7 +79,7 @@ def certify_box(
     precision: int = PRECISION,
     max_precision: int = MAX_PRECISION,
     max_boxes: int = MAX_BOXES,
-    progress: BoxProgress | None = None,
+    progress: Progress = silent,
 ) -> BoxOutcome:
     """Certify `lhs <= rhs` for all numbers of a box, or find numbers that violate it.
 
@@ -91,7 +91,7 @@ def certify_box(
         log: names of positive numbers to bisect at geometric means.
         precision, max_precision: bits for boxes, and for violating points.
         max_boxes: budget; what it leaves undecided is returned.
-        progress: called with (boxes examined, budget).
+        progress: called with the boxes examined, the budget, and what is being done.
 
     Raises:
         UsageError: for an empty interval, an unknown relation or an unknown operation.
@@ -123,7 +123,7 @@ def certify_problems(
     precision: int = PRECISION,
     max_precision: int = MAX_PRECISION,
     max_boxes: int = MAX_BOXES,
-    progress: BoxProgress | None = None,
+    progress: Progress = silent,
 ) -> BoxOutcome:
     """Certify all problems, or find a point of one that violates its relation.
 
@@ -139,8 +139,7 @@ def certify_problems(
     while queue and boxes < max_boxes:
         box = queue.popleft()
         boxes, depth = boxes + 1, max(depth, len(box.path))
-        if progress is not None:
-            progress(boxes, max_boxes)
+        progress(boxes, max_boxes, "examining boxes")
         with ctx.workprec(precision):
             found = examiners[id(box.problem)].examine(box)
         if found.point is not None:

@@ -181,7 +181,11 @@ def _simulated(report: Report, notation: Notation | None) -> str:
     drawn = f"{count(report.instances, 'instance')}, seed {report.seed}"
     sizes = ", ".join(f"{name} = {size}" for name, size in report.sizes.items())
     how = f"{drawn}, {sizes}" if sizes else drawn
-    return f"{notation.simulated}; {how}" if notation and notation.simulated else how
+    if not (notation and notation.simulated):
+        return how
+    first, *rest = notation.simulated.split("; ")
+    more = f" (more: theorysim show {report.theorem})" if rest else ""
+    return f"{how}: {first}{more}"
 
 
 def _worst_reading(report: Report, decisive: ReadingReport) -> ReadingReport:

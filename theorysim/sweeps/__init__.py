@@ -2,7 +2,6 @@
 
 from theorysim.sweeps.outputs import DIVERGED as DIVERGED
 from theorysim.sweeps.processes import ProcessLost as ProcessLost
-from theorysim.sweeps.progress import SweepProgress as SweepProgress
 from theorysim.sweeps.store import StoreError as StoreError
 from theorysim.sweeps.store import open_store as open_store
 from theorysim.sweeps.sweep import SweepOptions as SweepOptions

@@ -15,12 +15,12 @@ from jax.extend import core
 
 from theorysim.errors import UsageError
 from theorysim.memory import CHUNK_SHARE, chunk_length, device_bytes, tree_bytes
+from theorysim.progress import Progress
 from theorysim.sweeps.compile import Program, compile_tiles, fit_tiles, local_mesh
 from theorysim.sweeps.dataset import Blocks, Result
 from theorysim.sweeps.grid import Grid
 from theorysim.sweeps.outputs import Cell, Variable, cell_function, example_arguments
 from theorysim.sweeps.outputs import variables as output_variables
-from theorysim.sweeps.progress import SweepProgress
 from theorysim.sweeps.tiles import Tiling, default_cells, tiling
 
 # Calls that run on the devices while the host keeps the results of an earlier one.
@@ -52,7 +52,7 @@ def plan(f: Callable[..., Any], grid: Grid, dims: Mapping[str, Sequence[str]]) -
 class Executor:
     """The devices of this process and the programs compiled for them."""
 
-    def __init__(self, plan: Plan, report: SweepProgress):
+    def __init__(self, plan: Plan, report: Progress):
         self.plan = plan
         self.report = report
         self.done = 0

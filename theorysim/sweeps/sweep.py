@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -16,10 +16,10 @@ import jax
 
 from theorysim.errors import UsageError
 from theorysim.memory import check_host
+from theorysim.progress import Progress, progress_bar, silent
 from theorysim.sweeps.dataset import Frame, MemoryResult, frame
 from theorysim.sweeps.grid import Seeds, grid
 from theorysim.sweeps.processes import wait_for_all
-from theorysim.sweeps.progress import SweepProgress, progress_reporter
 from theorysim.sweeps.provenance import provenance
 from theorysim.sweeps.run import Executor, Plan, fill, plan
 from theorysim.sweeps.statistics import Statistics
@@ -49,7 +49,7 @@ class SweepOptions(TypedDict, total=False):
     out: str | Path | None
     memory: int | None
     tile: int | None
-    progress: SweepProgress | bool
+    progress: Progress | bool
 
 
 def sweep(
@@ -69,7 +69,7 @@ def sweep(
     out: str | Path | None = None,
     memory: int | None = None,
     tile: int | None = None,
-    progress: SweepProgress | bool = False,
+    progress: Progress | bool = False,
 ) -> xarray.Dataset:
     """Evaluate a pure function on a grid.
 
@@ -113,7 +113,7 @@ def sweep(
     if kept and seeds is None:
         raise UsageError("statistics are over seeds: give their number as seeds")
     keys = None if seeds is None else Seeds(seeds, seed, independent_keys, kept)
-    with progress_reporter(progress) as report:
+    with _reporter(progress) as report:
         executor = Executor(plan(f, grid(axes, sizes or {}, keys), dims or {}), report)
         _check_held(executor.plan, out is None)
         origin = provenance(f, executor.plan.grid, executor.plan.jaxprs)
@@ -131,6 +131,13 @@ def sweep(
         result = MemoryResult(shell, executor.tiles(tile, memory))
         fill(executor, result)
         return result.dataset()
+
+
+def _reporter(progress: Progress | bool) -> AbstractContextManager[Progress]:
+    """What to call: the user's function, a bar on the error stream, or nothing."""
+    if callable(progress):
+        return nullcontext(progress)
+    return progress_bar("sweep") if progress else nullcontext(silent)
 
 
 def _check_held(plan: Plan, in_memory: bool) -> None:

@@ -24,7 +24,6 @@ from theorysim.enclosures import (
     MAX_PRECISION,
     PRECISION,
     BoxOutcome,
-    BoxProgress,
     Decision,
     Formula,
     Outcome,
@@ -47,6 +46,7 @@ from theorysim.engine.measure.instance_files import read_instance
 from theorysim.engine.measure.setup import select_readings
 from theorysim.errors import UsageError
 from theorysim.jaxprs.fingerprint import fingerprint
+from theorysim.progress import Progress, silent
 
 # With fewer bits even literals lose digits.
 LEAST_PRECISION = 32
@@ -62,7 +62,7 @@ def certify(
     precision: int = PRECISION,
     max_precision: int = MAX_PRECISION,
     max_boxes: int = MAX_BOXES,
-    progress: BoxProgress | None = None,
+    progress: Progress = silent,
 ) -> CertifyReport:
     """Certify claims at one instance, or over a box of the space, with enclosures.
 
@@ -76,7 +76,7 @@ def certify(
             Integers and choices are enumerated, sizes take their defaults unless they are named.
         precision, max_precision: bits to start with (boxes keep them) and to end with.
         max_boxes: budget per claim.
-        progress: called with (boxes examined, budget).
+        progress: called with the boxes examined, the budget, and what is being done.
 
     Raises:
         UsageError: for an unknown id, name or value, and for a named claim that uses what has no
@@ -179,7 +179,7 @@ class _OnBox:
     precision: int
     max_precision: int
     max_boxes: int
-    progress: BoxProgress | None
+    progress: Progress
 
     def __call__(self, reading: ResolvedReading, claim: Claim, empty: Certificate) -> Certificate:
         formulas: dict[tuple, Formula] = {}

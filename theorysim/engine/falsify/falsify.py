@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import jax
@@ -16,10 +16,9 @@ from theorysim.engine.falsify.report import Attack, FalsifyReport
 from theorysim.engine.falsify.resample import by_resampling
 from theorysim.engine.measure.setup import Setup, check_seed, parse_settings, select_readings
 from theorysim.errors import UsageError
+from theorysim.progress import Progress, silent
 
 DEFAULT_BUDGET = 20_000
-
-Progress = Callable[[int, int], None]
 
 
 def falsify(
@@ -30,7 +29,7 @@ def falsify(
     budget: int = DEFAULT_BUDGET,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> FalsifyReport:
     """Search for instances that violate a theorem's claims subject to its hypotheses.
 
@@ -42,7 +41,7 @@ def falsify(
         budget: points to try per reading (and runs, where claims are drawn anew).
         seed: seed of the search; equal seeds give equal reports.
         settings: sizes and field values to keep fixed.
-        progress: called with (attacked, total) claims.
+        progress: called with the attacked claims, all of them, and what is being done.
 
     Raises:
         UsageError: for an unknown id, name or value, with the remedy.
@@ -58,9 +57,8 @@ def falsify(
         total = sum(len(r.claims) for r in chosen)
         attacks: list[Attack] = []
         for r in chosen:
+            progress(len(attacks), total, f"attacking {r.name}")
             attacks += _attacks(Setup(theorem, (r,), fixed, seed), settings or {}, budget)
-            if progress is not None:
-                progress(len(attacks), total)
     primary = theorem.primary().name
     return FalsifyReport(theorem.id, theorem.title, seed, budget, tuple(attacks), primary)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -26,8 +26,7 @@ from theorysim.engine.measure.errors import (
 from theorysim.engine.measure.setup import Setup
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.memory import chunk_length, tree_bytes
-
-Progress = Callable[[int, int], None]
+from theorysim.progress import Progress, silent
 
 
 @lru_cache(maxsize=256)
@@ -98,7 +97,7 @@ def measure_all(
     instances: Instance,
     keys: np.ndarray,
     *,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     monte_carlo: bool = False,
 ) -> Measurements:
     """Measurements of all instances as NumPy arrays, computed in chunks of one fixed length.
@@ -112,11 +111,11 @@ def measure_all(
     total = keys.shape[0]
     chunk = chunk_that_fits(setup, total)
     parts = []
+    progress(0, total, "compiling and measuring")
     for start in range(0, total, chunk):
         rows = np.minimum(np.arange(start, start + chunk), total - 1)
         part = program(jax.tree.map(lambda leaf, rows=rows: leaf[rows], instances), keys[rows])
         kept = min(chunk, total - start)
         parts.append(jax.tree.map(lambda leaf, kept=kept: np.asarray(leaf)[:kept], part))
-        if progress is not None:
-            progress(start + kept, total)
+        progress(start + kept, total, "measuring")
     return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)

@@ -8,7 +8,6 @@ from typing import Any
 
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict, conjunction
-from theorysim.engine.measure.batch import Progress
 from theorysim.engine.review.record import Record
 from theorysim.engine.verify.report import ClaimReport, HypothesisReport, ReadingReport, Report
 from theorysim.engine.verify.verify import verify
@@ -129,11 +128,9 @@ def _order(reading: ReadingVerdict) -> tuple[bool, ...]:
     return not reading.primary, reading.kind != "printed", violated
 
 
-def verify_readings(
-    theorem: Theorem, seed: int, progress: Progress | None = None, pictures: Pictures | None = None
-) -> Readings:
+def verify_readings(theorem: Theorem, seed: int, pictures: Pictures | None = None) -> Readings:
     """Verify all readings of a theorem, as `theorysim verify` does."""
-    report = verify(theorem, seed=seed, progress=progress)
+    report = verify(theorem, seed=seed)
     return Readings(
         tuple(_reading(reading) for reading in report.readings),
         report.sizes,

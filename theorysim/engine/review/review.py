@@ -34,6 +34,7 @@ from theorysim.engine.review.sharpness import Sharpness, best_constants
 from theorysim.engine.review.unchecked import Unchecked, left_out
 from theorysim.engine.verify.report import EXIT_CODES
 from theorysim.errors import UsageError
+from theorysim.progress import Progress, silent
 from theorysim.versions import versions
 
 DEFAULT_SECONDS = 120.0
@@ -52,7 +53,6 @@ STAGES = (
 )
 
 # Called with the number of finished stages, their total, and what runs now.
-StageProgress = Callable[[int, int, str], None]
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 
@@ -105,7 +105,7 @@ def review(
     theorems: Files = (),
     kept: Path | None = None,
     fresh: bool = False,
-    progress: StageProgress | None = None,
+    progress: Progress = silent,
     pictures: Pictures | None = None,
 ) -> Review:
     """Review a statement as a referee does: verdicts, hypotheses, constants, planted errors, gaps.
@@ -138,7 +138,7 @@ def review(
     if fresh:
         keep.forget()
     run = _Run(keep, progress, {})
-    readings = run.stage(0, Readings, lambda: verify_readings(theorem, seed, None, pictures))
+    readings = run.stage(0, Readings, lambda: verify_readings(theorem, seed, pictures))
     mutants = run.stage(1, Mutants, lambda: plant_errors(theorem, readings, seed))
     portion = ADVERSARY_SHARE * (seconds - run.total)
     adversary = run.stage(2, Adversary, lambda: attack(theorem, readings, seed, portion))
@@ -199,7 +199,7 @@ class _Run:
     """Stages that run or are taken from those that are kept, with the seconds of each."""
 
     kept: Kept
-    progress: StageProgress | None
+    progress: Progress
     spent: dict[str, float]
 
     @property
@@ -210,8 +210,7 @@ class _Run:
     def stage(self, number: int, kind: type[AnyRecord], work: Callable[[], AnyRecord]) -> AnyRecord:
         """The result of a stage."""
         name = STAGES[number]
-        if self.progress is not None:
-            self.progress(number, len(STAGES), name)
+        self.progress(number, len(STAGES), name)
         found = self.kept.load(name, kind)
         if found is None:
             begun = time.monotonic()

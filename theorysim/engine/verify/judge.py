@@ -14,11 +14,12 @@ from theorysim.claims.instance import Instance, field_values
 from theorysim.claims.kinds import Attack, Claim, Existence, Pointwise, Probable
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.measure.batch import Progress, measure_all
+from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.ladders import Ladders
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import Setup
 from theorysim.engine.verify.second_look import look_again
+from theorysim.progress import Progress, silent
 
 # By name of reading and name of claim.
 Judgements = dict[str, dict[str, Judgement]]
@@ -27,7 +28,7 @@ NO_INSTANCE = Judgement(Verdict.VACUOUS, "no instance satisfies the hypotheses")
 
 
 def judge_readings(
-    setup: Setup, sample: Sample, wanted: int, progress: Progress | None = None
+    setup: Setup, sample: Sample, wanted: int, progress: Progress = silent
 ) -> Judgements:
     """The judgement on every claim of every reading; readings that share a simulation share it."""
     judged: Judgements = {}
@@ -55,9 +56,7 @@ def _by_simulation(readings: Iterable[ResolvedReading]) -> list[tuple[ResolvedRe
     return [tuple(group) for group in groups.values()]
 
 
-def _judge_together(
-    setup: Setup, sample: Sample, wanted: int, progress: Progress | None
-) -> Judgements:
+def _judge_together(setup: Setup, sample: Sample, wanted: int, progress: Progress) -> Judgements:
     readings = setup.readings
     if not len(sample.keys):
         return {r.name: {claim.name: NO_INSTANCE for claim in r.claims} for r in readings}
@@ -65,6 +64,8 @@ def _judge_together(
     measured = setup.of(*readings, *(c for several in contrasts.values() for c in several))
     found = measure_all(measured, sample.instances, sample.keys, progress=progress)
     found = look_again(setup, sample, found)
+    measurements = len(sample.keys)
+    progress(measurements, measurements, "climbing ladders")
     climbed = Ladders(setup, sample.first(), wanted).climb()
 
     def ladder(reading: ResolvedReading, claim: Claim, variable: str) -> Ladder:
@@ -82,6 +83,7 @@ def _judge_together(
             tuple(variant[claim.name].rows(rows) for variant in variants if claim.name in variant),
         )
         judgement = claim.judge(evidence)
+        progress(measurements, measurements, f"looking again at {claim.name}")
         if not isinstance(claim, Pointwise):
             return _with_other_roundings(setup, sample, reading, claim, judgement, evidence)
         return _looked_at_again(setup, sample, reading, claim, judgement, evidence)

@@ -13,7 +13,6 @@ from theorysim.claims.instance import size_items
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
-from theorysim.engine.measure.batch import Progress
 from theorysim.engine.measure.draw import feasible
 from theorysim.engine.measure.effort import affordable_draws
 from theorysim.engine.measure.instance_files import read_instance
@@ -30,6 +29,7 @@ from theorysim.engine.verify.mutation import warnings_about
 from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.reporting import make_report
 from theorysim.errors import UsageError
+from theorysim.progress import Progress, silent
 
 # The theorem's own number is doubled at most this often while too few are resolved.
 DOUBLINGS = 2
@@ -44,7 +44,7 @@ def verify(
     reading: str | None = None,
     claims: str | Collection[str] | None = None,
     instance: Mapping[str, Any] | str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Report:
     """Check a theorem on random instances (or on one given instance), in float64.
 
@@ -58,7 +58,7 @@ def verify(
         reading: check only the reading of this name.
         claims: check only the claim, or the claims, of this name.
         instance: one instance to check instead, as JSON data or a file with it.
-        progress: called with (measured, total) instances.
+        progress: called with the measured instances, all of them, and what is being done.
 
     Raises:
         UsageError: for an unknown id, name or value, with the remedy.
@@ -81,16 +81,17 @@ def verify(
 
 
 def _verify_draws(
-    setup: Setup, instances: int | None, progress: Progress | None
+    setup: Setup, instances: int | None, progress: Progress
 ) -> tuple[Sample, Judgements]:
     """The draws and the judgements on them: on as many as asked for, else on what is affordable."""
+    wanted = instances or setup.theorem.instances
+    progress(0, wanted, "drawing instances")
     if instances is not None:
         sample = draw_sample(setup, instances)
         return sample, judge_readings(setup, sample, instances, progress)
     # Averages over keys are tests: the more comparisons they share a chance of error among, the
     # less each can tell.
     draws = affordable_draws(setup, measured_draws(setup)) if setup.theorem.keys == 1 else 0
-    wanted = setup.theorem.instances
     last = wanted << DOUBLINGS
     while True:
         sample = draw_sample(setup, wanted, draws)
