@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from theorysim import cli
-from theorysim.engine.review.review import find, review
+from theorysim.engine.registry import find
+from theorysim.engine.review.review import review
 from theorysim.report.review_html import page
 from theorysim.report.review_pictures import pictures
 from theorysim.report.review_text import render

@@ -260,7 +260,7 @@ def falsify(
     if as_json:
         typer.echo(json.dumps(report.as_json(), allow_nan=False))
     else:
-        from theorysim.report.table import render_attacks
+        from theorysim.report.attacks import render_attacks
 
         render_attacks(report, _console())
     if out is not None:
@@ -387,7 +387,7 @@ def _print_report(entry: Entry, report: Report, full: bool) -> None:
     from theorysim.report.answer import answer
     from theorysim.report.terminal import render_answer
 
-    render_answer(answer(report, notation_of(entry)), _console())
+    render_answer(answer(report, notation_of(entry), entry.handle), _console())
 
 
 def _console() -> Any:

@@ -36,7 +36,7 @@ def explore(
         )
     from theorysim.explore.views import view_of
 
-    if not view_of(entry.id, theorems).sliders:
+    if not view_of(id, theorems).sliders:
         raise UsageError(f"{entry.id} has no number to move; {_with_scenes()}")
     options = [*(["--port", str(port)] if port else []), *(["--headless"] if no_browser else [])]
     files = [part for file in theorems for part in ("--theorems", str(file.resolve()))]
@@ -45,7 +45,7 @@ def explore(
     # The session takes the place of this process: what stops one stops the other.
     command = [sys.executable, "-m", "marimo", "--quiet", "run", str(app), *options]
     typer.echo(f"{entry.id}: a session starts; Ctrl-C ends it")
-    os.execv(sys.executable, [*command, "--", "--id", entry.id, *files])
+    os.execv(sys.executable, [*command, "--", "--id", id, *files])
 
 
 def _with_scenes() -> str:

@@ -11,7 +11,13 @@ import typer
 
 from theorysim.progress import Progress, progress_bar, silent
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or a name that only one paper has.")]
+Id = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID|FILE.py",
+        help="An id, a name that only one paper has, or a file with a theorem.",
+    ),
+]
 Files = Annotated[
     list[Path],
     typer.Option("--theorems", metavar="FILE", help="Also find the theorem of this Python file."),

@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from theorysim.cli.options import Files, progress_on_terminal
+from theorysim.cli.options import Files, Id, progress_on_terminal
 from theorysim.environment import cache_folder, prepare
 from theorysim.errors import UsageError
 
 
 def review(
-    id: Annotated[str, typer.Argument(metavar="ID|FILE.py", help="A theorem, or a file with one.")],
+    id: Id,
     seconds: Annotated[
         float,
         typer.Option(metavar="S", help="How long it may take; verification always runs in full."),
@@ -53,7 +53,7 @@ def review(
             pictures=pictures,
         )
     if html is not None:
-        from theorysim.engine.review.review import find
+        from theorysim.engine.registry import find
         from theorysim.report.review_html import page
 
         write_whole(html, page(found, find(id, theorems)))

@@ -146,7 +146,7 @@ def _links(entry: Entry, citation: Citation | None) -> Iterator[str]:
         yield f"page        {page_of(entry.id)}, of theorysim site --out DIR"
     if scene_of(entry.id):
         yield "figure      an own one: --plot FILE draws it"
-    yield f"next        theorysim verify {entry.id} --plot FILE"
+    yield f"next        theorysim verify {entry.handle} --plot FILE"
 
 
 def _part(name: str, text: str) -> str:

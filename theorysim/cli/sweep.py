@@ -29,7 +29,9 @@ Grid = Annotated[
 
 
 def sweep(
-    id: Annotated[str, typer.Argument(metavar="ID", help="A theorem, unless --resume.")] = "",
+    id: Annotated[
+        str, typer.Argument(metavar="ID|FILE.py", help="A theorem, unless --resume.")
+    ] = "",
     grid: Grid = [],  # noqa: B006  (typer copies it)
     seeds: Annotated[
         int, typer.Option(metavar="N", help="Instances per point, other fields drawn.")
@@ -66,15 +68,16 @@ def sweep(
     Fields that are not on the grid are drawn anew for every seed.
     """
     prepare()
+    is_file = id.endswith(".py")
     request = {
-        "id": id,
+        "id": _id_in_file(id, theorems) if is_file else id,
         "grid": grid,
         "seeds": seeds,
         "seed": seed,
         "settings": settings,
         "reading": reading,
         "claim": claim,
-        "theorems": [str(path.resolve()) for path in theorems],
+        "theorems": [str(path.resolve()) for path in (*theorems, *([Path(id)] if is_file else []))],
     }
     if resume is not None:
         request, out = _stored_request(resume, request), resume
@@ -92,6 +95,13 @@ def sweep(
         from theorysim.report.sweep_plot import draw
 
         draw(dataset, plot)
+
+
+def _id_in_file(file: str, theorems: list[Path]) -> str:
+    """A store names a statement by its id: its file is the user's to name."""
+    from theorysim.engine import registry
+
+    return registry.find(file, theorems).id
 
 
 def _stored_request(path: Path, asked: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +132,9 @@ def _is_request(data: dict[str, Any]) -> bool:
             return False
         texts += data[name]
     numbers = [data["seeds"], data["seed"]]
-    return all(isinstance(t, str) for t in texts) and all(type(n) is int for n in numbers)
+    if not (all(isinstance(t, str) for t in texts) and all(type(n) is int for n in numbers)):
+        return False
+    return not data["id"].endswith(".py")  # a file that the user does not name is not run
 
 
 def _check_named(request: dict[str, Any], path: Path) -> None:

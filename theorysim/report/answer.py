@@ -80,8 +80,12 @@ class Answer:
     warnings: tuple[str, ...]
 
 
-def answer(report: Report, notation: Notation | None = None) -> Answer:
-    """The answer to what users ask of a verification; `notation` says what was run."""
+def answer(report: Report, notation: Notation | None = None, handle: str = "") -> Answer:
+    """The answer to what users ask of a verification.
+
+    `notation` says what was run, `handle` what commands call the theorem, if not by its id.
+    """
+    handle = handle or report.theorem
     places = [_place(reading) for reading in report.readings]
     of_kind = {
         kind: tuple(p for p in places if p.kind == kind)
@@ -96,11 +100,11 @@ def answer(report: Report, notation: Notation | None = None) -> Answer:
         corrected=of_kind["corrected"],
         findings=of_kind["finding"],
         correction=notation.corrected if notation else "",
-        simulated=_simulated(report, notation),
+        simulated=_simulated(report, notation, handle),
         worst=_worst(_worst_reading(report, decisive)),
         tightness=_tightness(decisive.claims),
         excluded=_excluded(decisive),
-        next=_next(report, of_kind["printed"]),
+        next=_next(report, of_kind["printed"], handle),
         warnings=report.warnings,
     )
 
@@ -177,14 +181,14 @@ def _why(reading: ReadingReport) -> str:
     return f"{quoted(claim.name)}: {claim.note}" if claim.note else quoted(claim.name)
 
 
-def _simulated(report: Report, notation: Notation | None) -> str:
+def _simulated(report: Report, notation: Notation | None, handle: str) -> str:
     drawn = f"{count(report.instances, 'instance')}, seed {report.seed}"
     sizes = ", ".join(f"{name} = {size}" for name, size in report.sizes.items())
     how = f"{drawn}, {sizes}" if sizes else drawn
     if not (notation and notation.simulated):
         return how
     first, *rest = notation.simulated.split("; ")
-    more = f" (more: theorysim show {report.theorem})" if rest else ""
+    more = f" (more: theorysim show {handle})" if rest else ""
     return f"{how}: {first}{more}"
 
 
@@ -267,12 +271,12 @@ def _together(claims: Iterable[ClaimReport]) -> str:
     return "no share of violations: many runs decide together" if together else ""
 
 
-def _next(report: Report, printed: Sequence[Place]) -> str:
+def _next(report: Report, printed: Sequence[Place], handle: str) -> str:
     """The command that tells more: what the hypotheses are, a counterexample, the adversary."""
     if report.verdict is Verdict.VACUOUS:
-        return f"theorysim show {report.theorem}"
+        return f"theorysim show {handle}"
     bad = next((p for p in printed if p.verdict is Verdict.VIOLATED), None)
     if bad is None:
-        return f"theorysim falsify {report.theorem}"
+        return f"theorysim falsify {handle}"
     reading = "" if len(report.readings) == 1 else f" --reading {shlex.quote(bad.reading)}"
-    return f"theorysim falsify {report.theorem}{reading} --out FILE"
+    return f"theorysim falsify {handle}{reading} --out FILE"

@@ -74,9 +74,14 @@ def numbers(instance: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in parts.items())
 
 
+def _shortest(value: float) -> str:
+    """The shortest decimal that reads back as the same number."""
+    return repr(float(value)).removesuffix(".0")
+
+
 def _shown(value: Any) -> str:
     array = np.asarray(value)
     if array.size > READABLE:
         return f"{' x '.join(map(str, array.shape))} numbers (--json)"
-    shown = np.array2string(array, separator=", ", formatter={"float_kind": "{:.17g}".format})
+    shown = np.array2string(array, separator=", ", formatter={"float_kind": _shortest})
     return " ".join(shown.split())

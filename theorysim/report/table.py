@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from theorysim.engine.verify.report import CONFIDENCE, ReadingReport, Report
 from theorysim.report.answer import count, number
 
 if TYPE_CHECKING:
-    from theorysim.engine.falsify.report import FalsifyReport
+    pass
 
 COLOURS = {"holds": "green", "violated": "bold red", "vacuous": "yellow", "inconclusive": "yellow"}
 
@@ -37,39 +36,6 @@ def render(report: Report, console: Console) -> None:
         console.print(Text(f"\nwarning: {warning}", style="yellow"))
     console.print()
     console.print(Text("verdict: ").append(_colour(str(report.verdict))))
-
-
-def render_attacks(report: FalsifyReport, console: Console) -> None:
-    """Print what a search found: a counterexample per refuted claim, else the largest ratio."""
-    console.print(Text(f"{report.theorem}  {report.title}", style="bold"))
-    console.print(
-        f"up to {report.budget} points per reading, seed {report.seed}; "
-        "those that meet the hypotheses are evaluated"
-    )
-    for attack in report.attacks:
-        runs = f" ({count(attack.runs, 'run')})" if attack.runs != attack.evaluations else ""
-        spent = f"{count(attack.evaluations, 'evaluation')}{runs}"
-        title = Text(f"\n{attack.reading}, {attack.claim}: ")
-        if attack.refuted:
-            console.print(title.append("refuted", style=COLOURS["violated"]))
-            sides = f"lhs {number(attack.lhs)}, rhs {number(attack.rhs)}"
-            room = f"slack {number(attack.slack)}, error {number(attack.error)}"
-            console.print(f"  {sides}, {room}; {spent}")
-        else:
-            has_ratio = not math.isnan(attack.ratio)
-            ratio = f", largest ratio {attack.ratio:.6g}" if has_ratio else ""
-            if attack.ratio > attack.ratio_limit:
-                ratio += f" (above {attack.ratio_limit:g} not confirmed beyond errors)"
-            console.print(title.append(f"not refuted in {spent}{ratio}"))
-        if attack.excluded:
-            console.print(Padding(attack.excluded, (0, 0, 0, 2)))
-        if attack.note:
-            console.print(Padding(attack.note, (0, 0, 0, 2)))
-        instance = attack.instance
-        if instance is None:
-            instance = attack.ratio_instance
-        if instance is not None:
-            console.print("  " + json.dumps(instance), soft_wrap=True, highlight=False)
 
 
 def _summary(report: Report) -> Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +43,11 @@ class Entry:
     def name(self) -> str:
         """The id without the paper."""
         return self.id.removeprefix(f"{self.paper}/")
+
+    @property
+    def handle(self) -> str:
+        """What a command calls it: the id, or the file of a single one."""
+        return self.id if self.module else shlex.quote(os.path.relpath(self.path))
 
     @property
     def headline(self) -> str:

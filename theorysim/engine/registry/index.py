@@ -79,12 +79,15 @@ def catalogue(extra: Files = ()) -> Catalogue:
 
 
 def find(query: str, extra: Files = ()) -> Entry:
-    """The statement of that id, or of that name or alias where only one paper has it.
+    """The statement of that id, of that name or alias where only one paper has it, or of that file.
 
     Raises:
         UnknownTheorem: with the nearest ids.
         AmbiguousTheorem: with the candidates.
+        RegistryError: for a file that is not there.
     """
+    if query.endswith(".py"):
+        return _in_file(Path(query), extra)
     every = catalogue(extra)
     wanted = "-".join(query.lower().split())
     matches = [entry for entry in every if wanted in _answers_to(entry)]
@@ -198,6 +201,12 @@ def _in_files(extra: Files) -> Iterator[Entry]:
         if not path.is_file() or path.suffix != ".py":
             raise RegistryError(f"{path} is not a Python file: expected a file with one theorem")
         yield _entry(path.resolve(), LOCAL, "")
+
+
+def _in_file(path: Path, extra: Files) -> Entry:
+    """The statement of a single file; the catalogue refuses what claims the same id."""
+    others = [each for each in extra if Path(each).resolve() != path.resolve()]
+    return next(e for e in catalogue([*others, path]) if e.path == path.resolve())
 
 
 def _entry(path: Path, paper: str, module: str) -> Entry:

@@ -132,7 +132,7 @@ def review(
     check_seed(seed)
     entry = None
     if isinstance(theorem, str):
-        entry = find(theorem, theorems)
+        entry = registry.find(theorem, theorems)
         theorem = registry.load(entry)
     keep = Kept(_place(kept, entry, seconds, seed))
     if fresh:
@@ -170,22 +170,6 @@ def review(
         **vars(stages),
         unchecked=left_out(theorem, readings, adversary, necessity),
     )
-
-
-def find(query: str, theorems: Files = ()) -> Entry:
-    """The entry of an id, or of the statement in a Python file.
-
-    Raises:
-        UsageError: for an unknown id, and a file that is not there or cannot be read.
-    """
-    if not query.endswith(".py"):
-        return registry.find(query, theorems)
-    path = Path(query).resolve()
-    files = [each for each in theorems if Path(each).resolve() != path]
-    entry = next(e for e in registry.catalogue([*files, path]) if e.path == path)
-    if entry.problem:
-        raise UsageError(entry.problem)
-    return entry
 
 
 def _place(folder: Path | None, entry: Entry | None, *options: object) -> Path | None:
