@@ -7,7 +7,7 @@ import pytest
 
 from tests.engine.statements import attack, theorem
 from theorysim.claims import Mutant, Real, Space, Verdict, at_most, equal
-from theorysim.engine.falsify.confirm import Confirmation
+from theorysim.engine.falsify.examine import Examiner
 from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.measure.errors import simulation_keys
 from theorysim.engine.measure.setup import Settings, Setup
@@ -122,7 +122,7 @@ def test_an_average_must_miss_with_fresh_keys():
         reading = statement.primary()
         unlucky = Points.under(np.array([0, seed], np.uint32), np.array([[0.5]]))
         suspect = Scored(unlucky, np.ones(1), np.zeros(1))
-        confirmation = Confirmation(Setup(statement, (reading,), Settings({}, {})))
-        (examined,) = confirmation.examine({reading.claims[0]: suspect}, every=True).values()
-        assert confirmation.unconfirmed == {"mean": 1}
+        examiner = Examiner(Setup(statement, (reading,), Settings({}, {})))
+        (examined,) = examiner.examine({reading.claims[0]: suspect}, every=True).values()
+        assert examiner.unconfirmed == {"mean": 1}
         assert examined.hit is None

@@ -74,7 +74,7 @@ def numbers(instance: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in parts.items())
 
 
-def _shortest(value: float) -> str:
+def _shortest(value: np.floating[Any]) -> str:
     """The shortest decimal that reads back as the same number."""
     return repr(float(value)).removesuffix(".0")
 

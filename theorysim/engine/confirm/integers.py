@@ -21,7 +21,7 @@ from theorysim.engine.confirm.traced import traced
 BATCH = 256
 
 # A change of the sides by more than this part, and than the measured rounding ten times, is none of
-# rounding.
+# rounding: a thousandth is far above what double precision loses, far below a wrapped integer.
 CHANGE = 1e-3
 ROUNDINGS = 10.0
 

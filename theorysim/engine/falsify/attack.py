@@ -11,8 +11,8 @@ import jax
 import numpy as np
 
 from theorysim.claims.kinds import Claim, Pointwise
-from theorysim.engine.falsify.confirm import Confirmation
 from theorysim.engine.falsify.draws import Draws
+from theorysim.engine.falsify.examine import Examiner
 from theorysim.engine.falsify.moves import Coordinates
 from theorysim.engine.falsify.objective import INFEASIBLE, Objective
 from theorysim.engine.falsify.points import Points, Scored
@@ -60,15 +60,15 @@ class ClaimSearch:
         (reading,) = self.setup.readings
         return reading.name
 
-    def follow(self, found: Scored, confirmation: Confirmation) -> None:
+    def follow(self, found: Scored, examiner: Examiner) -> None:
         """Remember the largest ratio."""
         row = int(np.argmax(found.ratios))
         self.feasible |= bool(np.max(found.scores) > INFEASIBLE / 2)
         tells = np.isfinite(found.ratios[row]) and not math.isnan(self.claim.ratio_limit)
         if tells and found.ratios[row] > self.ratio:
-            (candidate,) = confirmation.candidates(found.points.rows(slice(row, row + 1)))
+            (candidate,) = examiner.candidates(found.points.rows(slice(row, row + 1)))
             self.ratio = float(found.ratios[row])
-            self.ratio_instance = confirmation.as_json(candidate)
+            self.ratio_instance = examiner.as_json(candidate)
 
     def hit(self, instance: dict[str, Any], evaluations: int) -> None:
         """Replay a confirmed counterexample, which ends the search."""
@@ -168,7 +168,7 @@ def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: 
     objective = Objective(setup, [search.claim for search in searches], budget)
     if not objective.dimension:
         raise UsageError("the space has no field to search over")
-    confirmation = Confirmation(setup)
+    examiner = Examiner(setup)
     for one in searches:
         one.sizes.append(dict(setup.settings.sizes))
 
@@ -182,15 +182,15 @@ def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: 
             for row in running()
             if isinstance((one := searches[row]).claim, Pointwise)
         }
-        examined = confirmation.examine(suspected, every=plain)
+        examined = examiner.examine(suspected, every=plain)
         for row in running():
             one = searches[row]
             if isinstance(one.claim, Pointwise):
                 scored[row], hit, tried = examined[one.claim]
                 one.draws += tried * np.sum(scored[row].scores > INFEASIBLE / 2) * (plain and own)
                 if hit is not None:
-                    one.hit(confirmation.as_json(hit), objective.evaluations)
-            one.follow(scored[row], confirmation)
+                    one.hit(examiner.as_json(hit), objective.evaluations)
+            one.follow(scored[row], examiner)
         return scored
 
     draws = Draws(setup, objective.dimension, verified=own)
@@ -199,4 +199,4 @@ def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: 
     Search(objective, examine, draws, known, budget, setup.seed).run(key, running)
     for one in searches:
         one.evaluations += objective.evaluations
-        one.unconfirmed += confirmation.unconfirmed[one.claim.name]
+        one.unconfirmed += examiner.unconfirmed[one.claim.name]

@@ -18,9 +18,13 @@ BOUNDARY_POINTS = 2187  # 3^7: every combination of 0, 1/2, 1 in up to seven dim
 
 # Steps have log-uniform scales between the narrowest basin that is sought and the whole cube.
 FINEST_STEP = 1e-6
+
+# Shares of the children that are changed besides, so small that most children still evolve: moved
+# onto faces of the cube, given equal coordinates, or drawn anew, which keeps every place in reach.
 SNAPPED = 0.06
 EQUALISED = 0.1
 FRESH = 0.05
+# How often a choice that changes goes to the one beside it, where choices are ordered.
 TO_NEIGHBOUR = 0.5
 
 

@@ -43,6 +43,7 @@ CHUNK_OF_LOOPS = 32
 # A budget is spent in at least so many chunks, unless they would be shorter than this.
 CHUNKS, LEAST_CHUNK = 8, 16
 
+# Steps of this rate cross the cube, whose side is 1, about twice.
 ASCENT_STEPS = 64
 ASCENT_RATE = 0.03
 

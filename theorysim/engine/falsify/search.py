@@ -22,15 +22,18 @@ from theorysim.engine.falsify.points import Points, Scored
 DRAWN_SHARE = 0.25
 BOUNDARY_SHARE = 0.25
 
+# Points that are scored together: one compiled length.
 GENERATION = 512
 # The first island sees all points and keeps more of them: it follows curved ridges.
 FIRST_MEMBERS, MEMBERS = 32, 16
+# Basins that are climbed side by side: with as many, a generation still gives each its full brood.
 ISLANDS = 6
 # Children of one island per generation, while there are few claims.
 BROOD = 64
 # An island that has not risen by this share of its distance for so many generations starts anew.
 RISE = 1e-3
 PATIENCE = 8
+# Fresh points among which an island that starts anew chooses its basin.
 ARRIVALS = 256
 # The share of its children that an island keeps while it does not rise.
 AT_REST = 0.25
@@ -39,6 +42,7 @@ POOL = 1024
 # Points of a stage before the islands.
 STAGE = 1024
 
+# Above, an evolving population needs more points than a budget has, and gradients are tried first.
 HIGH_DIMENSION = 30
 
 # `examine(points, plain)` scores points for each claim; of plain draws it examines every suspect.

@@ -16,6 +16,7 @@ Values = dict[str, np.ndarray]
 SIMPLE = (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, -2.0, 10.0, 0.1, 4.0, 5.0, 0.25, 0.2, 0.01, 100.0)
 # Fields with more coordinates than this are simplified as a whole.
 COORDINATES = 16
+# A number that could not be simplified may be, once others are: so often it is tried again.
 PASSES = 3
 
 # `violates(candidates)` tells for each whether it is feasible and violated by enough.

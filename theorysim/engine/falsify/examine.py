@@ -113,7 +113,7 @@ def _decoding_program(theorem: Theorem, sizes: SizeItems) -> Callable:
 
 
 @dataclass(frozen=True)
-class Confirmation:
+class Examiner:
     """Measures suspects for claims of one reading at fixed sizes.
 
     `unconfirmed` counts, for each claim, the violations that did not persist, `ties` the equal
