@@ -73,10 +73,10 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
 scene = Scene(
     title="The selective scheme hardly ever pulls",
     caption=(
-        "Descent that pulls to the start only where the pull lowers the loss (circles) goes on "
-        "until the data are fitted, whatever the strength λ; a constant pull (triangles) stops it "
+        "Descent that pulls to the start only where the pull lowers the loss goes on "
+        "until the data are fitted, whatever the strength λ; a constant pull stops it "
         "early. The bound that Theorem 2 prints for the selective scheme has the residual at time "
-        "t, and falls below the circles as the data are fitted."
+        "t, and falls below it as the data are fitted."
     ),
     panels=panels,
     sliders={
