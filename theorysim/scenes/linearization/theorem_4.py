@@ -85,8 +85,12 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
             "residual at the start ‖f₀ − y‖",
             "distance of outputs / bound",
             [
-                Series("over the printed bound, ∝ ‖f₀ − y‖²", Role.SIMULATION, RESIDUALS, found.printed),
-                Series("over the appendix's, ∝ ‖f₀ − y‖", Role.SIMULATION, RESIDUALS, found.appendix),
+                Series(
+                    "over the printed bound, ∝ ‖f₀ − y‖²", Role.SIMULATION, RESIDUALS, found.printed
+                ),
+                Series(
+                    "over the appendix's, ∝ ‖f₀ − y‖", Role.SIMULATION, RESIDUALS, found.appendix
+                ),
                 Series("allowed", Role.BOUND, RESIDUALS, np.ones(len(RESIDUALS))),
             ],
             title="Pull λ₀: distance of outputs",

@@ -85,6 +85,6 @@ scene = Scene(
     sliders={
         "time": Slider("steps t", 5.0, 60.0, 60.0),
         "moving": Slider("chance V that the walk moves", 0.1, 1.0, 0.5, log=True),
-        "lean": Slider("lean upwards", 0.0, 1.0, 0.0),
+        "lean": Slider("lean upwards", 0.0, 0.2, 0.0),
     },
 )

@@ -83,7 +83,9 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
             "∝ d log³(λ_max⁴ d k²)",
             DIMENSIONS * logarithm**3,
         ),
-        _panel(f"1 / ε⁴, at d = {DIMENSION:g}", EPSILONS**-4, over_epsilon, "∝ 1 / ε⁴", EPSILONS**-4),
+        _panel(
+            f"1 / ε⁴, at d = {DIMENSION:g}", EPSILONS**-4, over_epsilon, "∝ 1 / ε⁴", EPSILONS**-4
+        ),
     ]
 
 

@@ -39,9 +39,7 @@ def curves(dimension: Any, scale: Any) -> Curves:
 
     def run(key: Array) -> Array:
         start, rate = chain.begin(given, first), duration / STEPS
-        path = chain.run(
-            given, activation.value, start, x.dimension, rate, STEPS, key, every=EVERY
-        )
+        path = chain.run(given, activation.value, start, x.dimension, rate, STEPS, key, every=EVERY)
         return path.overlap
 
     runs = jax.vmap(run)(jax.random.split(jax.random.key(1), RUNS))

@@ -34,9 +34,7 @@ def curves(size: Any, spread: Any) -> Curves:
     """Labels of a given size, of either sign."""
     drawn = theorem.space.sample(jax.random.key(0), theorem.space.default_sizes())
     labels = size * drawn.target_labels / jnp.max(jnp.abs(drawn.target_labels))
-    x = drawn.replace(
-        target_labels=labels, target_spread=1.0 * spread, rate_share=jnp.asarray(0.1)
-    )
+    x = drawn.replace(target_labels=labels, target_spread=1.0 * spread, rate_share=jnp.asarray(0.1))
     start = relu.initialise_silent(jax.random.key(1), WIDTH, x.d, 10.0)
 
     def moved(now: relu.Network) -> Array:

@@ -100,9 +100,9 @@ scene = Scene(
     caption=(
         "A ReLU network is pretrained on one task and fine-tuned on another. Left: its weights "
         "move in proportion to what the second task's labels differ from those that the first one "
-        "predicts. Left of the crossing training from scratch (dashed) moves them less. Right: at the "
-        "drawn mismatch the error of Theorem 2 falls faster with the width than the printed order "
-        "(dashed, drawn through the first point)."
+        "predicts. On the far left, where they contradict it, training from scratch (dashed) moves "
+        "them as little. Right: at the drawn mismatch the error of Theorem 2 falls faster with the "
+        "width than the printed order (dashed, drawn through the first point)."
     ),
     panels=panels,
     sliders={"kappa": Slider("scale κ of the initial weights", 1.0, 10.0, 3.0, log=True)},
