@@ -1,11 +1,15 @@
 """Pictures of the linearization paper against closed forms, and where they show the print fail."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from pictures import drawn, only, series
 
-from theorysim.scenes.linearization._model import OUTPUTS
+from theorysim.scenes.linearization._model import OUTPUTS, model
 from theorysim.scenes.scene import Role
+from theorysim.theorems.linearization import _flow as flow
+from theorysim.theorems.linearization.theorem_2 import theorem
 
 NEARLY_STRAIGHT = 0.003
 
@@ -87,3 +91,13 @@ def test_the_printed_bounds_of_the_risk_fail_beyond_one_and_the_corrected_ones_h
     eta = only(printed, Role.SIMULATION).x
     assert np.all(holds(printed)[eta < 1]) and not np.all(holds(printed)[eta > 1])
     assert np.all(holds(corrected))
+
+
+def test_the_path_is_the_one_that_the_statement_simulates():
+    (panel, _) = drawn("linearization/theorem-2", strength=2.0, slowest=0.3, bend=1.0)
+    points = only(panel, Role.SIMULATION)
+    with jax.enable_x64(True):
+        x = model(theorem, 0.3, 1.0, 1.0, strength=jnp.asarray(2.0), pulled=jnp.ones(()))
+        x = x.replace(horizon=points.x[-1] / flow.time_scale(x, x.strength))
+        run = theorem.primary().simulate(x, jax.random.key(0))
+        assert points.y[-1] == pytest.approx(float(run.distance[-1]), rel=1e-9)

@@ -27,7 +27,7 @@ def test_nearly_parallel_inputs_stop_narrow_networks_above_the_bound():
     ends = {}
     for spread in (1.0, 0.001):
         (panel,) = drawn("transferability/theorem-3-widths", spread=spread)
-        narrow, wide = series(panel, Role.SIMULATION)
+        narrow, _ = series(panel, Role.SIMULATION)
         ends[spread] = narrow.y, only(panel, Role.BOUND).y
     points, bound = ends[1.0]
     assert np.all((points[1:] < bound[1:]) | np.isnan(points[1:]))

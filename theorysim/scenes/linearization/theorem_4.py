@@ -35,7 +35,7 @@ class Curves(NamedTuple):
 
 @kernel()
 def curves(steepest: Any, radius: Any, horizon: Any) -> Curves:
-    """Exits for a residual of one; gaps to the linearised model's free flow at the pull lambda_0."""
+    """Exits for a residual of one; gaps to the free flow of the linearised model at lambda_0."""
 
     def model(residual: Any, share: Any) -> claims.Instance:
         even = setting.model(

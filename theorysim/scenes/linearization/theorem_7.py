@@ -1,4 +1,4 @@
-"""How added layers change the risk, against their relative size eta, and the two pairs of bounds."""
+"""How added layers change the risk, over their relative size eta, and both pairs of bounds."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
 scene = Scene(
     title="No unit moves far; Lemma 4 allows far more",
     caption=(
-        "Real ReLU networks are pretrained for 12 steps and fine-tuned for 512. The unit that moves "
+        "ReLU networks are pretrained for 12 steps and fine-tuned for 512. The unit that moves "
         "most gets less far the wider the network is, about as 1 / √m. So does the bound of Lemma "
         "4, which has the smallest eigenvalues of both Gram matrices in its denominators and is "
         "some 30 to 70 times as large here."
