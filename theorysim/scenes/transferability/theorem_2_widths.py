@@ -62,7 +62,8 @@ def curves(kappa: Any) -> Curves:
         return jnp.sqrt(jnp.mean((_distances(x, MANY) - predict(x).distance) ** 2))
 
     errors = jnp.stack([error(width) for width in WIDTHS])
-    return Curves(*jax.lax.map(at, jnp.asarray(SHARES)), errors)
+    predicted, networks, scratch = jax.lax.map(at, jnp.asarray(SHARES))
+    return Curves(predicted, networks, scratch, errors)
 
 
 def panels(values: Mapping[str, float]) -> Sequence[Panel]:
