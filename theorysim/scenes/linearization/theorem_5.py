@@ -67,7 +67,7 @@ scene = Scene(
         f"A linear model is trained on {SAMPLES} samples with a pull of strength λ = 2σ. The sum "
         "of squared errors (circles) lies between the bounds of Theorem 5, which meet for a strong "
         "pull and for a kernel of condition number 1. Its proof defines R as their mean "
-        "(triangles), which falls below the lower bound."
+        "(triangles), which a strong pull leaves below the lower bound."
     ),
     panels=panels,
     sliders={"condition": Slider("condition number of the kernel", 1.0, 1000.0, 10.0, log=True)},
