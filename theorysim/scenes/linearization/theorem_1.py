@@ -67,7 +67,7 @@ def panels(values: Mapping[str, float]) -> Sequence[Panel]:
 scene = Scene(
     title="A pull to the start need not raise the loss",
     caption=(
-        "Before the data are fitted the gradient points away from the start, and a pull works "
+        "Before the data are fitted descent leads away from the start, and a pull works "
         "against it. The proof of Theorem 1 calls λ = 0 necessary there. The loss falls for all "
         "pulls left of the ring, λ < ‖∇R‖² / |⟨∇R, θ − θ₀⟩|; the ring moves to 0 only as the fit "
         "is completed."
