@@ -1,0 +1,1 @@
+"""Scenes of "Linearization Explains Fine-Tuning in Large Language Models"."""

@@ -1,0 +1,1 @@
+"""Scenes of "Gradient dynamics for low-rank fine-tuning beyond kernels"."""

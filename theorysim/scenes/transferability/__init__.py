@@ -1,0 +1,1 @@
+"""Scenes of "Towards Understanding the Transferability of Deep Representations"."""
