@@ -1,5 +1,7 @@
 """Distances to known limits: covered where convergence is geometric, no number elsewhere."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import mpmath
@@ -71,6 +73,21 @@ def test_slower_modes_that_take_over_are_covered_or_have_no_number(rates, steps)
     assert np.isnan(distance) or left <= distance
     if steps > 3 / (1 - max(rates)):
         assert distance <= 4 * left + 1e3 * EPS
+
+
+@pytest.mark.parametrize("steps", [12, 20, 100, 1000])
+def test_two_modes_that_cancel_where_the_path_ends_are_covered(steps):
+    """Steps of opposite signs: near its turn a path looks as if it had arrived."""
+    shares = np.linspace(0.05, 3, 60)[:, None]  # of the slower mode in the last step
+    until_end = np.arange(steps + 1) - steps
+    for fast, slower in itertools.product((2.0, 4.0, 9.0), (0.1, 0.5, 0.7, 0.95)):
+        rates = np.exp(-fast / steps * np.array([1, slower]))
+        one, other = (rate**until_end / (1 - rate) for rate in rates)
+        paths = shares * other - one
+        distance = distance_to_limit(jnp.asarray(paths))
+        assert bool(jnp.all(jnp.isnan(distance) | (np.abs(paths[:, -1]) <= distance)))
+        if fast * slower > 2:
+            assert bool(jnp.all(jnp.isfinite(distance[shares[:, 0] < 0.9])))
 
 
 def test_paths_at_rest_are_at_their_limits():

@@ -7,6 +7,10 @@ then grows with every step by 1/p for steps of size k^-p (to infinity for p <= 1
 constant for a geometric one. Both are measured on the largest steps of three blocks, so that a
 damped oscillation, whose single steps are of all sizes, is seen by its envelope.
 
+A path of two modes of opposite signs turns before it ends: near its turn the steps are small and
+shrink fast, and say nothing of the slower mode. Both modes are therefore read off five points
+(Prony's method, the second of Shanks' transformations), and what they leave is no less than said.
+
 What no path shows is not seen: a slower mode whose steps are still below the others (or below
 rounding), half a period of an oscillation.
 """
@@ -35,6 +39,10 @@ BLOCKS = 3
 LATE = 2
 
 
+# Pieces between five points, and the share of the path that they cover, as above.
+PIECES = 4
+
+
 class Shrinking(NamedTuple):
     """How the steps of paths shrink at their ends."""
 
@@ -50,9 +58,10 @@ def distance_to_limit(path: Float[Array, "*lead times"]) -> Float[Array, "*lead"
     """A bound on |limit - end| of paths along their last axis; NaN where convergence is too slow.
 
     SAFETY * envelope of the last step * (left - 1) / (1 - creep), as if the contraction went on
-    to creep up (exact for powers), and what rounding adds up to: one ulp of the largest value for
-    each step that is left. NaN where the steps do not shrink, the contraction creeps up to 1, or is
-    so near 1 that the path has not come down by a factor of e. A path that is constant up to
+    to creep up (exact for powers), or SAFETY * what two modes leave, if that is more; and what
+    rounding adds up to: one ulp of the largest value for each step that is left. NaN where the
+    steps do not shrink, the contraction creeps up to 1, or is so near 1 that the path has not come
+    down by a factor of e; infinity where one of two modes grows. A path that is constant up to
     rounding, or falls to rest within two steps, is at its limit.
     """
     step = jnp.abs(jnp.diff(path, axis=-1))
@@ -68,7 +77,8 @@ def distance_to_limit(path: Float[Array, "*lead times"]) -> Float[Array, "*lead"
     left, creep = jnp.where(geometric, left, 1), jnp.where(geometric, creep, 0)
     to_the_end = (1 - 1 / left)[..., None] ** (step.shape[-1] - 1 - number)
     envelope = _largest(step * to_the_end, number >= since[..., None])
-    distance = SAFETY * envelope * (left - 1) / (1 - creep) + left * ulp
+    remaining = jnp.maximum(envelope * (left - 1) / (1 - creep), _left_by_two_modes(path, steps))
+    distance = SAFETY * remaining + left * ulp
     return jnp.where(steps == 0, at_rest + ulp, jnp.where(geometric, distance, jnp.nan))
 
 
@@ -101,6 +111,40 @@ def _shrinking(step: Float[Array, "*lead steps"], steps: Float[Array, "*lead"]) 
     # The last two blocks tell the contraction between their starts: one and a half blocks ago.
     at_end = after + 1.5 * length * creep
     return Shrinking(at_end, creep, steps - BLOCKS * length)
+
+
+def _left_by_two_modes(
+    path: Float[Array, "*lead times"], steps: Float[Array, "*lead"]
+) -> Float[Array, "*lead"]:
+    """|limit - end| of two real modes through five points; 0 where a second mode is not seen.
+
+    Pieces d_0, ..., d_3 of two modes obey d_(i+2) = total d_(i+1) - product d_i with the sum and
+    the product of their contractions. Modes that do not shrink have no limit.
+    """
+    length = (steps // (LATE * PIECES)).astype(int)
+    pieces = jnp.arange(PIECES, -1, -1).reshape(*(1,) * steps.ndim, PIECES + 1)
+    ends = steps[..., None].astype(int) - length[..., None] * pieces
+    points = jnp.take_along_axis(path, ends, axis=-1)
+    d = jnp.moveaxis(jnp.diff(points, axis=-1), -1, 0)
+    ulp = jnp.finfo(path.dtype).eps * jnp.max(jnp.abs(path), axis=-1)
+    determinant = d[0] * d[2] - d[1] ** 2
+    seen = (length > 0) & (
+        jnp.abs(determinant)
+        > NOISE_ULPS * ulp * (jnp.abs(d[0]) + 2 * jnp.abs(d[1]) + jnp.abs(d[2]))
+    )
+    divisor = jnp.where(seen, determinant, 1)
+    total = (d[0] * d[3] - d[1] * d[2]) / divisor
+    product = (d[1] * d[3] - d[2] ** 2) / divisor
+    real = seen & (total > 0) & (product > 0) & (total**2 >= 4 * product)
+    shrinks = (1 - total + product > 0) & (total < 2)
+    room = jnp.where(real & shrinks, 1 - total + product, 1)
+    everything = (d[0] * (1 - total) + d[1]) / room
+    slower = (total + jnp.sqrt(jnp.where(real, total**2 - 4 * product, 0))) / 2
+    unseen = (path.shape[-1] - 1 - steps).astype(path.dtype) / jnp.maximum(length, 1).astype(
+        path.dtype
+    )
+    left = jnp.abs(everything - jnp.sum(d, axis=0)) * slower**unseen
+    return jnp.where(real, jnp.where(shrinks, left, jnp.inf), 0)
 
 
 def _fall(

@@ -20,9 +20,7 @@ from theorysim.engine.falsify.report import Attack, decisive_numbers
 from theorysim.engine.falsify.resample import of_claim
 from theorysim.engine.falsify.search import Search
 from theorysim.engine.falsify.sizes import (
-    SMALL_SHARE,
     Sizes,
-    keeps_values,
     large_sizes,
     small_sizes,
 )
@@ -150,17 +148,16 @@ def _other_sizes(
 
     def differs(sizes: Sizes) -> bool:
         at = setup.at(Settings(sizes, setup.settings.values))
-        computation = Objective(at, claims, budget).computation
+        try:
+            computation = Objective(at, claims, budget).computation
+        except (TypeError, ValueError):  # shapes that do not go together at these sizes
+            return False
         new = computation not in known
         known.add(computation)
         return new
 
-    small = [(small_sizes(setup, given), int(SMALL_SHARE * budget))]
-    fitting = [rung for rung in small if rung[1] and keeps_values(setup, rung[0])]
-    return (
-        [rung for rung in fitting if differs(rung[0])],
-        [rung for rung in large_sizes(setup, given, budget) if differs(rung[0])],
-    )
+    small, large = (find(setup, given, budget) for find in (small_sizes, large_sizes))
+    return [r for r in small if differs(r[0])], [r for r in large if differs(r[0])]
 
 
 def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: bool) -> None:

@@ -10,8 +10,9 @@ from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.errors import SizeError
 
 # Shares of the budget for the smallest sizes, which come first, and for larger ones than the
-# theorem's own; the own ones take the rest.
-SMALL_SHARE = 0.3
+# theorem's own; the own ones take the rest. Sizes of one are degenerate (a norm is a modulus, every
+# matrix commutes), so the smallest above one are searched, too.
+ONES_SHARE, SMALL_SHARE = 0.1, 0.2
 LARGE_SHARE = 0.2
 
 # The cost of a point at larger sizes: cubic in the length of matrices, so the power 3/2 of their
@@ -25,13 +26,17 @@ LEAST_POINTS = 64
 Sizes = dict[str, int]
 
 
-def small_sizes(setup: Setup, given: Mapping[str, Any]) -> Sizes:
-    """The smallest sizes above one, those that are given apart."""
+def small_sizes(setup: Setup, given: Mapping[str, Any], budget: int) -> Iterator[tuple[Sizes, int]]:
+    """The smallest sizes and the smallest above one, those that are given apart, with points."""
     own = setup.settings.sizes
-    return {
-        name: own[name] if name in given else min(own[name], max(size.low, 2))
-        for name, size in setup.theorem.space.sizes.items()
-    }
+    for least, share in ((1, ONES_SHARE), (2, SMALL_SHARE)):
+        sizes = {
+            name: own[name] if name in given else min(own[name], max(size.low, least))
+            for name, size in setup.theorem.space.sizes.items()
+        }
+        points = int(share * budget)
+        if points and keeps_values(setup, sizes):
+            yield sizes, points
 
 
 def keeps_values(setup: Setup, sizes: Sizes) -> bool:

@@ -35,9 +35,13 @@ def problem_space(**parts: claims.Size | claims.Field) -> claims.Space:
     return claims.Space(**{**shared, **parts})
 
 
-def distribution_fields() -> dict[str, claims.Field]:
-    """Fields of the input distribution D: covariance, and a mean, exactly 0 where centred."""
+def distribution_fields() -> dict[str, claims.Size | claims.Field]:
+    """The input distribution D: covariance, and a mean, exactly 0 where centred.
+
+    `risk` averages over its 2^d inputs, which bounds d.
+    """
     return {
+        "d": claims.Size(5, high=12),
         "eigenvalues": claims.Spectrum("d", 0.1, 10),
         "axes": claims.Orthogonal("d"),
         "mean": claims.Gaussian("d"),
