@@ -121,7 +121,7 @@ print(theorysim.review(mended("(1 + k)"), seconds=1))
 
 # %%
 review = theorysim.review(mended("(1 + 2 * k)"), seconds=5)
-render(review, Console(width=80))
+render(review, Console(width=80, color_system=None, force_jupyter=False))
 
 # %% [markdown]
 # ## The answer
