@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from theorysim.engine.registry.ledger import errata
-from theorysim.numerics.gaussian import relu
+from theorysim.numerics.gaussian import hermite, relu
 from theorysim.report.errata import render_list
 from theorysim.systems import rank_one, rank_one_chain, rank_one_overlap
 
@@ -81,7 +81,7 @@ limit = rank_one_chain.high_dimensional_flow(
     rank_one_chain.reduce_features(given), relu(), start, rate, times, jax.random.key(1)
 )
 
-picture = Figure(figsize=(7, 3.5), layout="constrained")
+picture = Figure(figsize=(7, 3.5), dpi=200, layout="constrained")
 axis = picture.subplots()
 axis.plot(times, jnp.mean(in_full, axis=0), "o", label="mean of SGD in d dimensions")
 axis.plot(times, jnp.mean(in_chain, axis=0), "x", label="mean of the reduced chain")
@@ -91,6 +91,29 @@ axis.set(xlabel="steps / d", ylabel="overlap m")
 axis.legend()
 gap = float(jnp.abs(jnp.mean(in_full, axis=0) - jnp.mean(in_chain, axis=0)).max())
 print(f"largest distance of the means {gap:.3f}; plateau at 1 - m = {1 - float(limit[-1]):.3f}")
+picture
+
+# %% [markdown]
+# ## Linear in $d$, whatever the information exponent
+#
+# From scratch, a Hermite polynomial of order $p$ starts with a speed of $d^{-(p-1)/2}$. Fine-tuning
+# starts with $h(0)$, which does not depend on $d$: the time grows like $\log d$ only, and SGD at
+# steps of size $1/d$ needs of the order of $d \log d$ samples. At large $\xi$ the features are
+# forgotten and the start becomes as slow as from scratch.
+
+# %%
+dimensions = jnp.array([1e2, 1e3, 1e4, 1e5, 1e6])
+picture = Figure(figsize=(7, 3.5), dpi=200, layout="constrained")
+axis = picture.subplots()
+for scale in (1.0, 4.0, 16.0, 64.0):
+    same = problem(K, scale, TEACHER)
+    taken = jax.vmap(
+        lambda size, same=same: rank_one_overlap.hitting_time(same, hermite(3), size**-0.5, 0.5)
+    )(dimensions)
+    axis.loglog(dimensions, taken * scale**2 * 6 / rank_one.square_length(same) ** 3,
+                label=f"xi = {scale:g}")  # fmt: skip
+axis.set(xlabel="d", ylabel="time to m = 1/2, in units of 1/h(0)")
+axis.legend()
 picture
 
 # %% [markdown]
@@ -105,7 +128,7 @@ render_list(found, Console(width=100, color_system=None, force_jupyter=False))
 # %% [markdown]
 # ## The answer
 #
-# With steps of size $1/d$, the number of steps grows like $d$ times the logarithm that it takes to leave
-# a start with $m = d^{-1/2}$, whatever the activation. Training from scratch can be far slower, as the
-# [sweep over scale and width](../docs/papers/low_rank.md) shows. The noise of the steps leaves a
+# Hardly: the number of steps is $d$ times a time that grows like $\log d$, whatever the activation, as
+# long as $\xi$ is not large. Training from scratch can be far slower, as the
+# [diagram over scale and width](../docs/papers/low_rank.md) shows. The noise of the steps leaves a
 # plateau below $m = 1$, which the population's flow does not see.

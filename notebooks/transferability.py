@@ -68,7 +68,7 @@ turned = [
     theorysim.task_similarity(source, labels(source, np.deg2rad(angle)), target, labels(target))
     for angle in angles
 ]
-picture = Figure(figsize=(7, 3.2), layout="constrained")
+picture = Figure(figsize=(7, 3.2), dpi=200, layout="constrained")
 for axis, name, scratch in zip(
     picture.subplots(1, 2),
     ("start_loss", "movement"),
