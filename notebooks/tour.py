@@ -13,10 +13,11 @@
 # %% [markdown]
 # # Is this theorem true as printed?
 #
-# You read *Overtrained Language Models Are Harder to Fine-Tune* (Springer et al. 2025). Theorem 4.7
-# says that from some stage of pre-training on, every further stage makes the fine-tuned model worse
-# at its old task, and that a pull-back to the pre-trained weights delays this. The paper prints it
-# twice: in the main text, and as Theorem A.25 of the appendix. Can you rely on both?
+# You read *Overtrained Language Models Are Harder to Fine-Tune* (Springer et al. 2025). Theorem 4.7,
+# here `overtraining/theorem-4.7`, says that from some stage of pre-training on, every further stage
+# makes the fine-tuned model worse at its old task, and that a pull-back to the pre-trained weights
+# delays this. The paper prints it twice: in the main text, and as Theorem A.25 of the appendix. Can you
+# rely on both?
 
 # %%
 # %matplotlib inline
