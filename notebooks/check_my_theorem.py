@@ -13,15 +13,15 @@
 # %% [markdown]
 # # Check my theorem before a referee does
 #
-# You write in a paper: on a quadratic with condition number $\kappa$, gradient descent with heavy-ball
-# momentum contracts the distance to the minimiser by $(\sqrt\kappa - 1)/(\sqrt\kappa + 1)$ in every
-# step. Many a lecture says so. Is it true, and if not, what is?
+# You write in a paper: on a quadratic with condition number $\kappa$, gradient descent with
+# heavy-ball momentum contracts the distance to the minimiser by $(\sqrt\kappa - 1)/(\sqrt\kappa +
+# 1)$ in every step. Many a lecture says so. Is it true, and if not, what is?
 #
 # ## Write it down
 #
-# A theorem is one Python file: a space of instances, what really happens (`simulate`), what you claim
-# (`predict`), and mutants, small false variants that the check must be able to refute. The parts are
-# explained in [Your own theorem](../docs/guide/your_own_theorem.md).
+# A theorem is one Python file: a space of instances, what really happens (`simulate`), what you
+# claim (`predict`), and mutants, small false variants that the check must be able to refute. The
+# parts are explained in [Your own theorem](../docs/guide/your_own_theorem.md).
 
 # %%
 # %matplotlib inline
@@ -91,14 +91,14 @@ print(found.instance["sizes"], found.instance["values"])
 print(f"distance {found.lhs:.3f}, claimed at most {found.rhs:.3f}")
 
 # %% [markdown]
-# The rate is that of the eigenvalues of a step. But with these parameters the two eigenvalues of the
-# flattest direction coincide, and it decays like $k \rho^k$, not like $\rho^k$. So you mend the
+# The rate is that of the eigenvalues of a step. But with these parameters the two eigenvalues of
+# the flattest direction coincide, and it decays like $k \rho^k$, not like $\rho^k$. So you mend the
 # theorem with a factor $1 + k$.
 #
 # ## Ask a referee
 #
-# `review` verifies, attacks what still stands, drops every hypothesis in turn and measures how loose
-# each bound is. [A referee's report](../docs/guide/review.md) tells what each line means.
+# `review` verifies, attacks what still stands, drops every hypothesis in turn and measures how
+# loose each bound is. [A referee's report](../docs/guide/review.md) tells what each line means.
 
 # %%
 text = mine.read_text()
@@ -114,10 +114,10 @@ def mended(factor):
 print(theorysim.review(mended("(1 + k)"), seconds=1))
 
 # %% [markdown]
-# Still false. The shrunk counterexample above had said so: it starts at `[1, 0]`, along the *steepest*
-# direction, and you looked at the flattest. The eigenvalues of the steepest one coincide as well, at
-# $-\rho$. The first step has no momentum yet, so it goes too far there, and the factor becomes
-# $1 + 2k$.
+# Still false. The shrunk counterexample above had said so: it starts at `[1, 0]`, along the
+# *steepest* direction, and you looked at the flattest. The eigenvalues of the steepest one coincide
+# as well, at $-\rho$. The first step has no momentum yet, so it goes too far there, and the factor
+# becomes $1 + 2k$.
 
 # %%
 review = theorysim.review(mended("(1 + 2 * k)"), seconds=5)
@@ -127,8 +127,8 @@ render(review, Console(width=80, color_system=None, force_jupyter=False))
 # ## The answer
 #
 # As first written the theorem is false. With the factor $1 + 2k$ it holds on thousands of draws and
-# under attack, and the bound is never more than about a tenth above the worst run: no smaller constant
-# factor in front of it would do much better. This is no proof; what was not looked at stands in the
-# report. `theorysim review momentum.py --html report.html` writes it as a page to send to co-authors.
-# To keep the theorem true while you write on, make it a test, as
-# [the guide](../docs/guide/your_own_theorem.md) shows.
+# under attack, and the bound is never more than about a tenth above the worst run: no smaller
+# constant factor in front of it would do much better. This is no proof; what was not looked at
+# stands in the report. `theorysim review momentum.py --html report.html` writes it as a page to
+# send to co-authors. To keep the theorem true while you write on, make it a test, as [the
+# guide](../docs/guide/your_own_theorem.md) shows.

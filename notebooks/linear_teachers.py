@@ -13,9 +13,9 @@
 # %% [markdown]
 # # What does fine-tuning keep of its source?
 #
-# In Shachaf et al. (2021) a model knows the teacher $\theta_S$, and is fine-tuned on fewer samples of
-# $\theta_T$ than there are dimensions. The samples decide what happens in the space that they span.
-# What happens outside of it?
+# In Shachaf et al. (2021) a model knows the teacher $\theta_S$, and is fine-tuned on fewer samples
+# of $\theta_T$ than there are dimensions. The samples decide what happens in the space that they
+# span. What happens outside of it?
 #
 # ## Depth decides (Theorem 5.2)
 
@@ -50,5 +50,5 @@ render_list(found, Console(width=100, color_system=None, force_jupyter=False))
 #
 # Outside of the samples one layer keeps $\theta_S$ as it is, and a deep network only its direction,
 # with a length that the samples tell. So a deep network pays for the angle of the teachers, and one
-# layer for their distance: where they differ in length, depth helps.
-# [What the statements turned out to be](../docs/papers/linear_teachers.md) has the rest.
+# layer for their distance: where they differ in length, depth helps. [What the statements turned
+# out to be](../docs/papers/linear_teachers.md) has the rest.

@@ -13,9 +13,9 @@
 # %% [markdown]
 # # Which layers are worth fine-tuning?
 #
-# Afzal et al. (2025) say: while fine-tuning stays near its start it behaves like the linearised model,
-# and that one can be solved. So the tangent kernel of a layer should tell what tuning it will bring,
-# before it is tuned. Does it, in a small network?
+# Afzal et al. (2025) say: while fine-tuning stays near its start it behaves like the linearised
+# model, and that one can be solved. So the tangent kernel of a layer should tell what tuning it
+# will bring, before it is tuned. Does it, in a small network?
 
 # %%
 # %matplotlib inline
@@ -42,8 +42,8 @@ task = (model, params, inputs, targets)
 # %% [markdown]
 # ## How far is fine-tuning from the linearised model?
 #
-# The network is trained with a strong, a weak and no pull towards its start. The linearised model needs
-# no training: its loss is known in closed form at every step.
+# The network is trained with a strong, a middling and a weak pull towards its start. The linearised
+# model needs no training: its loss is known in closed form at every step.
 
 # %%
 steps = jnp.arange(3001)
@@ -56,7 +56,9 @@ for number, strength in enumerate((50.0, 5.0, 0.2)):
     axis.plot(run.loss, color=f"C{number}", label=f"$\\lambda$ = {strength:g}")
     axis.plot(linear.loss, "--", color=f"C{number}")
     gap = float(run.linear_gap[-1])
-    print(f"pull {strength:g}: moved by {float(run.distance[-1]):.2f}, gap of the outputs {gap:.2f}")
+    print(
+        f"pull {strength:g}: moved by {float(run.distance[-1]):.2f}, gap of the outputs {gap:.2f}"
+    )
 axis.set(xlabel="step", ylabel="training loss", yscale="log")
 axis.legend(title="network (dashed: linearised)")
 picture
@@ -65,15 +67,16 @@ picture
 # ## Rank the layers before tuning them
 #
 # $\eta$ measures a layer's kernel against that of the layer that is tuned already, the last one.
-# `predicted` is the loss with that layer divided by the loss without it, as the linearised model has
-# it; `measured` is the same for the network. First with the strong pull (`sigma` is half of it):
+# `predicted` is the loss with that layer divided by the loss without it, as the linearised model
+# has it; `measured` is the same for the network. First with the strong pull (`sigma` is half of
+# it):
 
 # %%
 print(theorysim.rank_layers(*task, sigma=25.0, steps=500))
 
 # %% [markdown]
-# The predicted loss is right to half a percent, for each layer, before any was tuned. But so strong a
-# pull lets no layer bring much. Now with the weak one:
+# The predicted loss is right to half a percent, for each layer, before any was tuned. But so strong
+# a pull lets no layer bring much. Now with the weak one:
 
 # %%
 print(theorysim.rank_layers(*task, sigma=0.1, steps=500))
@@ -90,7 +93,8 @@ render_list(found, Console(width=100, color_system=None, force_jupyter=False))
 # %% [markdown]
 # ## The answer
 #
-# Yes, as long as tuning stays near its start: look at the gap first. Where it does not, the linearised
-# model promises a few percent from each layer, and the network's loss falls up to a hundredfold with an
-# early layer. $\eta$ had put the early layers first; one small network is no evidence that it always
-# does. [What the statements turned out to be](../docs/papers/linearization.md) has the rest.
+# Yes, as long as tuning stays near its start: look at the gap first. Where it does not, the
+# linearised model promises a few percent from each layer, and the network's loss falls up to a
+# hundredfold with an early layer. $\eta$ had put the early layers first; one small network is no
+# evidence that it always does. [What the statements turned out to
+# be](../docs/papers/linearization.md) has the rest.

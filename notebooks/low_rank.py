@@ -13,9 +13,10 @@
 # %% [markdown]
 # # How fast does a low-rank update find its direction?
 #
-# Dayi and Chen (2024) perturb a frozen network of $k$ unit neurons $w_i$ by $\xi c u^T$. The student
-# has random signs $\hat c$ of its own and learns $\hat u$ by online SGD on the sphere. All that matters
-# is the overlap $m = \langle \hat u, u\rangle$. Does the time to find $u$ depend on the dimension $d$?
+# Dayi and Chen (2024) perturb a frozen network of $k$ unit neurons $w_i$ by $\xi c u^T$. The
+# student has random signs $\hat c$ of its own and learns $\hat u$ by online SGD on the sphere. All
+# that matters is the overlap $m = \langle \hat u, u\rangle$. Does the time to find $u$ depend on
+# the dimension $d$?
 
 # %%
 # %matplotlib inline
@@ -45,9 +46,9 @@ def problem(d, scale=1.0, student=STUDENT):
 # ## One number instead of $d$
 #
 # By rotation invariance $m$ is a Markov chain of its own: a run in $d$ dimensions and the reduced
-# chain, whose steps cost the same at every $d$, have one law. The population's flow
-# $\dot m = h(m)(1 - m^2)$ leaves out the noise of the steps; the limit of many dimensions keeps it:
-# with $\eta = \kappa/d$ it is $\dot m = \kappa h(m)(1-m^2) - \tfrac{\kappa^2}{2} m E[a^2]$.
+# chain, whose steps cost the same at every $d$, have one law. The population's flow $\dot m =
+# h(m)(1 - m^2)$ leaves out the noise of the steps; the limit of many dimensions keeps it: with
+# $\eta = \kappa/d$ it is $\dot m = \kappa h(m)(1-m^2) - \tfrac{\kappa^2}{2} m E[a^2]$.
 
 # %%
 d, rate, start, runs, every = 100, 0.4, 0.1, 64, 100
@@ -128,7 +129,7 @@ render_list(found, Console(width=100, color_system=None, force_jupyter=False))
 # %% [markdown]
 # ## The answer
 #
-# Hardly: the number of steps is $d$ times a time that grows like $\log d$, whatever the activation, as
-# long as $\xi$ is not large. Training from scratch can be far slower, as the
-# [diagram over scale and width](../docs/papers/low_rank.md) shows. The noise of the steps leaves a
-# plateau below $m = 1$, which the population's flow does not see.
+# Hardly: the number of steps is $d$ times a time that grows like $\log d$, whatever the activation,
+# as long as $\xi$ is not large. Training from scratch can be far slower, as the [diagram over scale
+# and width](../docs/papers/low_rank.md) shows. The noise of the steps leaves a plateau below $m =
+# 1$, which the population's flow does not see.

@@ -14,8 +14,8 @@
 # # Why are overtrained models harder to fine-tune?
 #
 # Springer et al. (2025) answer with a network of two linear layers, $\theta = W_1 W_2$. Their main
-# theorem, 4.7, is the subject of [Is this theorem true as printed?](tour.ipynb). Here is what it rests
-# on, and what else is misprinted.
+# theorem, 4.7, is the subject of [Is this theorem true as printed?](tour.ipynb). Here is what it
+# rests on, and what else is misprinted.
 #
 # ## Features are learned one after the other (Theorem 4.1)
 
@@ -49,6 +49,6 @@ render_list(found, Console(width=100, color_system=None, force_jupyter=False))
 # ## The answer
 #
 # Fine-tuning moves every feature that was learned, and each costs the old task something. The late
-# features were worth little to it, so from some stage on they cost more than they bring. Many lemmas on
-# the way are misprinted, but the theorems of the main text hold.
-# [What the statements turned out to be](../docs/papers/overtraining.md) has the rest.
+# features were worth little to it, so from some stage on they cost more than they bring. Many
+# lemmas on the way are misprinted, but the theorems of the main text hold. [What the statements
+# turned out to be](../docs/papers/overtraining.md) has the rest.

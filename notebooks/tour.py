@@ -13,11 +13,11 @@
 # %% [markdown]
 # # Is this theorem true as printed?
 #
-# You read *Overtrained Language Models Are Harder to Fine-Tune* (Springer et al. 2025). Theorem 4.7,
-# here `overtraining/theorem-4.7`, says that from some stage of pre-training on, every further stage
-# makes the fine-tuned model worse at its old task, and that a pull-back to the pre-trained weights
-# delays this. The paper prints it twice: in the main text, and as Theorem A.25 of the appendix. Can you
-# rely on both?
+# You read *Overtrained Language Models Are Harder to Fine-Tune* (Springer et al. 2025). Theorem
+# 4.7, here `overtraining/theorem-4.7`, says that from some stage of pre-training on, every further
+# stage makes the fine-tuned model worse at its old task, and that a pull-back to the pre-trained
+# weights delays this. The paper prints it twice: in the main text, and as Theorem A.25 of the
+# appendix. Can you rely on both?
 
 # %%
 # %matplotlib inline
@@ -32,22 +32,22 @@ main_text = theorysim.verify("theorem-4.7", reading="main text")
 print(answer_text(main_text))
 
 # %% [markdown]
-# The main text holds. `verify` drew pairs of tasks, fine-tuned by gradient descent from every stage, and
-# compared what the theorem says with what happened. How a verdict is reached, and what it cannot see,
-# is told in [the guide](../docs/guide/verdicts.md). Now the appendix:
+# The main text holds. `verify` drew pairs of tasks, fine-tuned by gradient descent from every
+# stage, and compared what the theorem says with what happened. How a verdict is reached, and what
+# it cannot see, is told in [the guide](../docs/guide/verdicts.md). Now the appendix:
 
 # %%
 appendix = theorysim.verify("theorem-4.7", reading="appendix")
 print(answer_text(appendix))
 
 # %% [markdown]
-# It is violated, and not by rounding: part 1 says that the loss rises where it falls by 13. Part 2 is
-# wrong as well, where runs take the number of steps that the assumption refers to.
+# It is violated, and not by rounding: part 1 says that the loss rises where it falls by 13. Part 2
+# is wrong as well, where runs take the number of steps that the assumption refers to.
 #
 # ## The counterexample, by hand
 #
-# You need not believe a program. The ledger of misprints keeps a small counterexample for each refuted
-# claim. This one is of part 2.
+# You need not believe a program. The ledger of misprints keeps a small counterexample for each
+# refuted claim. This one is of part 2.
 
 # %%
 (line,) = [
@@ -88,7 +88,7 @@ plot.figure(main_text)
 #
 # Rely on the main text. In the appendix, turn both inequalities round: the loss rises for $n > r$,
 # and $r_{\lambda_1} \ge r_{\lambda_2}$. Item 3 of its Assumption A.21 needs the learning rate, too:
-# see [what the paper's statements turned out to be](../docs/papers/overtraining.md), and
-# [its other pictures](overtraining.ipynb).
+# see [what the paper's statements turned out to be](../docs/papers/overtraining.md), and [its other
+# pictures](overtraining.ipynb).
 #
 # A theorem of your own is checked the same way: [Check my theorem](check_my_theorem.ipynb).

@@ -13,10 +13,10 @@
 # %% [markdown]
 # # How much closer does pretraining bring me?
 #
-# In Liu et al. (2019) a wide two-layer ReLU network is pretrained on a source task (P) and fine-tuned
-# on a target (Q). Where does fine-tuning start, and how far do the weights still have to move, beside
-# training from scratch? The paper answers with one vector, the mismatch $y_Q - y_{P \to Q}$ of the
-# tasks.
+# In Liu et al. (2019) a wide two-layer ReLU network is pretrained on a source task (P) and
+# fine-tuned on a target (Q). Where does fine-tuning start, and how far do the weights still have to
+# move, beside training from scratch? The paper answers with one vector, the mismatch $y_Q - y_{P
+# \to Q}$ of the tasks.
 
 # %%
 # %matplotlib inline
@@ -93,6 +93,6 @@ render_list(found, Console(width=100, color_system=None, force_jupyter=False))
 # %% [markdown]
 # ## The answer
 #
-# Pretraining helps where the source's solution predicts the target's labels, and harms where it does
-# not; the mismatch tells which, and by how much, before any network is trained.
-# [What the statements turned out to be](../docs/papers/transferability.md) has the rest, with digits.
+# Pretraining helps where the source's solution predicts the target's labels, and harms where it
+# does not; the mismatch tells which, and by how much, before any network is trained. [What the
+# statements turned out to be](../docs/papers/transferability.md) has the rest, with digits.

@@ -30,7 +30,9 @@ def answer_text(report: Report, columns: int = 80) -> str:
     """What `theorysim verify` prints first of a verification, as plain text."""
     known = [entry for entry in registry.catalogue() if entry.id == report.theorem]
     page = io.StringIO()
-    console = Console(file=page, width=columns, color_system=None, force_jupyter=False, markup=False)
+    console = Console(
+        file=page, width=columns, color_system=None, force_jupyter=False, markup=False
+    )
     render_answer(answer(report, notation_of(known[0]) if known else None), console)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from theorysim.report.mathematics import MATHEMATICS, mathml
+from theorysim.report.mathematics import MATHEMATICS, mathml, text
 from theorysim.site.addresses import TUTORIALS, page_of_tutorial, source_of_page
 from theorysim.site.documents import documents, with_links
 
@@ -21,8 +21,9 @@ PICTURE = "image/png"
 
 
 def notebooks() -> Path:
-    """The folder of the notebooks: with the documents where installed, in a checkout beside them."""
-    return next(f for f in (documents() / "notebooks", documents().parent / "notebooks") if f.is_dir())
+    """The folder of the notebooks: with the documents where installed, else beside them."""
+    places = (documents() / "notebooks", documents().parent / "notebooks")
+    return next(folder for folder in places if folder.is_dir())
 
 
 def write_tutorials(to: Path, names: Mapping[str, str]) -> None:
@@ -37,10 +38,10 @@ def write_tutorials(to: Path, names: Mapping[str, str]) -> None:
         captions = list(_captions(notebook))
         for cell in notebook.cells:
             cell.source = _for_readers(cell)
-        text, found = MarkdownExporter().from_notebook_node(notebook, {"unique_key": path.stem})
+        source, found = MarkdownExporter().from_notebook_node(notebook, {"unique_key": path.stem})
         for caption in captions:
-            text = text.replace("![png]", f"![{caption}]", 1)
-        (to / source_of_page(page)).write_text(with_links(text, page, names), "utf-8")
+            source = source.replace("![png]", f"![{caption}]", 1)
+        (to / source_of_page(page)).write_text(with_links(source, page, names), "utf-8")
         for name, picture in found["outputs"].items():
             (to / TUTORIALS / name).write_bytes(picture)
 
@@ -53,7 +54,7 @@ def _captions(notebook: NotebookNode) -> Iterator[str]:
             heading = [heading, *HEADING.findall(cell.source)][-1]
         for output in cell.get("outputs", ()):
             if PICTURE in output.get("data", ()):
-                yield f"Figure: {heading}"
+                yield f"Figure: {text(heading)}"
 
 
 def _for_readers(cell: NotebookNode) -> str:
