@@ -25,7 +25,8 @@ def execute(source: Path) -> None:
 
     notebook = jupytext.read(source)
     notebook.metadata.pop("jupytext", None)
-    NotebookClient(notebook, timeout=900, resources={"metadata": {"path": NOTEBOOKS}}).execute()
+    resources = {"metadata": {"path": NOTEBOOKS}}
+    NotebookClient(notebook, timeout=900, resources=resources, coalesce_streams=True).execute()
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("execution", None)  # the times of day
         cell.id = f"cell-{number}"  # they are random otherwise

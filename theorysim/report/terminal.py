@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
@@ -9,7 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from theorysim.claims.verdict import Verdict
-from theorysim.report.answer import Answer, Place
+from theorysim.engine import registry
+from theorysim.engine.registry.notation import notation_of
+from theorysim.engine.verify.report import Report
+from theorysim.report.answer import Answer, Place, answer
 from theorysim.report.mathematics import text
 from theorysim.report.table import COLOURS
 
@@ -20,6 +24,17 @@ MARKS = {
     Verdict.INCONCLUSIVE: "?",
 }
 LABEL = 10  # columns of what stands in the margin
+
+
+def answer_text(report: Report, columns: int = 80) -> str:
+    """What `theorysim verify` prints first of a verification, as plain text."""
+    known = [entry for entry in registry.catalogue() if entry.id == report.theorem]
+    page = io.StringIO()
+    console = Console(
+        file=page, width=columns, color_system=None, force_jupyter=False, markup=False
+    )
+    render_answer(answer(report, notation_of(known[0]) if known else None), console)
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 
 
 def render_answer(said: Answer, console: Console) -> None:

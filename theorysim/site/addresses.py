@@ -8,6 +8,7 @@ import re
 INDEX = "index.html"
 ERRATA = "errata.html"
 GALLERY = "gallery.html"
+TUTORIALS = "tutorials"  # a folder
 
 # First words of ids that are abbreviations.
 WORDS = {"eq": "equation", "def": "definition", "ntk": "NTK"}
@@ -26,6 +27,11 @@ def page_of_paper(slug: str) -> str:
 def errata_of(slug: str) -> str:
     """The page with the errata of a paper."""
     return f"errata/{slug}.html"
+
+
+def page_of_tutorial(name: str) -> str:
+    """The page that is made of a notebook such as "tour"."""
+    return f"{TUTORIALS}/{name}.html"
 
 
 def source_of_page(page: str) -> str:

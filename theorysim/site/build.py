@@ -12,18 +12,28 @@ from typing import Any
 
 from theorysim.engine.registry.records import RECORDS
 from theorysim.errors import UsageError
-from theorysim.site.addresses import ERRATA, GALLERY, INDEX, page_of, source_of_page
+from theorysim.site.addresses import (
+    ERRATA,
+    GALLERY,
+    INDEX,
+    page_of,
+    page_of_tutorial,
+    source_of_page,
+)
 from theorysim.site.documents import copy_documents
 from theorysim.site.figures import draw_figures
 from theorysim.site.pages import Paper, instances, names_of, pages, papers_of
 from theorysim.site.reference import references
 from theorysim.site.statements import Statement, gather
+from theorysim.site.tutorials import write_tutorials
 from theorysim.site.widgets import widget_of
 
 HERE = Path(__file__).parent
 # A folder that has this file was written by us, and may be written anew.
 MARK = ".theorysim-site"
-GUIDE = ("your_own_theorem", "verdicts", "certify", "sweeps")
+LESSONS = ("tour", "check_my_theorem", "sweep_a_phase_diagram")
+OF_PAPERS = ("linear_teachers", "linearization", "low_rank", "overtraining", "transferability")
+GUIDE = ("your_own_theorem", "verdicts", "review", "certify", "sweeps")
 RECORDED = ("attacks", "mutants", "verdict_rates")
 # What MkDocs writes for servers at a known address, which this site has not.
 FOR_SERVERS = ("404.html", "sitemap.xml", "sitemap.xml.gz")
@@ -55,6 +65,7 @@ def build(out: Path, only: str = "") -> int:
 def write_sources(statements: Sequence[Statement], folder: Path) -> None:
     """Write everything that MkDocs makes the site of."""
     copy_documents(folder, names_of(statements))
+    write_tutorials(folder, names_of(statements))
     shutil.copytree(HERE / "assets", folder / "assets")
     scenes = [(s.id, s.scene) for s in statements if s.scene]
     figures = draw_figures(scenes, folder)
@@ -166,6 +177,7 @@ def navigation(papers: Sequence[Paper]) -> list[dict[str, Any]]:
             ]
         },
         {"Gallery": source_of_page(GALLERY)},
+        {"Tutorials": [source_of_page(page_of_tutorial(n)) for n in (*LESSONS, *OF_PAPERS)]},
         {"Guide": [f"guide/{name}.md" for name in GUIDE]},
         {"Records": [f"records/{name}.md" for name in RECORDED]},
         {
@@ -220,6 +232,7 @@ def _check_installed() -> None:
         import material  # noqa: F401
         import mkdocs  # noqa: F401
         import mkdocstrings_handlers.python  # noqa: F401
+        import nbconvert  # noqa: F401
     except ImportError as error:
         raise UsageError(
             f"{error.name} is not installed: the site needs `pip install 'theorysim[site]'`"

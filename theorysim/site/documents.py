@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from theorysim.errors import UsageError
-from theorysim.site.addresses import link, page_of, source_of_page
+from theorysim.site.addresses import TUTORIALS, link, page_of, page_of_paper, source_of_page
 
 PACKAGE = Path(__file__).parents[1]
 FOLDERS = ("guide", "records", "reference", "pictures")
 
 LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
 PICTURE = re.compile(r"!\[(?P<caption>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+NOTEBOOK = re.compile(r"^notebooks/(?P<name>\w+)\.ipynb$")
 # Where documents name a statement: in code, or as a cell of a table.
 NAME = re.compile(r"`(?P<code>[a-z][a-z0-9./-]*)`|(?<=\| )(?P<cell>[a-z-]+/[a-z0-9.-]+)(?= \|)")
 
@@ -64,7 +65,8 @@ def with_links(text: str, page: str, names: Mapping[str, str]) -> str:
     """A document whose links stay within the site, and which links the statements that it names."""
 
     def inner(found: re.Match) -> str:
-        return found[0] if _stays(page, found["target"]) else found["text"]
+        target = _in_site(page, found["target"], names)
+        return found["text"] if target is None else f"[{found['text']}]({target})"
 
     def named(found: re.Match) -> str:
         name = found["code"] or found["cell"]
@@ -77,12 +79,21 @@ def with_links(text: str, page: str, names: Mapping[str, str]) -> str:
     return "".join(pieces)
 
 
-def _stays(page: str, target: str) -> bool:
-    """Whether a link of a page leads to a page of the site, or out into the web."""
+def _in_site(page: str, target: str, names: Mapping[str, str]) -> str | None:
+    """A link in the source of a page as the page has it; None where it leads out of the site.
+
+    Sources lie in docs/, but for those of tutorials, which are the notebooks beside it.
+    """
     if "://" in target or target.startswith("#"):
-        return True
-    there = _path(page, target)
-    return there == "index.md" or there.split("/")[0] in {*FOLDERS, "papers"}
+        return target
+    folder = "notebooks" if page.startswith(f"{TUTORIALS}/") else f"docs/{posixpath.dirname(page)}"
+    path, mark, part = target.partition("#")
+    there = posixpath.normpath(posixpath.join(folder, path))
+    there = NOTEBOOK.sub(rf"docs/{TUTORIALS}/\g<name>.md", there)
+    root, _, file = there.partition("/")
+    papers = {source_of_page(page_of_paper(id.partition("/")[0])) for id in names.values()}
+    known = file.partition("/")[0] in {*FOLDERS, TUTORIALS} or file in {"index.md", *papers}
+    return link(page, file) + mark + part if root == "docs" and known else None
 
 
 def _path(page: str, target: str) -> str:
