@@ -246,6 +246,14 @@ def test_a_name_in_two_papers_is_ambiguous(pack):
     assert registry.find("two/theorem-91").id == "two/theorem-92"
 
 
+def test_arrays_of_a_file_are_of_double_precision(tmp_path):
+    """What a module computes when it is imported is as exact as what its theorem computes."""
+    text = STATEMENT.replace("from theorysim", "import jax.numpy as jnp\nfrom theorysim")
+    write(tmp_path, theorem_1=text.replace('"bound"', 'f"bound, {jnp.ones(2).dtype}"'))
+    found = theorysim.theorem(str(tmp_path / "theorem_1.py"))
+    assert [claim.name for claim in found.claims] == ["bound, float64"]
+
+
 def test_a_file_is_loaded_again_only_when_it_has_changed(tmp_path):
     write(tmp_path, theorem_1=STATEMENT)
     path = tmp_path / "theorem_1.py"

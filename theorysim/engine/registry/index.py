@@ -232,12 +232,20 @@ def _entry(path: Path, paper: str, module: str) -> Entry:
 
 @cache
 def _load(entry: Entry, modified: int) -> Theorem:
-    """One object per state of the file, because compiled programs are kept per theorem."""
+    """One object per state of the file, because compiled programs are kept per theorem.
+
+    Modules run in double precision, as theorems do: arrays that they hold are of the same kind.
+    """
     del modified
+    import jax
+
     from theorysim.claims.theorem import Theorem
 
     try:
-        module = importlib.import_module(entry.module) if entry.module else _run_file(entry.path)
+        with jax.enable_x64(True):
+            module = (
+                importlib.import_module(entry.module) if entry.module else _run_file(entry.path)
+            )
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # `exit()` in a file must not end the command with its code
