@@ -1,6 +1,7 @@
 """Recorded verifications: they come back as reports, and are stale once their code changes."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -32,6 +33,14 @@ def test_a_record_comes_back_as_the_report_without_instances(report):
 def test_the_answer_of_a_record_is_that_of_its_report(report):
     again = from_record(to_record(report, ""), registry.theorem(ID))
     assert answer(again) == answer(report)
+
+
+def test_what_is_left_out_of_a_tightness_is_recorded(report):
+    """Pages and screens say that ties were left out only if their number comes back."""
+    first, *others = report.readings[0].claims
+    tied = replace(report.readings[0], claims=(replace(first, ties=3), *others))
+    again = from_record(to_record(replace(report, readings=(tied,)), ""), registry.theorem(ID))
+    assert again.readings[0].claims[0].ties == 3
 
 
 def test_every_statement_has_a_record():
