@@ -56,6 +56,14 @@ def test_words_and_formulas_are_mixed_in_both_forms():
     ElementTree.fromstring(f"<div>{page}</div>")
 
 
+def test_words_of_a_formula_are_no_markup():
+    """Whatever a formula says, it says as letters: `<` in it opens nothing."""
+    element = mathml(r"\text{<script>} \& b < c")
+    assert "<script>" not in element
+    words = "".join(ElementTree.fromstring(element).itertext())
+    assert words == "<script>&b<c" and plain(r"b \& c") == "b&c"
+
+
 @pytest.mark.parametrize("latex", [r"\left( a", "}{"])
 def test_what_is_no_formula_is_named(latex):
     with pytest.raises(ValueError, match="not a formula"):

@@ -32,12 +32,23 @@ def mathml(latex: str, display: bool = False) -> str:
     Raises:
         ValueError: for LaTeX that cannot be parsed, with the formula.
     """
-    from latex2mathml.converter import convert
+    return Tree.tostring(_parsed(latex, display), encoding="unicode")
+
+
+def _parsed(latex: str, display: bool = False) -> Tree.Element:
+    """The tree of a formula, its symbols as letters: the parser writes them as references.
+
+    Its own text of the tree resolves references, those of `<` and `&` too, into letters of HTML.
+    """
+    from latex2mathml.converter import convert_to_element
 
     try:
-        return convert(latex, display="block" if display else "inline")
+        tree = convert_to_element(latex, display="block" if display else "inline")
     except Exception as error:  # the parser raises errors of many classes
         raise ValueError(f"not a formula: {latex!r} ({type(error).__name__}: {error})") from None
+    for node in tree.iter():
+        node.text = node.text and markup.unescape(node.text)
+    return tree
 
 
 def plain(latex: str) -> str:
@@ -46,7 +57,7 @@ def plain(latex: str) -> str:
     Raises:
         ValueError: for LaTeX that cannot be parsed, with the formula.
     """
-    spaced = _row(list(Tree.fromstring(mathml(latex))))
+    spaced = _row(list(_parsed(latex)))
     return re.sub(r"\s+", " ", spaced).strip()
 
 

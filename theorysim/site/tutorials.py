@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from theorysim.errors import UsageError
 from theorysim.report.mathematics import MATHEMATICS, mathml, text
 from theorysim.site.addresses import TUTORIALS, page_of_tutorial, source_of_page
 from theorysim.site.documents import documents, with_links
@@ -18,12 +19,20 @@ HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 # A command to the notebook, which says nothing to a reader.
 MAGIC = re.compile(r"^%.*\n", re.MULTILINE)
 PICTURE = "image/png"
+# Signs of a formula that Markdown would take for emphasis, code or a link.
+MARKUP = {ord(sign): f"&#{ord(sign)};" for sign in "*_`[]\\"}
 
 
 def notebooks() -> Path:
-    """The folder of the notebooks: with the documents where installed, else beside them."""
-    places = (documents() / "notebooks", documents().parent / "notebooks")
-    return next(folder for folder in places if folder.is_dir())
+    """The folder of the notebooks: with the documents where installed, else beside them.
+
+    Raises:
+        UsageError: where neither is there.
+    """
+    for folder in (documents() / "notebooks", documents().parent / "notebooks"):
+        if folder.is_dir():
+            return folder
+    raise UsageError("the notebooks are not beside the documents: install theorysim anew")
 
 
 def write_tutorials(to: Path, names: Mapping[str, str]) -> None:
@@ -65,6 +74,6 @@ def _for_readers(cell: NotebookNode) -> str:
 
 
 def _formula(found: re.Match[str]) -> str:
-    """MathML that Markdown leaves alone: no block begins with it, and no star is emphasis."""
+    """MathML that Markdown leaves alone: no block begins with it, no sign of it is markup."""
     element = mathml(found["display"] or found["inline"], display=bool(found["display"]))
-    return f"<span>{element.replace('*', '&#42;')}</span>"
+    return f"<span>{element.translate(MARKUP)}</span>"
