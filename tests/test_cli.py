@@ -1,7 +1,9 @@
 """The command: verdicts become exit codes, bad usage becomes one message, output fits a page."""
 
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -235,6 +237,19 @@ def test_bad_usage_is_one_message(run, statement, arguments, message):
     assert code == 2
     assert message in error
     assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("command", ["show", "errata"])
+def test_a_terminal_without_unicode_gets_question_marks(command):
+    done = subprocess.run(
+        [sys.executable, "-m", "theorysim", command, "overtraining/lemma-a.28"],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        cwd=Path(theorysim.__file__).parents[1],
+        capture_output=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "?" in done.stdout.decode("latin-1") and b"Traceback" not in done.stderr
 
 
 def test_the_version_is_printed(run):

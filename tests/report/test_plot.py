@@ -208,7 +208,10 @@ def test_a_sweep_that_meets_no_hypothesis_says_so():
 
 
 @pytest.mark.parametrize("command", ["verify", "sweep"])
-def test_the_command_refuses_an_unknown_ending_before_it_runs(command, monkeypatch, capsys):
+@pytest.mark.parametrize("file", ["x.nosuch", "missing/x.png", "."])
+def test_a_picture_that_cannot_be_written_is_refused_before_the_run(
+    command, file, monkeypatch, capsys
+):
     from theorysim import cli
     from theorysim.engine import registry
 
@@ -217,8 +220,12 @@ def test_the_command_refuses_an_unknown_ending_before_it_runs(command, monkeypat
 
     monkeypatch.setattr(registry, "load", never)
     monkeypatch.setattr(registry, "theorem", never)
-    arguments = ["theorysim", command, "overtraining/theorem-4.7", "--plot", "x.nosuch"]
+    arguments = ["theorysim", command, "overtraining/theorem-4.7", "--plot", file]
     monkeypatch.setattr(sys, "argv", arguments)
     with pytest.raises(SystemExit) as done:
         cli.main()
-    assert done.value.code == 2 and "x.nosuch" in capsys.readouterr().err
+    assert (
+        done.value.code == 2
+        and f"cannot {'draw' if file == 'x.nosuch' else 'write'} {file}"
+        in (capsys.readouterr().err)
+    )

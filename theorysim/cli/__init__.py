@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import re
@@ -16,7 +17,15 @@ import typer
 from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.explore import explore as explore_command
-from theorysim.cli.options import AsJson, Files, Id, Settings, progress_on_terminal
+from theorysim.cli.options import (
+    AsJson,
+    Files,
+    Id,
+    Settings,
+    check_file,
+    check_picture,
+    progress_on_terminal,
+)
 from theorysim.cli.review import review as review_command
 from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
@@ -48,6 +57,7 @@ app = typer.Typer(
 def main() -> None:
     """Run the command; a user's mistake is reported in one message, without a traceback."""
     collect_rarely()
+    _print_what_can_be_printed()
     try:
         app(prog_name="theorysim")
     except UsageError as error:
@@ -61,6 +71,13 @@ def main() -> None:
         return
     typer.echo(f"theorysim: {message}", err=True)
     raise SystemExit(BAD_USAGE)
+
+
+def _print_what_can_be_printed() -> None:
+    """Let a sign that the terminal's encoding lacks, such as a Greek letter, be a question mark."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _fault(error: BaseException) -> str | None:
@@ -187,12 +204,8 @@ def verify(
     from theorysim.engine import registry
 
     fixed = parse_settings(settings)
-    _check_folder(plot)
-    if plot is not None:
-        from theorysim.report.sheet import check_picture
-
-        check_picture(plot)
-    _check_folder(out)
+    check_picture(plot)
+    check_file(out)
     entry = registry.find(id, theorems)
     from theorysim.engine.verify.verify import verify
 
@@ -242,7 +255,7 @@ def falsify(
     from theorysim.engine import registry
 
     fixed = parse_settings(settings)
-    _check_folder(out)
+    check_file(out)
     entry = registry.find(id, theorems)
     from theorysim.engine.falsify.falsify import DEFAULT_BUDGET
     from theorysim.engine.falsify.falsify import falsify as attack
@@ -293,16 +306,6 @@ def _write_instance(instance: Mapping[str, Any] | None, what: str, out: Path) ->
         typer.echo(json.dumps(instance))
         raise UsageError(f"cannot write {out}: {error.strerror}; it is printed instead") from None
     typer.echo(f"{out}: {what}, replay with --instance", err=True)
-
-
-def _check_folder(file: Path | None) -> None:
-    """Refuse a file that cannot be written before the work, not after it."""
-    if file is None:
-        return
-    if file.is_dir():
-        raise UsageError(f"cannot write {file}: it is a folder")
-    if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
-        raise UsageError(f"cannot write {file}: {file.parent} is not a writable folder")
 
 
 app.command("certify")(certify_command)

@@ -1,7 +1,8 @@
-"""What the commands share: common arguments and the progress bar."""
+"""What the commands share: common arguments, checks of files to be written, the progress bar."""
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from theorysim.errors import UsageError
 from theorysim.progress import Progress, progress_bar, silent
 
 Id = Annotated[
@@ -32,3 +34,22 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def progress_on_terminal(what: str) -> AbstractContextManager[Progress]:
     """A bar where the error stream is a terminal, else nothing."""
     return progress_bar(what) if sys.stderr.isatty() else nullcontext(silent)
+
+
+def check_file(file: Path | None) -> None:
+    """Refuse a file that cannot be written before the work, not after it."""
+    if file is None:
+        return
+    if file.is_dir():
+        raise UsageError(f"cannot write {file}: it is a folder")
+    if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
+        raise UsageError(f"cannot write {file}: {file.parent} is not a writable folder")
+
+
+def check_picture(file: Path | None) -> None:
+    """Refuse a picture that cannot be written, or that no format is known for, before the work."""
+    check_file(file)
+    if file is not None:
+        from theorysim.report import sheet
+
+        sheet.check_picture(file)

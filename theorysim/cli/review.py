@@ -9,9 +9,8 @@ from typing import Annotated
 
 import typer
 
-from theorysim.cli.options import Files, Id, progress_on_terminal
+from theorysim.cli.options import AsJson, Files, Id, check_file, progress_on_terminal
 from theorysim.environment import cache_folder, prepare
-from theorysim.errors import UsageError
 
 
 def review(
@@ -24,7 +23,7 @@ def review(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a report to mail: one HTML file.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin anew, even if an earlier review got on.")
     ] = False,
@@ -40,7 +39,7 @@ def review(
     from theorysim.engine.review.review import review as run
     from theorysim.report.review_pictures import pictures
 
-    _check_file(html)
+    check_file(html)
     with progress_on_terminal("review") as progress:
         found = run(
             id,
@@ -78,13 +77,3 @@ def _kept() -> Path | None:
     except OSError:
         return None
     return folder if os.access(folder, os.W_OK) else None
-
-
-def _check_file(file: Path | None) -> None:
-    """Refuse a file that cannot be written before the work, not after it."""
-    if file is None:
-        return
-    if file.is_dir():
-        raise UsageError(f"cannot write {file}: it is a folder")
-    if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
-        raise UsageError(f"cannot write {file}: {file.parent} is not a writable folder")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from theorysim.cli.options import Files, Settings
+from theorysim.cli.options import Files, Settings, check_picture
 from theorysim.cli.settings import parse_grid, parse_settings
 from theorysim.environment import prepare
 from theorysim.errors import UsageError
@@ -84,10 +84,7 @@ def sweep(
         _check_named(request, resume)
     elif not id:
         raise UsageError("name a theorem, or a store with --resume")
-    if plot is not None:
-        from theorysim.report.sheet import check_picture
-
-        check_picture(plot)
+    check_picture(plot)
     _join(coordinator, processes, process)
     dataset = _run(request, out)
     _print_summary(request["id"], dataset, out)
