@@ -94,7 +94,7 @@ def test_search_works_from_disk(visit):
     assert any("Theorem 4.7" in name or "Overtrained" in name for name in names), names
 
 
-def test_a_command_is_copied(visit):
+def test_a_command_has_a_button_that_copies_it(visit):
     tab = visit(THEOREM)
     button = tab.locator("pre button.md-code__button[data-md-type=copy]").last
     button.scroll_into_view_if_needed()

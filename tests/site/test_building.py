@@ -1,11 +1,13 @@
 """What keeps a site from being built, and the small parts that pages are made of."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from theorysim.engine.registry import records
 from theorysim.errors import UsageError
-from theorysim.site.documents import with_links
+from theorysim.site.documents import documents, with_links
 from theorysim.site.values import number, quantity, written
 
 pytest.importorskip("mkdocs", reason="the extra `site` is not installed")
@@ -18,6 +20,33 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
     with pytest.raises(UsageError, match="name an empty folder"):
         build(tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_place_that_cannot_be_a_folder_is_refused_before_the_work(tmp_path):
+    from theorysim.site.build import build
+
+    (tmp_path / "file").write_text("")
+    for out in (tmp_path / "file", tmp_path / "file" / "pages"):
+        with pytest.raises(UsageError, match=r"cannot write .*file"):
+            build(out)
+
+
+def test_a_site_replaces_an_older_one_in_its_folder(tmp_path, monkeypatch):
+    """The current folder cannot be removed, and a link is to stay one."""
+    from theorysim.site.build import _replace
+
+    built, real, link = tmp_path / "built", tmp_path / "real", tmp_path / "link"
+    for folder in (built / "data", real / "old"):
+        folder.mkdir(parents=True)
+    (built / "index.html").write_text("new")
+    (real / "index.html").write_text("old")
+    link.symlink_to(real)
+    _replace(link, built)
+    assert link.is_symlink() and not (real / "old").exists() and (real / "data").is_dir()
+    monkeypatch.chdir(real)
+    (real / "index.html").write_text("old")
+    _replace(Path(), built)
+    assert (real / "index.html").read_text() == "new"
 
 
 def test_the_command_says_in_one_line_what_is_wrong(tmp_path, capsys, monkeypatch):
@@ -50,7 +79,7 @@ def test_a_stale_or_missing_record_is_named_with_the_remedy(monkeypatch):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(3.0, "3"), (-0.5, "−0.5"), (1234567.0, "1.235e+06"), (None, "–"), (np.nan, "–")],
+    [(3.0, "3"), (-0.5, "−0.5"), (1234567.0, "1.235e+06"), (-0.0, "0"), (None, "–"), (np.nan, "–")],
 )
 def test_numbers(value, text):
     assert number(value) == text
@@ -73,6 +102,14 @@ def test_powers_of_ten():
 )
 def test_values_are_written_as_by_hand(value, words):
     assert words in written(value)
+
+
+@pytest.mark.parametrize("folder", ["guide", "records"])
+def test_every_document_is_in_the_navigation(folder):
+    from theorysim.site.build import GUIDE, RECORDED
+
+    named = {"guide": GUIDE, "records": RECORDED}[folder]
+    assert sorted(named) == sorted(path.stem for path in (documents() / folder).glob("*.md"))
 
 
 def test_documents_link_statements_and_stay_within_the_site():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -56,9 +57,7 @@ def build(out: Path, only: str = "") -> int:
         for name in FOR_SERVERS:
             (built / name).unlink(missing_ok=True)
         (built / MARK).touch()
-        shutil.rmtree(out, ignore_errors=True)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(built, out)
+        _replace(out, built)
     return len(statements)
 
 
@@ -239,8 +238,22 @@ def _check_installed() -> None:
         ) from None
 
 
+def _replace(out: Path, built: Path) -> None:
+    """Empty the folder and fill it: it may be the current one or a link, and so stays itself."""
+    out.mkdir(parents=True, exist_ok=True)
+    for old in out.iterdir():
+        if old.is_dir() and not old.is_symlink():
+            shutil.rmtree(old)
+        else:
+            old.unlink()
+    shutil.copytree(built, out, dirs_exist_ok=True)
+
+
 def _check_folder(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise UsageError(f"cannot write {out}: it is a file")
+    there = next(place for place in (out, *out.absolute().parents) if place.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        raise UsageError(f"cannot write {out}: {there} is not a writable folder")
     if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():
         raise UsageError(f"{out} holds files that are not of this site: name an empty folder")

@@ -16,7 +16,7 @@ def number(value: float | None) -> str:
     if value is None or np.isnan(value):
         return "–"
     if float(value).is_integer() and abs(value) < 1e6:
-        return _minus(f"{value:.0f}")
+        return _minus(f"{value + 0.0:.0f}")
     return _minus(f"{value:.4g}")
 
 
