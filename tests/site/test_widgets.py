@@ -145,9 +145,10 @@ def test_what_has_nothing_to_move_has_no_widget():
     assert widget_of("a/b", Scene("still", "", closed_form)) is None
 
 
-def test_every_scene_can_be_moved():
-    scenes = [scene for e in registry.catalogue() if (scene := scene_of(e.id))]
-    assert sum(bool(scene.sliders) for scene in scenes) >= 12
+def test_every_scene_but_one_can_be_moved():
+    scenes = {e.id: scene for e in registry.catalogue() if (scene := scene_of(e.id))}
+    still = [id for id, scene in scenes.items() if not scene.sliders]
+    assert still == ["low-rank/theorem-4"]  # its runs take seconds, too long for a grid of them
 
 
 def test_controls_have_names():

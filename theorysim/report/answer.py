@@ -145,6 +145,31 @@ def count(many: int, noun: str) -> str:
     return f"{many:,} {noun}" if many == 1 else f"{many:,} {noun}s"
 
 
+def facing(left: float, must: str, right: float, error: float) -> str:
+    """Both sides, as in "2, must be at most 1 (error 1e-16)"."""
+    shown = apart(left, right)
+    return f"{shown[0]}, must be {must} {shown[1]} (error {number(error)})"
+
+
+def excluded(shares: Iterable[tuple[str, float, int]], draw: str) -> str:
+    """What draws say of violations that they did not meet, for the claim that says least.
+
+    Args:
+        shares: of each claim the name, the share that is excluded (NaN where none is), and how
+            many draws exclude it.
+        draw: what one draw is called.
+    """
+    known = [each for each in shares if not math.isnan(each[1])]
+    if not known:
+        return ""
+    name, share, draws = max(known, key=lambda each: each[1])
+    whose = f", the fewest for {quoted(name)}" if len(known) > 1 else ""
+    return (
+        f"violations on more than {100 * share:.2g} % of the space "
+        f"({100 * CONFIDENCE:.0f} % sure, {count(draws, draw)}{whose})"
+    )
+
+
 def _place(reading: ReadingReport) -> Place:
     source = reading.source
     return Place(
@@ -220,12 +245,11 @@ def _violation(claim: ClaimReport) -> str:
 
 def sides(claim: ClaimReport) -> str:
     """Both sides of a pointwise claim: what was measured, what it must be, the error."""
-    left, right = apart(claim.lhs, claim.rhs)
-    error = number(claim.error)
     if claim.claim.labels[1] == "next entry":
-        return f"{left} is followed by {right} (error {error})"
+        left, right = apart(claim.lhs, claim.rhs)
+        return f"{left} is followed by {right} (error {number(claim.error)})"
     must = MUST[claim.claim.relation or "equal"][claim.claim.strict]
-    return f"{left}, must be {must} {right} (error {error})"
+    return facing(claim.lhs, must, claim.rhs, claim.error)
 
 
 def _tightness(claims: Sequence[ClaimReport]) -> str:
@@ -254,15 +278,8 @@ def _several(names: Sequence[str], most: int = 3) -> str:
 
 def _excluded(reading: ReadingReport) -> str:
     """What the draws say of violations that they did not meet, for the claim that says least."""
-    shown = [claim for claim in reading.claims if not math.isnan(claim.excluded)]
-    if not shown:
-        return _together(reading.claims)
-    least = max(shown, key=lambda claim: claim.excluded)
-    whose = f", the fewest for {quoted(least.name)}" if len(shown) > 1 else ""
-    return (
-        f"violations on more than {100 * least.excluded:.2g} % of the space "
-        f"({100 * CONFIDENCE:.0f} % sure, {count(least.resolved, 'draw')}{whose})"
-    )
+    shares = [(c.name, c.excluded, c.resolved) for c in reading.claims]
+    return excluded(shares, "draw") or _together(reading.claims)
 
 
 def _together(claims: Iterable[ClaimReport]) -> str:

@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from theorysim.engine.verify.report import CONFIDENCE
-from theorysim.report.answer import ATTAINED, MUST, apart, count, number, quoted
+from theorysim.report.answer import ATTAINED, MUST, count, excluded, facing, quoted
 from theorysim.report.errata import numbers
 from theorysim.report.table import COLOURS
 
@@ -38,9 +37,9 @@ def _table(attacks: Sequence[Attack]) -> Table:
     table.add_column()
     for attack in sorted(attacks, key=lambda attack: not attack.refuted):
         table.add_row(_outcome(attack), Text(_told(attack)))
-    excluded = _excluded(attacks)
-    if excluded:
-        table.add_row(Text("excluded", style="dim"), Text(excluded))
+    told = _excluded(attacks)
+    if told:
+        table.add_row(Text("excluded", style="dim"), Text(told))
     return table
 
 
@@ -61,9 +60,8 @@ def _found(attack: Attack) -> str:
     said = quoted(attack.claim)
     if attack.refuted:
         if attack.kind in MUST and not math.isnan(attack.lhs):
-            left, right = apart(attack.lhs, attack.rhs)
-            said += f": {left}, must be {MUST[attack.kind][0]} {right}"
-            said += f" (error {number(attack.error)})"
+            must = MUST[attack.kind][0]
+            said += f": {facing(attack.lhs, must, attack.rhs, attack.error)}"
         return said + (f", at {numbers(attack.instance)}" if attack.instance else "")
     if math.isnan(attack.ratio):
         return said
@@ -81,13 +79,7 @@ def _spent(attack: Attack) -> str:
 
 
 def _excluded(attacks: Sequence[Attack]) -> str:
-    """What plain draws say of violations that they did not meet, for the claim that says least."""
-    shown = [a for a in attacks if not (a.refuted or math.isnan(a.excluded_share)) and a.draws]
-    if not shown:
-        return ""
-    least = max(shown, key=lambda attack: attack.excluded_share)
-    whose = f", the fewest for {quoted(least.claim)}" if len(shown) > 1 else ""
-    return (
-        f"violations on more than {100 * least.excluded_share:.2g} % of the space "
-        f"({100 * CONFIDENCE:.0f} % sure, {count(least.draws, 'plain draw')}{whose})"
+    return excluded(
+        ((a.claim, a.excluded_share, a.draws) for a in attacks if a.draws and not a.refuted),
+        "plain draw",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.padding import Padding
@@ -12,9 +11,6 @@ from rich.text import Text
 
 from theorysim.engine.verify.report import CONFIDENCE, ReadingReport, Report
 from theorysim.report.answer import count, number
-
-if TYPE_CHECKING:
-    pass
 
 COLOURS = {"holds": "green", "violated": "bold red", "vacuous": "yellow", "inconclusive": "yellow"}
 
