@@ -15,11 +15,11 @@ prepare()
 
 def read_record(path: Path) -> dict[str, Any]:
     """What a record holds, by id; nothing where there is none yet."""
-    return json.loads(path.read_text()) if path.exists() else {}
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
 def write_whole(path: Path, text: str) -> None:
     """Replace a record at once: who is stopped while writing leaves the old one."""
     unfinished = path.with_name(f".{path.name}.part")
-    unfinished.write_text(text)
+    unfinished.write_text(text, "utf-8")
     os.replace(unfinished, path)

@@ -27,7 +27,7 @@ from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
 from theorysim.engine.measure.errors import replace_tolerance_scale
 from theorysim.engine.measure.setup import parse_settings, select_readings
-from theorysim.engine.registry.records import RECORDS
+from theorysim.engine.registry.records import RECORDS, own_statements
 from theorysim.jaxprs.structure import contains
 from validation import read_record, write_whole
 
@@ -154,7 +154,7 @@ def table(lines: dict[str, dict[str, Any]]) -> str:
     """The record in Markdown, with what it lacks."""
     rows = "".join(f"| {' | '.join(_cells(id, line))} |\n" for id, line in lines.items())
     short = [id for id, line in lines.items() if is_short(line)]
-    missing = [entry.id for entry in registry.catalogue() if entry.id not in lines]
+    missing = [entry.id for entry in own_statements() if entry.id not in lines]
     lacks = {"Short of their runs": short, "Not attacked yet": missing}
     return HEAD + rows + "".join(f"\n{k}: {', '.join(ids)}.\n" for k, ids in lacks.items() if ids)
 
@@ -192,5 +192,5 @@ if __name__ == "__main__":
     parser.add_argument("--short", action="store_true", help="only what is short of its runs")
     options = parser.parse_args()
     done = {id for id, line in read_record(RECORD).items() if options.short and not is_short(line)}
-    wanted = [e.id for e in registry.catalogue() if options.only in e.id and e.id not in done]
+    wanted = [e.id for e in own_statements() if options.only in e.id and e.id not in done]
     record(wanted, options.seconds)

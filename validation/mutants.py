@@ -17,7 +17,7 @@ import jax
 
 from theorysim.claims import ResolvedReading, Theorem
 from theorysim.engine import registry
-from theorysim.engine.registry.records import RECORDS
+from theorysim.engine.registry.records import RECORDS, own_statements
 from theorysim.engine.verify.mutation import mutation
 from validation import read_record, write_whole
 from validation.catalogue import catalogue
@@ -90,7 +90,7 @@ def _row(*cells: str) -> str:
 
 def record(only: str, seed: int) -> None:
     """Try the mutants of what is asked for; statements that are gone leave the record."""
-    entries = registry.catalogue()
+    entries = own_statements()
     ids = {entry.id for entry in entries}
     for entry in (e for e in entries if only in e.id):
         jax.clear_caches()  # a process has room for some hundreds of compiled programs

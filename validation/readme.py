@@ -15,13 +15,13 @@ from pathlib import Path
 from rich.console import Console
 
 from theorysim.engine import registry
+from theorysim.engine.registry.ledger import errata
 from theorysim.engine.registry.notation import notation_of
 from theorysim.engine.registry.records import verdicts
 from theorysim.engine.verify.recorded import from_record
 from theorysim.report.answer import answer
 from theorysim.report.terminal import render_answer
 from validation.catalogue import catalogue
-from validation.errata import refutations
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 END = "<!-- end -->"
@@ -46,7 +46,7 @@ def papers() -> str:
         "| paper | statements | printed readings refuted | primary readings that hold |",
         "| --- | ---: | ---: | ---: |",
     ]
-    refuted_ids = {id for id, _ in refutations()}
+    refuted_ids = {line["theorem"] for line in errata()}
     known = [entry for entry in registry.catalogue() if entry.id in catalogue()]
     for slug in dict.fromkeys(entry.paper for entry in known):
         rows = [entry for entry in known if entry.paper == slug]
@@ -73,4 +73,4 @@ def with_generated(text: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(with_generated(README.read_text()))
+    README.write_text(with_generated(README.read_text("utf-8")), "utf-8")
