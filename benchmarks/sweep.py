@@ -29,9 +29,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import theorysim
+from theorysim.progress import silent
 from theorysim.sweeps.dataset import MemoryResult, frame
 from theorysim.sweeps.grid import grid
-from theorysim.sweeps.progress import progress_reporter
 from theorysim.sweeps.provenance import provenance
 from theorysim.sweeps.run import Executor, fill, plan
 from theorysim.sweeps.store import StoreResult, create
@@ -87,8 +87,7 @@ def bare(f: Callable, cells: int) -> dict[str, Callable[[], object]]:
 
 def swept(f: Callable, cells: int, folder: Path) -> dict[str, Callable[[], object]]:
     """The compiled part of a sweep in memory, and into a store that is there already."""
-    with progress_reporter(False) as report:
-        executor = Executor(plan(f, grid(axes(cells), {}, None), {}), report)
+    executor = Executor(plan(f, grid(axes(cells), {}, None), {}), silent)
     origin = provenance(f, executor.plan.grid, executor.plan.jaxprs)
     shell = frame(executor.plan.grid, executor.plan.variables, {}, {}, origin)
     tiles = executor.tiles(None, None)

@@ -205,6 +205,18 @@ def test_a_package_and_its_module_are_a_circle_if_each_imports_the_other():
     assert set(circle(sources, {"theorysim.sweeps"})) == set(sources)
 
 
+SCRIPTS = sorted(path for folder in OUTSIDE for path in (ROOT / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_scripts_import_modules_that_are_there(path):
+    """Benchmarks and campaigns are run by hand: no other test sees that a module was moved."""
+    modules = {module_name(path) for path in FILES}
+    names = every_import(ast.parse(path.read_text("utf-8")), "")
+    known = [name for name in names if name.startswith("theorysim.")]
+    assert [n for n in known if not {n, n.rpartition(".")[0]} & modules] == []
+
+
 def run(program: str) -> str:
     """What a fresh process prints."""
     done = subprocess.run(
