@@ -131,6 +131,13 @@ def test_show(run, statement):
         assert part in text
 
 
+def test_a_notation_beside_a_users_file_is_not_read(run, statement):
+    path = Path(statement())
+    path.with_name("notation.toml").write_text("of something = = else")
+    code, text, error = run("show", str(path))
+    assert code in (None, 0) and "a <= 1.5 a" in text and not error
+
+
 def test_show_cites_the_paper(run):
     _, text, _ = run("show", "overtraining/lemma-a.28")
     assert "(2025). Overtrained Language Models Are Harder to Fine-Tune." in " ".join(text.split())

@@ -38,7 +38,9 @@ class Notation:
 
 
 def notation_of(entry: Entry) -> Notation | None:
-    """The notation of a statement; None where its folder has none for it."""
+    """The notation of a statement; None where its paper has none for it."""
+    if not entry.module:  # a single file: what else lies in its folder is not of theorysim
+        return None
     found = _read(entry.path.parent / FILE).get(entry.id.partition("/")[2])
     return None if found is None else Notation(**found)
 
