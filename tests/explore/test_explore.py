@@ -86,6 +86,12 @@ def test_without_marimo_the_extra_is_named(monkeypatch):
     assert "pip install 'theorysim[explore]'" in str(done.exception)
 
 
+@pytest.mark.parametrize("port", ["-1", "0", "65536", "x"])
+def test_a_port_that_there_cannot_be_is_refused_before_the_session(port, monkeypatch):
+    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a session started"))
+    assert CliRunner().invoke(app, ["explore", "theorem-4.7", "--port", port]).exit_code == 2
+
+
 def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))

@@ -18,7 +18,8 @@ from theorysim.errors import UsageError
 def explore(
     id: Id,
     port: Annotated[
-        int | None, typer.Option(metavar="P", help="Where to listen, on this machine only.")
+        int | None,
+        typer.Option(metavar="P", min=1, max=65535, help="Where to listen, on this machine only."),
     ] = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address, and open nothing.")
