@@ -8,7 +8,6 @@ The scripts are the sources; the test suite executes them.
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
@@ -37,7 +36,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="only notebooks whose name contains this text")
     only = parser.parse_args().only
-    os.environ.setdefault("NPROC", "16")
     for script in sorted(NOTEBOOKS.glob("*.py")):
         if only in script.stem:
             execute(script)

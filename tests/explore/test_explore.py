@@ -131,14 +131,25 @@ def test_the_app_runs_with_its_defaults(monkeypatch):
     """All cells, without a server."""
     from theorysim.explore.app import app as notebook
 
-    monkeypatch.setattr("marimo.cli_args", lambda: Given())
+    monkeypatch.setattr("marimo.cli_args", lambda: Given("overtraining/theorem-4.7"))
     _, found = notebook.run()
     assert set(found["numbers"]["panel"]) and len(found["numbers"]) > 10
 
 
+@needs_marimo
+@pytest.mark.filterwarnings("default")
+def test_what_a_statement_says_is_no_markup(monkeypatch):
+    """A title with `<=`, and names of claims with stars, are shown as they stand."""
+    from theorysim.explore.app import app as notebook
+
+    monkeypatch.setattr("marimo.cli_args", lambda: Given("linearization/theorem-7-proof"))
+    outputs, _ = notebook.run()
+    assert any("eta &lt;= 1" in output.text for output in outputs if hasattr(output, "text"))
+
+
 class Given(dict):
-    def __init__(self) -> None:
-        super().__init__(id="overtraining/theorem-4.7")
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id)
 
     def get_all(self, name: str) -> list[str]:
         return []

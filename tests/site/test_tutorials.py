@@ -15,11 +15,11 @@ each = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem
 
 
 def page_of(site: Path, notebook: Path) -> str:
-    return (site / "tutorials" / f"{notebook.stem}.html").read_text()
+    return (site / "tutorials" / f"{notebook.stem}.html").read_text("utf-8")
 
 
 def outputs(notebook: Path) -> list[dict]:
-    cells = json.loads(notebook.read_text())["cells"]
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
     return [output for cell in cells for output in cell.get("outputs", ())]
 
 

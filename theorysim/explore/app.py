@@ -14,15 +14,16 @@ def _():
 
     from theorysim.errors import UsageError
     from theorysim.explore.views import stops, view_of
+    from theorysim.report.mathematics import html
 
-    return Path, UsageError, mo, pandas, stops, view_of
+    return Path, UsageError, html, mo, pandas, stops, view_of
 
 
 @app.cell
-def _(Path, mo, view_of):
+def _(Path, html, mo, view_of):
     given = mo.cli_args()
     view = view_of(given["id"], [Path(file) for file in given.get_all("theorems")])
-    mo.md(f"## {given['id']}\n\n{view.title}")
+    mo.vstack([mo.md(f"## {given['id']}"), mo.Html(html(view.title))])
     return (view,)
 
 
@@ -58,14 +59,14 @@ def _(chosen, mo, stops, view):
 
 
 @app.cell
-def _(UsageError, mo, values, view):
+def _(UsageError, html, mo, values, view):
     try:
         shown, fault = view.at(values.value), ""
     except UsageError as error:
         shown, fault = None, str(error)
     mo.stop(shown is None, mo.callout(fault, kind="warn"))
     assert shown is not None
-    mo.vstack([shown.figure, *(mo.md(text) for text in shown.words)])
+    mo.vstack([shown.figure, *(mo.Html(html(text)) for text in shown.words)])
     return (shown,)
 
 
