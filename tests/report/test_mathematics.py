@@ -64,6 +64,11 @@ def test_words_of_a_formula_are_no_markup():
     assert words == "<script>&b<c" and plain(r"b \& c") == "b&c"
 
 
+def test_dollars_around_what_is_no_formula_are_dollars():
+    assert text("from $}{$ to $x^2$") == "from $}{$ to x²"
+    assert html("a < $}{$").startswith("<p>a &lt; $}{$")
+
+
 @pytest.mark.parametrize("latex", [r"\left( a", "}{"])
 def test_what_is_no_formula_is_named(latex):
     with pytest.raises(ValueError, match="not a formula"):

@@ -79,12 +79,18 @@ def text(source: str) -> str:
 
 
 def _replaced(paragraph: str, words: Callable, formula: Callable[[str, bool], str]) -> str:
-    """A paragraph, its words and its formulas each turned into what is wanted."""
+    """A paragraph, its words and its formulas each turned into what is wanted.
+
+    What is no formula stays as it stands: in a user's words, dollars may be dollars.
+    """
     parts, end = [], 0
     for found in MATHEMATICS.finditer(paragraph):
         display = found["display"]
         parts.append(words(paragraph[end : found.start()]))
-        parts.append(formula(display or found["inline"], display is not None))
+        try:
+            parts.append(formula(display or found["inline"], display is not None))
+        except ValueError:
+            parts.append(words(found[0]))
         end = found.end()
     return "".join([*parts, words(paragraph[end:])])
 
