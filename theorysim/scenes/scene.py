@@ -50,7 +50,8 @@ class Panel:
 class Slider:
     """A number that one may move from `low` to `high`; by factors where `log`.
 
-    `steps` are the places at which a page holds precomputed curves.
+    `steps` is how many values of it show what it does: a page whose curves jump between them stops
+    there (and halfway, unless they are whole numbers), a session if they are whole numbers.
     """
 
     label: str
@@ -61,7 +62,7 @@ class Slider:
     steps: int = 9
 
     def grid(self) -> Float[np.ndarray, " steps"]:
-        """The values at which curves are precomputed."""
+        """`steps` values from `low` to `high`, evenly or by equal factors."""
         space = np.geomspace if self.log else np.linspace
         return space(self.low, self.high, self.steps)
 
