@@ -37,6 +37,21 @@ def required_trials(probability: float, confidence: float) -> float:
     return float(np.ceil(np.log((1 - confidence) / 2) / np.log(probability)))
 
 
+def deciding_trials(frequency: float, probability: float, confidence: float) -> float:
+    """Trials after which `clopper_pearson` tells a chance from `probability`, to a factor of 1.1.
+
+    If the frequency of successes stays as it is; infinite where it is the probability itself, or
+    needs more than 1e15 trials.
+    """
+    trials = 1.0
+    while trials < 1e15:
+        low, high = clopper_pearson(np.round(frequency * trials), np.asarray(trials), confidence)
+        if high < probability or low >= probability:
+            return trials
+        trials = np.ceil(1.1 * trials)
+    return float("inf")
+
+
 def pareto_shape(excesses: Float[np.ndarray, " n"]) -> float:
     """Shape of the generalised Pareto law behind excesses over a threshold (n >= 5, positive).
 
