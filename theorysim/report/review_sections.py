@@ -89,10 +89,10 @@ def adversary(review: Review) -> Iterator[str]:
 def hypotheses(review: Review) -> Iterator[str]:
     """A line per hypothesis of the primary reading, needed ones first."""
     found = review.necessity
-    if not found.claims:
-        yield "Not examined: no claim of the primary reading stands."
-    elif not found.hypotheses:
+    if not review.readings.primary.hypotheses:
         yield "The statement has none beyond its space."
+    elif not found.claims:
+        yield "Not examined: no claim of the primary reading stands."
     for need in (Need.NEEDED, Need.NOT_NEEDED, Need.IMPLIED, Need.UNDECIDED, Need.ALWAYS_MET):
         for one in found.of(need):
             yield f"{one.need}: {one.hypothesis}. {because(review, one)}"
@@ -145,7 +145,7 @@ def constants(review: Review) -> Iterator[str]:
     found = review.sharpness.constants
     told = [one for one in found if one.known and not one.attained]
     for one in sorted(told, key=lambda one: one.ratio):
-        where = f", met at {instance(one.instance)}" if one.instance else ""
+        where = f"; largest ratio at {instance(one.instance)}" if one.instance else ""
         yield f"{_whose(review, one)}: {could_be(one)}{where}"
     attained = list(dict.fromkeys(one.claim for one in found if one.known and one.attained))
     if attained:
@@ -167,10 +167,10 @@ def could_be(one: Constant) -> str:
     if one.exists:
         return f"its constant is at least {number(one.factor)}"
     if not one.offered:
-        return f"largest ratio {number(one.ratio)}; {points} tell too little to offer a constant"
+        return f"ratio {number(one.ratio)} at most; {points} tell too little to offer a constant"
     verb = "could be multiplied by" if one.upper else "could be raised to"
     factor = f"{number(one.factor)}{'' if one.upper else ' times what it is'}"
-    return f"the right side {verb} {factor}, as far as {points} tell, which prove nothing"
+    return f"the right side {verb} {factor}, as far as {points} tell (no proof)"
 
 
 def _whose(review: Review, one: Constant) -> str:

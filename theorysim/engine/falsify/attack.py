@@ -40,7 +40,8 @@ class ClaimSearch:
 
     `evaluations` are those of the search at earlier sizes, `unconfirmed` the violations that did
     not persist, `draws` the plain ones at the theorem's own sizes that were examined; `ratio` is
-    the largest log lhs/rhs so far and `ratio_instance` where, `sizes` are those at which some point met the hypotheses.
+    the largest log lhs/rhs so far and `ratio_instance` where, `sizes` are those at which some point
+    met the hypotheses.
     """
 
     setup: Setup
@@ -175,6 +176,7 @@ def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: 
     if not objective.dimension:
         raise UsageError("the space has no field to search over")
     examiner = Examiner(setup)
+
     def running() -> list[int]:
         return [row for row, one in enumerate(searches) if one.refuted is None]
 

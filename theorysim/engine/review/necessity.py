@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from theorysim.claims.kinds import Attack
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.review.adversary import Adversary, Outcome, gather
-from theorysim.engine.review.other_sizes import UNFIT, Sizes, where_they_fail
+from theorysim.engine.review.other_sizes import UNFIT, where_they_fail
 from theorysim.engine.review.readings import Readings
 from theorysim.engine.review.record import Record
 from theorysim.engine.review.rounds import Deadline, search_rounds
@@ -45,7 +46,7 @@ class HypothesisNeed(Record):
         need: whether it is needed.
         fails: how many of the theorem's own draws fail it, whatever they do to the others.
         failing: how many of the `drawn` instances fail it and meet all others.
-        checked: how many of these every claim was judged on.
+        draws: on how many of these, and of those that a search draws, every claim was decided.
         sizes: at which other sizes that was, as no draw at the theorem's own ones fails it alone.
         tried: at how many other sizes draws were to fail it.
         points: how many points were searched besides.
@@ -64,7 +65,7 @@ class HypothesisNeed(Record):
     fails: int = 0
     failing: int = 0
     drawn: int = 0
-    checked: int = 0
+    draws: int = 0
     sizes: Mapping[str, int] = field(default_factory=dict)
     tried: int = 0
     points: int = 0
@@ -160,12 +161,7 @@ def _tried(
 
 def _drawn(one: HypothesisNeed, report: ReadingReport) -> HypothesisNeed:
     """What the draws say: the claims that are violated, else those that were not decided."""
-    found = replace(
-        one,
-        failing=report.satisfying,
-        drawn=report.drawn,
-        checked=min(claim.checked for claim in report.claims),
-    )
+    found = replace(one, failing=report.satisfying, drawn=report.drawn)
     violated = [claim for claim in report.claims if claim.verdict is Verdict.VIOLATED]
     if violated:
         first, *others = violated
@@ -191,14 +187,17 @@ def _searched(
     found: HypothesisNeed, report: ReadingReport, outcomes: list[Outcome]
 ) -> HypothesisNeed:
     """What a search adds to what the draws say."""
-    excluded = {claim.name: [claim.excluded] for claim in report.claims}
-    for outcome in outcomes:
-        excluded[outcome.claim].append(outcome.excluded)
+    draws = {claim.name: claim.resolved for claim in report.claims}
+    for one in outcomes:  # both begin with the same draws, so that they do not add up
+        draws[one.claim] = max(draws[one.claim], one.draws)
+    together = any(claim.claim.attack is not Attack.SEARCH for claim in report.claims)
+    fewest = min(draws.values())
     found = replace(
         found,
         points=max((outcome.points for outcome in outcomes), default=0),
         reached=min((outcome.evaluations for outcome in outcomes), default=0),
-        excluded=_worst(map(_best, excluded.values())),
+        draws=fewest,
+        excluded=math.nan if together or not fewest else excluded_share(fewest),
     )
     refuted = [outcome for outcome in outcomes if outcome.refuted]
     if not refuted:
@@ -215,17 +214,6 @@ def _searched(
         besides=tuple(outcome.claim for outcome in others),
         note=first.note,
     )
-
-
-def _best(shares: Iterable[float]) -> float:
-    """The least share; draws and search draw the same instances first, so that none adds up."""
-    return min((share for share in shares if not math.isnan(share)), default=math.nan)
-
-
-def _worst(shares: Iterable[float]) -> float:
-    """The largest share, NaN if some is."""
-    several = list(shares)
-    return math.nan if any(map(math.isnan, several)) else max(several)
 
 
 def _judged(found: HypothesisNeed) -> HypothesisNeed:
@@ -247,7 +235,7 @@ def _judged(found: HypothesisNeed) -> HypothesisNeed:
 
 def _too_little(found: HypothesisNeed) -> str:
     """Why nothing follows from claims that hold where a hypothesis fails."""
-    seen = f"no claim failed on {count(found.checked, 'draw')} that fail it alone"
+    seen = f"no claim failed on {count(found.draws, 'draw')} that fail it alone"
     if found.reached:
         seen += f" and {count(found.reached, 'searched point')}"
     if not found.points:

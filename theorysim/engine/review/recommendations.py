@@ -193,17 +193,22 @@ def _undecided(found: Stages) -> Iterator[Recommendation]:
 
 
 def _superfluous(found: Stages) -> Iterator[Recommendation]:
-    primary = found.readings.primary.name
+    primary = found.readings.primary
     loose = [
         quoted(one.claim)
         for one in found.sharpness.constants
-        if one.reading == primary and one.offered and not one.exists
+        if one.reading == primary.name and one.offered and not one.exists
     ]
+    advice = (
+        f"It may be dropped, or {' or '.join(loose)} sharpened." if loose else "It may be dropped."
+    )
+    fallen = [quoted(c.name) for c in primary.claims if c.name not in found.necessity.claims]
+    if fallen:
+        advice = f"{', '.join(fallen)} may need it: what does not hold was not tried."
     for one in found.necessity.of(Need.NOT_NEEDED):
         text = f"The hypothesis {quoted(one.hypothesis)} is not needed on this space: "
-        text += f"{held_without(one)}. It may be dropped"
-        text += f", or {' or '.join(loose)} sharpened." if loose else "."
-        yield Recommendation(Weight.MINOR, text)
+        text += f"{held_without(one)}. {advice}"
+        yield Recommendation(Weight.REMARK if fallen else Weight.MINOR, text)
     yield from _implied(found.necessity.of(Need.IMPLIED))
     idle = [quoted(one.hypothesis) for one in found.necessity.of(Need.ALWAYS_MET)]
     if idle:
@@ -234,7 +239,7 @@ def held_without(one: HypothesisNeed) -> str:
     at = f" at {sizes_in_words([one.sizes])}" if one.sizes else ""
     searched = f" and at {count(one.reached, 'searched point')}" if one.reached else ""
     return (
-        f"every claim that holds also holds on {count(one.checked, 'draw')}{at} that fail it alone"
+        f"every claim that holds also holds on {count(one.draws, 'draw')}{at} that fail it alone"
         f"{searched}; violations by {number(100 * one.excluded, 2)} % of what fails it would have "
         "been found with 95 %"
     )
