@@ -199,7 +199,7 @@ def sized(hypotheses) -> Theorem:
     mean = at_most("mean", lambda r: r.sim, lambda r: 2.0 * r.x.n / r.x.d)
     return statement(
         mean,
-        space=Space(d=Size(2, high=8), n=Size(4, high=8), a=Real(1, 2)),
+        space=Space(d=Size(2, low=2, high=3), n=Size(4, low=2, high=4), a=Real(1, 2)),
         simulate=lambda x, key: jnp.mean(x.a * jnp.ones(x.n)),
         predict=lambda x: x.a,
         hypotheses=hypotheses,

@@ -43,13 +43,10 @@ def deciding_trials(frequency: float, probability: float, confidence: float) -> 
     If the frequency of successes stays as it is; infinite where it is the probability itself, or
     needs more than 1e15 trials.
     """
-    trials = 1.0
-    while trials < 1e15:
-        low, high = clopper_pearson(np.round(frequency * trials), np.asarray(trials), confidence)
-        if high < probability or low >= probability:
-            return trials
-        trials = np.ceil(1.1 * trials)
-    return float("inf")
+    trials = np.ceil(np.geomspace(1, 1e15, 363))
+    low, high = clopper_pearson(np.round(frequency * trials), trials, confidence)
+    deciding = trials[(high < probability) | (low >= probability)]
+    return float(deciding[0]) if len(deciding) else float("inf")
 
 
 def pareto_shape(excesses: Float[np.ndarray, " n"]) -> float:

@@ -116,7 +116,7 @@ def _keys_that_decide(
     needed = max(map(partial(deciding_trials, confidence=confidence), frequency, probability))
     if not np.isfinite(needed):
         return ""
-    return f"; about {needed:.1g} keys would decide at the frequencies that were measured"
+    return f"; about {needed:.2g} keys would decide at the frequencies that were measured"
 
 
 def with_probability(
