@@ -109,11 +109,15 @@ class Probable(Claim):
 def _keys_that_decide(
     frequency: Float[np.ndarray, " n"], probability: Float[np.ndarray, " n"], confidence: float
 ) -> str:
-    """How many keys would decide if the frequencies stay; nothing where no number of keys would."""
+    """How many keys would decide at the median instance, if its frequency stays as it is.
+
+    Nothing where no number of keys would.
+    """
     if np.all(frequency == 1):
         needed = required_trials(float(np.max(probability)), confidence)
         return f"; {needed:.3g} keys without a failure would decide" if np.isfinite(needed) else ""
-    needed = max(map(partial(deciding_trials, confidence=confidence), frequency, probability))
+    each = map(partial(deciding_trials, confidence=confidence), frequency, probability)
+    needed = float(np.median(list(each)))
     if not np.isfinite(needed):
         return ""
     return f"; about {needed:.2g} keys would decide at the frequencies that were measured"

@@ -35,6 +35,8 @@ class Need(StrEnum):
 # A hypothesis is called idle only where violations by this share of the draws that fail it would
 # have been found with 95 %: about 300 draws, and a search besides.
 IDLE_SHARE = 0.01
+# What evaluating hypotheses at other sizes may take, even where time is over.
+SIZES_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,8 @@ def drop_each(
         for name, report in zip(primary.hypotheses, verify(relaxed, seed=seed).readings)
     }
     never = [one.found.hypothesis for one in tried.values() if not one.report.satisfying]
-    elsewhere = where_they_fail(theorem, primary, never, seed, deadline)
+    sizes_deadline = Deadline.after(max(deadline.left, SIZES_SECONDS))
+    elsewhere = where_they_fail(theorem, primary, never, seed, sizes_deadline)
     found: list[HypothesisNeed] = []
     order = sorted(tried.values(), key=lambda one: not one.report.satisfying)
     for done, trial in enumerate(order):

@@ -6,6 +6,7 @@ Only the hypotheses are evaluated there, not the statement, so that many sizes c
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ PLACES = 24
 LARGEST = 1 << 15
 
 # What a statement raises at sizes whose shapes do not go together, or that are too large.
-UNFIT = (SizeError, TypeError, ValueError)
+UNFIT = (SizeError, TypeError, ValueError, ArithmeticError, IndexError)
 
 Sizes = Mapping[str, int]
 
@@ -86,13 +87,18 @@ def _corners(space: Space) -> Iterator[Sizes]:
     ranges = [_values(size) for size in space.sizes.values()]
     corners = [dict(zip(own, values, strict=True)) for values in itertools.product(*ranges)]
     fitting = [c for c in corners if c != own and _numbers(space, c) <= LARGEST]
-    fitting.sort(key=lambda c: (any(c[n] == 1 != own[n] for n in own), _numbers(space, c)))
+    fitting.sort(key=lambda c: (any(c[n] == 1 != own[n] for n in own), _cost(space, c)))
     yield from fitting[:PLACES]
 
 
 def _values(size: Size) -> list[int]:
     small = min(size.default, max(size.low, 2))  # many formulas say nothing at a size of one
     return sorted({size.low, small, size.default, size.high})
+
+
+def _cost(space: Space, sizes: Sizes) -> int:
+    """How much a run may cost: some sizes count numbers, others steps or layers."""
+    return max(_numbers(space, sizes), 1) * math.prod(sizes.values())
 
 
 def _numbers(space: Space, sizes: Sizes) -> int:
