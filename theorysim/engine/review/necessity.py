@@ -239,6 +239,9 @@ def _judged(found: HypothesisNeed) -> HypothesisNeed:
 def _too_little(found: HypothesisNeed) -> str:
     """Why nothing follows from claims that hold where a hypothesis fails."""
     seen = f"no claim failed on {count(found.draws, 'draw')} that fail it alone"
+    if not found.failing:
+        points = count(found.reached, "searched point")
+        return f"no draw fails it alone, {points} do, and no claim failed there"
     if found.reached:
         seen += f" and {count(found.reached, 'searched point')}"
     if not found.points:

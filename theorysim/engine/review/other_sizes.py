@@ -17,14 +17,16 @@ from theorysim.claims.hypotheses import is_met
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.space import Size, Space
 from theorysim.claims.theorem import Theorem
-from theorysim.engine.measure.draw import draw
+from theorysim.engine.measure.draw import draw, traced_drawing
 from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.engine.review.rounds import Deadline
 from theorysim.errors import SizeError
+from theorysim.jaxprs.structure import every_operation, size
 
 # Sizes that are tried, at most; every one compiles a program.
 PLACES = 24
-# Numbers of an instance, at most: some hundred instances are drawn side by side.
+# Numbers of an instance, and of each array that its hypotheses compute, at most: some hundred
+# instances are drawn side by side.
 LARGEST = 1 << 15
 
 # What a statement raises at sizes whose shapes do not go together, or that are too large.
@@ -72,9 +74,17 @@ def where_they_fail(
 def _met(
     theorem: Theorem, reading: ResolvedReading, sizes: Sizes, seed: int
 ) -> dict[str, np.ndarray]:
-    """Per hypothesis, which of some hundred draws meet it."""
+    """Per hypothesis, which of some hundred draws meet it.
+
+    Raises:
+        SizeError: where they compute with arrays that are too large for that.
+    """
     with jax.enable_x64(True):
-        drawn = draw(Setup(theorem, (reading,), Settings(sizes, {}), seed), 1)
+        setup = Setup(theorem, (reading,), Settings(sizes, {}), seed)
+        operations = every_operation(traced_drawing(setup).jaxpr.jaxpr)
+        if max(size(made) for one in operations for made in one.outvars) > LARGEST:
+            raise SizeError(f"{setup}: too large to draw many")
+        drawn = draw(setup, 1)
     return {
         name: np.asarray(is_met(margin, drawn.values[margin]))
         for name, margin in reading.hypotheses.items()
