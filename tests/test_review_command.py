@@ -1,6 +1,8 @@
 """The command `theorysim review`: one page, one file to mail, bad usage, interruptions."""
 
+import base64
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +12,10 @@ import pytest
 from rich.console import Console
 
 from theorysim import cli
+from theorysim.claims import Verdict
 from theorysim.engine.registry import find
-from theorysim.engine.review.review import review
+from theorysim.engine.review import rounds
+from theorysim.engine.review.review import Review, review
 from theorysim.report.review_html import page
 from theorysim.report.review_pictures import pictures
 from theorysim.report.review_text import render
@@ -164,6 +168,7 @@ def test_bad_usage_is_one_message(arguments, message, here, monkeypatch, capsys)
     [
         ("theorem = 1", "bad.py:3: expected `theorem = Theorem(...)`"),
         ("def f(:\n", "bad.py:3: invalid syntax"),
+        ("theorem = Theorem()\nother = Theorem()", "`theorem` (line 3) and `other` (line 4)"),
         ("import nosuchmodule\ntheorem = Theorem()", "No module named 'nosuchmodule'"),
     ],
 )
@@ -175,6 +180,91 @@ def test_a_broken_file_is_one_message(source, message, here, tmp_path, monkeypat
         cli.main()
     assert end.value.code == cli.BAD_USAGE
     assert message in capsys.readouterr().err
+
+
+CORNER = '''
+"""Violated in a corner that eight draws miss."""
+
+from theorysim.claims import Mutant, Real, Space, Theorem, at_most
+
+theorem = Theorem(
+    space=Space(b=Real(0, 2.0005), c=Real(0, 1)),
+    simulate=lambda x, key: x.b * x.c,
+    claims=(at_most("corner", lambda r: r.sim, lambda r: 2.0003),),
+    mutants=(Mutant("half", claims=(at_most("corner", lambda r: r.sim, lambda r: 1.0),)),),
+)
+'''.lstrip()
+
+
+# Points that find the corner, however little time there is.
+ENOUGH = 1024
+
+
+@pytest.fixture(scope="module")
+def corner(tmp_path_factory) -> tuple[Path, Review]:
+    """A file whose claim only the search refutes, and its review."""
+    path = tmp_path_factory.mktemp("theorems") / "corner.py"
+    path.write_text(CORNER)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounds, "LEAST_POINTS", ENOUGH)
+        found = review(str(path), seconds=1.5, seed=4, pictures=pictures)
+    assert found.readings.primary.verdict is Verdict.HOLDS
+    assert found.verdict is Verdict.VIOLATED
+    return path, found
+
+
+def test_a_row_shows_the_numbers_that_refute_it(corner):
+    path, found = corner
+    text = page(found, find(str(path)))
+    (row,) = re.findall(r'<tr class="numbers">.*?</tr>', text, re.DOTALL)
+    left, right = re.findall(r'<td class="n">([0-9.e-]+)</td>', row)[:2]
+    assert "violated" in row and float(left) > float(right) == 2.0003
+
+
+def test_no_number_that_is_shown_leaves_the_space(corner):
+    _, found = corner
+    (value,) = re.findall(r"b = ([0-9.e-]+)", found.recommendations[0].text)
+    assert 2.0003 < float(value) <= 2.0005
+
+
+def test_the_picture_of_what_the_search_refutes_is_the_counterexample(corner):
+    """Its own footer says violated, and the picture of draws, which says holds, is left out."""
+    path, found = corner
+    own = found.adversary.pictures["as printed"]
+    assert "violated" in drawn(own) and "holds" not in drawn(own)
+    text = page(found, find(str(path)))
+    assert own in text and found.readings.pictures["as printed"] not in text
+
+
+def drawn(address: str) -> str:
+    """The texts of an SVG that an address holds, which it repeats in comments."""
+    return base64.b64decode(address.partition("base64,")[2]).decode()
+
+
+def test_the_page_says_which_command_made_it(corner, monkeypatch, tmp_path, here):
+    """The command works from the folder of the file and makes the page again."""
+    path, found = corner
+    monkeypatch.chdir(path.parent)
+    monkeypatch.setattr(rounds, "LEAST_POINTS", ENOUGH)
+    text = " ".join(page(found, find(str(path))).split())
+    (command,) = re.findall(r"Made by <code>theorysim (.*?)</code>", text)
+    assert command == "review corner.py --seconds 1.5 --seed 4"
+    monkeypatch.setattr(sys, "argv", ["theorysim", *command.split(), "--seconds", "0.1"])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == found.exit_code
+
+
+def test_an_interrupted_review_says_that_the_command_goes_on(file, monkeypatch, here, capsys):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("theorysim.engine.review.review.review", interrupt)
+    monkeypatch.setattr(sys, "argv", ["theorysim", "review", str(file)])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 130
+    assert "the same command, without --fresh, goes on" in capsys.readouterr().err
 
 
 KILLED = """

@@ -157,6 +157,15 @@ def limits() -> Iterator[Known]:
         off = _limit_equals(lambda x, total=total: 1.001 * total * x, sums, _on(0.5, 2))
         yield Known(f"{name}, times 1.001", "geometric limit", False, off)
 
+    def turning(x: Instance, key) -> jax.Array:
+        k = jnp.arange(21)
+        return 10 + 0.8**k - x.x * 0.857 ** (k - 20) * 0.8**20
+
+    for share, truth in ((1.0, True), (1.01, False)):
+        name = "10 + 0.8^k - c 0.857^k, turning near its end" + ("" if truth else ", times 1.01")
+        limit = _limit_equals(lambda x, share=share: 10 * share + 0 * x, turning, _on(0.1, 3))
+        yield Known(name, "turning limit", truth, limit)
+
 
 # Samplers with their true mean.
 TAILS = {

@@ -1,5 +1,7 @@
 """Kinds of claims: true ones hold, planted errors are caught, noise and NaN decide nothing."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import mpmath
@@ -286,6 +288,19 @@ def test_probabilities(chance, printed, expected):
     assert report.verdict is expected
     if printed == 0.999999:
         assert "keys without a failure" in report.readings[0].claims[0].note
+
+
+def test_the_keys_that_would_decide_are_those_at_the_measured_frequency():
+    """With 5 % of failures no number of keys without a failure comes; 1e3 to 1e5 keys decide."""
+    statement = theorem(
+        with_probability("event", lambda r: r.sim["draw"], lambda r: 0.95, at_least=lambda r: 0.94),
+        simulate=lambda x, key: {"draw": jax.random.uniform(key)},
+        keys=256,
+    )
+    claim = verify(statement, instances=4).readings[0].claims[0]
+    assert claim.verdict is Verdict.INCONCLUSIVE and "without a failure" not in claim.note
+    (keys,) = re.findall(r"about (\S+) keys would decide", claim.note)
+    assert 1e3 <= float(keys)
 
 
 def test_an_integrator_that_is_not_declared_passes_nothing():

@@ -2,7 +2,11 @@
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import pytest
 
@@ -22,14 +26,21 @@ from theorysim.claims import (
     scales_as,
     strict,
 )
-from theorysim.engine.review.necessity import Need
-from theorysim.engine.review.readings import Readings
-from theorysim.engine.review.recommendations import Weight
+from theorysim.engine.falsify.falsify import falsify
+from theorysim.engine.review import review as whole
+from theorysim.engine.review import rounds, sharpness
+from theorysim.engine.review.adversary import Adversary, attack
+from theorysim.engine.review.necessity import HypothesisNeed, Necessity, Need, _judged, drop_each
+from theorysim.engine.review.readings import Readings, verify_readings
+from theorysim.engine.review.recommendations import Weight, _superfluous, violation
 from theorysim.engine.review.review import STAGES, Review, review
-from theorysim.engine.review.words import instance, number, share
+from theorysim.engine.review.unchecked import uses_key
+from theorysim.engine.review.words import exact, instance, number, share, sides, sizes_in_words
 from theorysim.errors import UsageError
 
-SECONDS = 4.0
+SECONDS = 2.0
+AMPLE = 600.0
+"""with `one_round`: time for everything, however slow the machine is"""
 NEAR = 0.05
 """how near a search comes in so little time, relatively"""
 HALVED = Mutant("a ninth", predict=lambda x: jnp.maximum(x.a, x.b) / 9)
@@ -50,8 +61,19 @@ def statement(*claims, **parts) -> Theorem:
     return Theorem(claims=claims, **filled)
 
 
+@contextmanager
+def one_round(points: int) -> Iterator[None]:
+    """Every search is one round of so many points, which are enough, and none is for the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounds, "FIRST_POINTS", points)
+        patch.setattr(rounds, "LEAST_POINTS", 1 << 62)
+        for module in (sharpness, whole):
+            patch.setattr(module, "ENOUGH_POINTS", 200)
+        yield
+
+
 @pytest.fixture(scope="module")
-def true() -> Review:
+def true() -> Iterator[Review]:
     """|a + b| <= 4 max(a, b) sign(a): needs a >= 0, not c > 0; 2 would do, reached at a = b."""
     bound = at_most("sum", lambda r: jnp.abs(r.sim), lambda r: 4 * r.theory * jnp.sign(r.x.a))
     hypotheses = {
@@ -59,7 +81,8 @@ def true() -> Review:
         "c is positive": strict(lambda x: x.c),
         "b is not negative": lambda x: x.b,
     }
-    return review(statement(bound, hypotheses=hypotheses), seconds=SECONDS)
+    with one_round(4096):
+        yield review(statement(bound, hypotheses=hypotheses), seconds=AMPLE)
 
 
 def test_exactly_the_hypothesis_that_is_needed_is_called_so(true):
@@ -93,6 +116,7 @@ def test_the_recommendations_are_these_and_no_others(true):
     idle, loose, silent = true.recommendations
     assert idle.weight is loose.weight is Weight.MINOR
     assert "“c is positive” is not needed" in idle.text
+    assert "would have been found with 95 %. It may be dropped, or “sum” sharpened." in idle.text
     assert "“sum” is loose" in loose.text
     assert silent.weight is Weight.REMARK and "“b is not negative”" in silent.text
 
@@ -109,6 +133,138 @@ def test_a_review_survives_json(true):
     data = json.loads(json.dumps(true.as_json(), allow_nan=False))
     assert Review.from_json(data).as_json() == data
     assert Review.from_json(data).verdict is Verdict.HOLDS
+
+
+NOTHING = Adversary((), {})
+
+
+def needs(theorem: Theorem, seconds: float, adversary: Adversary = NOTHING) -> Necessity:
+    """Stage 3 alone."""
+    return drop_each(theorem, verify_readings(theorem, 0), adversary, 0, seconds)
+
+
+def test_without_a_search_no_hypothesis_is_called_idle():
+    """Thousands of draws are no search: a violation may sit in a corner."""
+    bound = at_most("sum", lambda r: r.sim, lambda r: 4 * r.theory)
+    (one,) = needs(statement(bound, hypotheses={"c > 0": strict(lambda x: x.c)}), 0).hypotheses
+    assert (one.need, one.points) == (Need.UNDECIDED, 0)
+    assert one.failing > 1000 and "before a search" in one.note
+
+
+@pytest.mark.parametrize(
+    ("seen", "need"),
+    [
+        ({"failing": 13, "draws": 13, "excluded": 0.2, "points": 4096}, Need.UNDECIDED),
+        ({"failing": 400, "draws": 400, "excluded": 0.0075, "points": 4096}, Need.NOT_NEEDED),
+        ({"failing": 400, "draws": 400, "excluded": 0.0075}, Need.UNDECIDED),
+        ({"failing": 400, "draws": 400, "points": 4096}, Need.UNDECIDED),
+        ({"failing": 400, "excluded": 0.0075, "points": 9, "undecided": ("a",)}, Need.UNDECIDED),
+        ({"fails": 400, "points": 4096}, Need.IMPLIED),
+        ({"fails": 400}, Need.UNDECIDED),
+        ({"fails": 13, "points": 4096}, Need.UNDECIDED),
+        ({"fails": 400, "points": 4096, "reached": 5}, Need.UNDECIDED),
+        ({"points": 4096}, Need.ALWAYS_MET),
+    ],
+)
+def test_a_hypothesis_is_idle_by_a_search_and_by_draws_that_exclude_a_percent(seen, need):
+    assert _judged(HypothesisNeed("a", Need.UNDECIDED, **seen)).need is need
+
+
+def test_claims_that_the_adversary_refutes_show_no_hypothesis_to_be_needed():
+    """Refuted in a corner with c <= 0.9, and everywhere without."""
+    corner = at_most("corner", lambda r: r.x.a * r.x.b + r.x.c, lambda r: 4.89)
+    few = statement(corner, hypotheses={"c <= 0.9": lambda x: 0.9 - x.c}, instances=8)
+    readings = verify_readings(few, 0)
+    assert readings.primary.verdict is Verdict.HOLDS
+    found = attack(few, readings, 0, SECONDS)
+    assert [one.claim for one in found.refuted] == ["corner"]
+    assert drop_each(few, readings, found, 0, SECONDS) == Necessity((), ())
+
+
+def test_what_becomes_of_a_claim_that_fell_is_not_told_by_the_others(true):
+    """No advice to drop a hypothesis that a refuted claim may need once it is mended."""
+    fallen = replace(true.necessity, claims=())
+    stages = whole.Stages(
+        *(getattr(true, name) for name in ("readings", "adversary")),
+        fallen,
+        *(getattr(true, name) for name in ("sharpness", "measured", "demands", "mutants")),
+    )
+    idle = next(_superfluous(stages))
+    assert idle.weight is Weight.REMARK
+    assert "dropped" not in idle.text and "“sum” may need it" in idle.text
+
+
+def sized(hypotheses) -> Theorem:
+    """The mean of n numbers of [1, 2] is at most 2 n / d; space with d = 2, n = 4."""
+    mean = at_most("mean", lambda r: r.sim, lambda r: 2.0 * r.x.n / r.x.d)
+    return statement(
+        mean,
+        space=Space(d=Size(2, low=2, high=3), n=Size(4, low=2, high=4), a=Real(1, 2)),
+        simulate=lambda x, key: jnp.mean(x.a * jnp.ones(x.n)),
+        predict=lambda x: x.a,
+        hypotheses=hypotheses,
+        mutants=(),
+    )
+
+
+def test_sizes_are_varied_before_a_hypothesis_on_them_is_called_always_met():
+    """Without d <= n the mean exceeds 2 n / d; d <= 8 n is always met, at all sizes."""
+    hypotheses = {"d <= n": lambda x: x.n - x.d, "d <= 8 n": lambda x: 8.0 * x.n - x.d}
+    with one_round(512):
+        first, second = needs(sized(hypotheses), AMPLE).hypotheses
+    assert first.need is Need.NEEDED
+    assert first.sizes["d"] > first.sizes["n"] and first.instance["sizes"] == first.sizes
+    assert second.need is Need.ALWAYS_MET and second.tried > 1
+
+
+def test_of_a_hypothesis_written_twice_either_is_idle_not_both():
+    bound = at_most("sum", lambda r: r.sim, lambda r: 4 * r.theory)
+    twice = {"c > 0": strict(lambda x: x.c), "2 c > 0": strict(lambda x: 2 * x.c)}
+    theorem = statement(bound, hypotheses=twice)
+    readings = verify_readings(theorem, 0)
+    with one_round(512):
+        found = drop_each(theorem, readings, NOTHING, 0, AMPLE)
+    assert {one.need for one in found.hypotheses} == {Need.IMPLIED}
+    (said,) = _superfluous(
+        whole.Stages(readings, NOTHING, found, sharpness.Sharpness(()), *[None] * 3)
+    )
+    assert "“c > 0” and “2 c > 0” are each implied" in said.text
+    assert said.text.endswith("Either may be dropped, not both.")
+
+
+def test_sizes_are_told_only_where_the_hypotheses_are_met():
+    found = falsify(sized({"n > d + 1": lambda x: x.n - x.d - 1.5}), budget=600)
+    assert dict(d=2, n=4) in found.attacks[0].sizes
+    assert dict(d=2, n=2) not in found.attacks[0].sizes
+
+
+def test_few_points_accept_nothing_and_offer_no_constant(true):
+    short = replace(
+        true, adversary=Adversary((replace(true.adversary.outcomes[0], evaluations=99),), {})
+    )
+    assert short.decision == "no major objection found in 99 points"
+    assert replace(short, recommendations=()).decision == "no objection found in 99 points"
+    assert replace(true, recommendations=()).decision == "accept"
+    (constant,) = true.sharpness.constants
+    assert constant.offered and not replace(constant, points=99).offered
+
+
+def test_sides_that_are_equal_are_said_to_be():
+    bound = at_most("sum", lambda r: r.x.b, lambda r: 2.0 * r.x.b**0, strict=True)
+    theorem = statement(bound)
+    readings = verify_readings(theorem, 0)
+    (one,) = attack(theorem, readings, 0, SECONDS).refuted
+    said = violation(readings.primary.claims[0], one)
+    assert said == "both sides are 2, as enclosures prove; the left must be below the right"
+
+
+def test_whether_a_simulation_uses_its_key():
+    bound = at_most("sum", lambda r: r.sim, lambda r: 9.0)
+    plain = statement(bound)
+    noisy = statement(bound, simulate=lambda x, key: jax.jit(jax.random.uniform)(key) * x.a)
+    idle = statement(bound, simulate=lambda x, key: x.a + 0 * len(jax.random.split(key)))
+    found = [uses_key(each, each.primary()) for each in (plain, noisy, idle)]
+    assert found == [False, True, False]
 
 
 def test_a_statement_that_fails_on_a_ten_thousandth_of_its_space_is_a_major_finding():
@@ -335,6 +491,18 @@ def test_numbers_in_words(value, text):
     assert number(value) == text
 
 
+def test_numbers_keep_what_decides():
+    assert exact(2.0005) == "2.0005" and exact(2.0) == "2"
+    assert sides(2.0005, 2.0) == ("2.0005", "2")
+    assert float(exact(math.pi)) == math.pi
+
+
+def test_sizes_in_words():
+    assert sizes_in_words([{"d": 2, "n": 4}]) == "d = 2, n = 4"
+    assert sizes_in_words([{"d": 4}, {"d": 2}]) == "d = 2, 4"
+    assert sizes_in_words([{"d": 2, "n": 8}, {"d": 2, "n": 4}]) == "(d, n) = (2, 4), (2, 8)"
+
+
 def test_shares_are_none_or_all_only_where_they_are():
     assert [share(part, 100_000) for part in (0, 1, 50_000, 99_999, 100_000)] == [
         "none",
@@ -347,5 +515,8 @@ def test_shares_are_none_or_all_only_where_they_are():
 
 def test_instances_in_words():
     data = {"sizes": {"d": 2}, "values": {"a": 0.31234567, "v": [1, 2.5], "m": [[0.0] * 3] * 4}}
-    assert instance(data) == "d = 2, a = 0.3123, v = (1, 2.5), m = (4 x 3 numbers from 0 to 0)"
+    said = "d = 2, a = 0.31234567, v = (1, 2.5), m = (4 x 3 numbers from 0 to 0)"
+    assert instance(data) == said
+    assert instance(data, ("d", "m")) == "a = 0.31234567, v = (1, 2.5)"
+    assert instance({"values": {"v": [1 / 3, 1]}}) == "v = about (0.333, 1)"
     assert instance({"values": dict.fromkeys("abcdefghij", 1)}).endswith("and 4 more values")

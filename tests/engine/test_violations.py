@@ -109,6 +109,18 @@ def test_planted_errors_beside_absorption_are_found(name):
     assert found.worst_instance is not None and found.slack < 0
 
 
+@pytest.mark.parametrize("factor", [1.5, 0.5])
+def test_what_absorption_hides_does_not_hold(factor):
+    """From x = 38 on 1 - logistic(x) is 0, which is below every bound, also half of its value."""
+    half = sides(at_most, lambda x: 1 - jax.nn.sigmoid(x), lambda x: factor * jnp.exp(-x))
+    found = judged(about(Real(38, 60), half))
+    if factor > 1:
+        assert found.verdict is Verdict.HOLDS
+    else:
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert found.note.endswith("violated with 212 bits")
+
+
 def test_a_violation_hidden_among_absorbed_ones_is_found():
     """Where x is small 1 - exp(-x) falls below .9999 x by rounding, at x = 1 by much."""
     false = sides(at_least, lambda x: 1 - jnp.exp(-x), lambda x: jnp.where(x < 0.1, x / 2, x))

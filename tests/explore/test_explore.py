@@ -39,6 +39,7 @@ def test_a_scene_shows_its_panels_at_the_chosen_values():
     np.testing.assert_array_equal(lines[0].get_ydata(), expected[0].series[0].y)
 
 
+@pytest.mark.thorough
 def test_without_a_scene_chosen_numbers_are_fixed_in_a_verification():
     view = view_of("linearization/lemma-1")
     assert not view.all_fixed and "radius" in view.sliders and "weights" not in view.sliders

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from theorysim.numerics.statistics import (
     clopper_pearson,
+    deciding_trials,
     loglog_drift,
     loglog_slope,
     pareto_shape,
@@ -38,6 +39,14 @@ def test_the_trials_that_a_proof_needs():
     assert low[0] >= 0.99 > low[1]
     assert required_trials(1.0, 0.999) == np.inf
     assert required_trials(0.0, 0.999) == 0
+
+
+@pytest.mark.parametrize(("frequency", "probability"), [(0.95, 0.94), (0.93, 0.95), (0.5, 0.4)])
+def test_deciding_trials_are_those_of_the_normal_law(frequency, probability):
+    deviations = special.ndtri(1 - 0.001 / 2)
+    normal = deviations**2 * probability * (1 - probability) / (frequency - probability) ** 2
+    assert deciding_trials(frequency, probability, 0.999) == pytest.approx(normal, rel=0.25)
+    assert deciding_trials(frequency, frequency, 0.999) == np.inf
 
 
 def test_quantiles():

@@ -52,6 +52,7 @@ def test_the_loss_stops_falling_at_the_ring():
     assert np.all((points.y < 0) == (points.x < ring)) and 0 < ring < points.x[-1]
 
 
+@pytest.mark.thorough
 def test_gaps_stay_below_the_bound_and_are_linear_in_the_curvature():
     gaps = []
     for bend in (0.01, 0.02):
@@ -63,6 +64,7 @@ def test_gaps_stay_below_the_bound_and_are_linear_in_the_curvature():
     assert np.allclose(gaps[1], 2 * gaps[0], rtol=0.05)
 
 
+@pytest.mark.thorough
 def test_the_flow_stays_in_the_ball_and_a_flat_model_exceeds_the_printed_gap():
     stay, gap = drawn("linearization/theorem-4", steepest=0.01)
     exits, allowed = only(stay, Role.SIMULATION).y, only(stay, Role.BOUND).y
@@ -93,6 +95,7 @@ def test_the_printed_bounds_of_the_risk_fail_beyond_one_and_the_corrected_ones_h
     assert np.all(holds(corrected))
 
 
+@pytest.mark.thorough
 def test_the_path_is_the_one_that_the_statement_simulates():
     (panel, _) = drawn("linearization/theorem-2", strength=2.0, slowest=0.3, bend=1.0)
     points = only(panel, Role.SIMULATION)

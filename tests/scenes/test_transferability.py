@@ -1,6 +1,7 @@
 """Pictures of the transferability paper against its laws, and where they show the print fail."""
 
 import numpy as np
+import pytest
 from pictures import drawn, only, series
 
 from theorysim.scenes.scene import Role
@@ -10,6 +11,7 @@ def slope(points) -> float:
     return np.polyfit(np.log(points.x), np.log(points.y), 1)[0]
 
 
+@pytest.mark.thorough
 def test_networks_move_by_the_mismatch_and_their_error_falls_at_least_as_printed():
     left, right = drawn("transferability/theorem-2-widths")
     line, points = only(left, Role.PREDICTION), only(left, Role.SIMULATION)
@@ -23,6 +25,7 @@ def test_the_error_of_theorem_1_grows_as_the_number_of_inputs():
     assert abs(slope(only(panel, Role.SIMULATION)) - 1) < 0.01
 
 
+@pytest.mark.thorough
 def test_nearly_parallel_inputs_stop_narrow_networks_above_the_bound():
     ends = {}
     for spread in (1.0, 0.001):

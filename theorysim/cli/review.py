@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +13,9 @@ import typer
 
 from theorysim.cli.options import AsJson, Files, Id, check_file, progress_on_terminal
 from theorysim.environment import cache_folder, prepare
+
+# The exit code of a command that SIGINT ends.
+INTERRUPTED = 130
 
 
 def review(
@@ -40,13 +45,14 @@ def review(
     from theorysim.report.review_pictures import pictures
 
     check_file(html)
-    with progress_on_terminal("review") as progress:
+    kept = _kept()
+    with _interruptible(kept), progress_on_terminal("review") as progress:
         found = run(
             id,
             seconds=seconds,
             seed=seed,
             theorems=theorems,
-            kept=_kept(),
+            kept=kept,
             fresh=fresh,
             progress=progress,
             pictures=pictures,
@@ -67,6 +73,18 @@ def review(
         if html is not None:
             typer.echo(f"written to {html}")
     raise typer.Exit(found.exit_code)
+
+
+@contextmanager
+def _interruptible(kept: Path | None) -> Iterator[None]:
+    """End an interrupted review with a sentence on how it goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if kept is not None:
+            again = "the same command, without --fresh, goes on after the last finished stage"
+            typer.echo(f"theorysim: interrupted; {again}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _kept() -> Path | None:

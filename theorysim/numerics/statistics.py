@@ -37,6 +37,18 @@ def required_trials(probability: float, confidence: float) -> float:
     return float(np.ceil(np.log((1 - confidence) / 2) / np.log(probability)))
 
 
+def deciding_trials(frequency: float, probability: float, confidence: float) -> float:
+    """Trials after which `clopper_pearson` tells a chance from `probability`, to a factor of 1.1.
+
+    If the frequency of successes stays as it is; infinite where it is the probability itself, or
+    needs more than 1e15 trials.
+    """
+    trials = np.ceil(np.geomspace(1, 1e15, 363))
+    low, high = clopper_pearson(np.round(frequency * trials), trials, confidence)
+    deciding = trials[(high < probability) | (low >= probability)]
+    return float(deciding[0]) if len(deciding) else float("inf")
+
+
 def pareto_shape(excesses: Float[np.ndarray, " n"]) -> float:
     """Shape of the generalised Pareto law behind excesses over a threshold (n >= 5, positive).
 

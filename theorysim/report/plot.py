@@ -51,7 +51,8 @@ def draw(report: Report, path: str | Path) -> None:
 def _verdicts(report: Report) -> list[sheet.Note]:
     """What was verified, and which readings came out how, a line for each verdict."""
     readings = sorted(report.readings, key=lambda reading: str(reading.verdict))
-    notes = [sheet.Note(f"{report.theorem}, {report.instances} instances, seed {report.seed}", 7.5)]
+    instances = "1 instance" if report.instances == 1 else f"{report.instances} instances"
+    notes = [sheet.Note(f"{report.theorem}, {instances}, seed {report.seed}", 7.5)]
     for verdict, group in groupby(readings, key=lambda reading: str(reading.verdict)):
         text = f"{verdict}: {'; '.join(reading.name for reading in group)}"
         notes.append(sheet.Note(text, 7.5, sheet.VERDICTS.get(verdict, sheet.UNDECIDED)))

@@ -34,6 +34,7 @@ def page(review: Review, entry: Entry) -> str:
     )
     environment.filters |= {
         "number": words.number,
+        "exact": words.exact,
         "values": values,
         "json": lambda data: json.dumps(data, indent=1),
     }
@@ -42,8 +43,10 @@ def page(review: Review, entry: Entry) -> str:
         review=review,
         notation=notation_of(entry) or Notation(),
         paper=paper,
-        refuted={(one.reading, one.claim) for one in review.adversary.refuted},
+        refuted={(one.reading, one.claim): one for one in review.adversary.refuted},
+        handle=entry.handle,
         sections={section.title: section.lines for section in sections(review)},
+        sides=words.sides,
         because=lambda one: because(review, one),
         could_be=could_be,
         formula=lambda latex: Markup(mathml(latex)),
@@ -62,7 +65,7 @@ def _value(value: Any) -> str:
     array = np.asarray(value)
     if not array.shape or array.dtype.kind not in "iuf":
         return str(value)
-    flat = [words.number(float(entry), 6) for entry in array.ravel()[:ENTRIES]]
+    flat = [words.exact(entry) for entry in array.ravel()[:ENTRIES]]
     rest = f", ... ({array.size} numbers)" if array.size > ENTRIES else ""
     shape = f"{' x '.join(map(str, array.shape))}: " if array.ndim > 1 else ""
     return f"{shape}{', '.join(flat)}{rest}"

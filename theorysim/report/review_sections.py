@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from theorysim.claims.verdict import Verdict
@@ -12,7 +12,7 @@ from theorysim.engine.review.readings import ReadingVerdict
 from theorysim.engine.review.recommendations import held_without, quoted, violation
 from theorysim.engine.review.review import Review
 from theorysim.engine.review.sharpness import Constant
-from theorysim.engine.review.words import count, instance, number, share
+from theorysim.engine.review.words import count, instance, number, share, sizes_in_words
 
 # Names that a line lists before it counts the others.
 LISTED = 4
@@ -71,7 +71,8 @@ def adversary(review: Review) -> Iterator[str]:
         refuted = [outcome for outcome in outcomes if outcome.refuted]
         for one in refuted:
             numbers = violation(reading.claim(one.claim), one)
-            where = f", at {instance(one.instance)}" if one.instance is not None else ""
+            over = reading.claim(one.claim).over
+            where = f", at {instance(one.instance, over)}" if one.instance is not None else ""
             yield f"{reading.name}: refuted {quoted(one.claim)}: {numbers}{where}"
         standing = [outcome for outcome in outcomes if not outcome.refuted]
         if standing:
@@ -88,36 +89,28 @@ def adversary(review: Review) -> Iterator[str]:
 def hypotheses(review: Review) -> Iterator[str]:
     """A line per hypothesis of the primary reading, needed ones first."""
     found = review.necessity
-    if not found.claims:
-        yield "Not examined: no claim of the primary reading holds."
-    elif not found.hypotheses:
+    if not review.readings.primary.hypotheses:
         yield "The statement has none beyond its space."
-    for need in (Need.NEEDED, Need.NOT_NEEDED, Need.INCONCLUSIVE):
+    elif not found.claims:
+        yield "Not examined: no claim of the primary reading stands."
+    for need in (Need.NEEDED, Need.NOT_NEEDED, Need.IMPLIED, Need.UNDECIDED, Need.ALWAYS_MET):
         for one in found.of(need):
             yield f"{one.need}: {one.hypothesis}. {because(review, one)}"
-    idle = found.of(Need.ALWAYS_MET)
-    if idle:
-        names = "; ".join(one.hypothesis for one in idle)
-        drawn = count(min(one.drawn for one in idle), "draw")
-        yield f"{Need.ALWAYS_MET}: {names}. Of {drawn}, all that meet the others meet it."
 
 
 def because(review: Review, one: HypothesisNeed) -> str:
     """Why a hypothesis is judged so."""
     if one.need is Need.NEEDED:
-        where = f", at {instance(one.instance)}" if one.instance is not None else ""
-        numbers = violation(review.readings.primary.claim(one.claim), one)
-        return f"Without it {quoted(one.claim)} fails: {numbers}{where}."
+        return _needed(review, one)
     if one.need is Need.NOT_NEEDED:
         said = held_without(one)
         return f"{said[:1].upper()}{said[1:]}."
+    searched = f", and a search of {count(one.points, 'point')} reached none that fails it alone"
+    searched = searched if one.points else ""
+    if one.need is Need.IMPLIED:
+        return f"Each of {count(one.fails, 'draw')} that fail it fails another one{searched}."
     if one.need is Need.ALWAYS_MET:
-        said = f"Of {count(one.drawn, 'draw')}, all that meet the others meet it"
-        if one.reached:
-            reached = count(one.reached, "point")
-            return f"{said}; a search reached {reached} that fail it, and no claim failed there."
-        searched = f"; a search of {count(one.points, 'point')} reached none that fails it"
-        return f"{said}{searched if one.points else ''}."
+        return f"{_always_met(review, one)}{searched}."
     if not one.undecided:
         return f"Too little was seen: {one.note}."
     why = f" ({one.note})" if one.note else ""
@@ -125,12 +118,34 @@ def because(review: Review, one: HypothesisNeed) -> str:
     return f"Where it fails, {names} could not be judged{why}."
 
 
+def _needed(review: Review, one: HypothesisNeed) -> str:
+    """What fails without a hypothesis, and what was not seen to fail."""
+    claim = review.readings.primary.claim(one.claim)
+    where = f", at {instance(one.instance, claim.over)}" if one.instance is not None else ""
+    said = f"Without it {quoted(one.claim)} fails: {violation(claim, one)}{where}."
+    if one.besides:
+        said += f" So {'does' if len(one.besides) == 1 else 'do'} {_quoted(one.besides)}."
+    others = [n for n in review.necessity.claims if n not in (one.claim, *one.besides)]
+    return said + (f" Not seen to fail without it: {_quoted(others)}." if others else "")
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return listed([quoted(name) for name in names])
+
+
+def _always_met(review: Review, one: HypothesisNeed) -> str:
+    own = review.readings.sizes
+    at = f" at {sizes_in_words([own])}" if own else ""
+    also = f", and some hundred at each of {count(one.tried, 'other size')}" if one.tried else ""
+    return f"Of {count(one.drawn, 'draw')}{at}{also}, all that meet the others meet it"
+
+
 def constants(review: Review) -> Iterator[str]:
     """A line per inequality, loose ones first; those that are attained share a line."""
     found = review.sharpness.constants
     told = [one for one in found if one.known and not one.attained]
     for one in sorted(told, key=lambda one: one.ratio):
-        where = f", by what was met at {instance(one.instance)}" if one.instance else ""
+        where = f"; largest ratio at {instance(one.instance)}" if one.instance else ""
         yield f"{_whose(review, one)}: {could_be(one)}{where}"
     attained = list(dict.fromkeys(one.claim for one in found if one.known and one.attained))
     if attained:
@@ -147,12 +162,15 @@ def constants(review: Review) -> Iterator[str]:
 
 
 def could_be(one: Constant) -> str:
-    """What constant an inequality would bear."""
-    factor = number(one.factor)
+    """What constant an inequality would bear as far as was searched, if that is far enough."""
+    points = count(one.points, "searched point")
     if one.exists:
-        return f"its constant is at least {factor}"
+        return f"its constant is at least {number(one.factor)}"
+    if not one.offered:
+        return f"ratio {number(one.ratio)} at most; {points} tell too little to offer a constant"
     verb = "could be multiplied by" if one.upper else "could be raised to"
-    return f"the right side {verb} {factor}{'' if one.upper else ' times what it is'}"
+    factor = f"{number(one.factor)}{'' if one.upper else ' times what it is'}"
+    return f"the right side {verb} {factor}, as far as {points} tell (no proof)"
 
 
 def _whose(review: Review, one: Constant) -> str:

@@ -18,7 +18,7 @@ WIDTH = 80
 ADVICE, LEAST = 16, 3
 WEIGHTS = {"major": "bold red", "minor": "yellow", "remark": "cyan"}
 
-DECISIONS = {"major revision": "bold red", "minor revision": "yellow", "accept": "green"}
+ACCEPT = "green"
 
 # Items of wrapped lines, each shown as a whole or not at all.
 Items = Sequence[Sequence[str]]
@@ -41,7 +41,7 @@ def render(review: Review, console: Console) -> None:
 
     for line in title:
         console.print(Text(line, style="bold"))
-    console.print(Text(f"\n{review.decision.upper()}", style=DECISIONS[review.decision]))
+    console.print(Text(f"\n{review.decision.upper()}", style=_style(review)))
     for line in [*sentence, *[""] * bool(shown)]:
         console.print(line)
     for line in shown:
@@ -53,6 +53,11 @@ def render(review: Review, console: Console) -> None:
     console.print()
     for line in footer:
         console.print(line)
+
+
+def _style(review: Review) -> str:
+    accepted = review.decision == "accept"
+    return ACCEPT if accepted else WEIGHTS[review.gravest]
 
 
 def _coloured(line: str) -> Text:

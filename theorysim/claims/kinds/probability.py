@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
 from theorysim.claims.evidence import (
     FALSE_ALARM,
@@ -20,7 +22,7 @@ from theorysim.claims.kinds.inequality import AtMost
 from theorysim.claims.run import Run
 from theorysim.claims.verdict import Verdict
 from theorysim.errors import UsageError
-from theorysim.numerics.statistics import clopper_pearson, required_trials
+from theorysim.numerics.statistics import clopper_pearson, deciding_trials, required_trials
 
 
 def _one(run: Run) -> float:
@@ -86,12 +88,9 @@ class Probable(Claim):
             verdict, note = Verdict.HOLDS, f"{keys} keys per instance"
         else:
             unclear = judged & ~good & ~bad
-            needed = required_trials(float(np.max(probability[unclear])), confidence)
             verdict = Verdict.INCONCLUSIVE
-            note = (
-                f"{keys} keys per instance are too few; {needed:.3g} keys without a failure "
-                "would decide"
-            )
+            advice = _keys_that_decide(frequency[unclear], probability[unclear], confidence)
+            note = f"{keys} keys per instance are too few{advice}"
         return Judgement(
             verdict,
             note,
@@ -105,6 +104,23 @@ class Probable(Claim):
             scatter={"lhs": frequency, "rhs": probability, "violated": bad},
             row=row,
         )
+
+
+def _keys_that_decide(
+    frequency: Float[np.ndarray, " n"], probability: Float[np.ndarray, " n"], confidence: float
+) -> str:
+    """How many keys would decide at the median instance, if its frequency stays as it is.
+
+    Nothing where no number of keys would.
+    """
+    if np.all(frequency == 1):
+        needed = required_trials(float(np.max(probability)), confidence)
+        return f"; {needed:.3g} keys without a failure would decide" if np.isfinite(needed) else ""
+    each = map(partial(deciding_trials, confidence=confidence), frequency, probability)
+    needed = float(np.median(list(each)))
+    if not np.isfinite(needed):
+        return ""
+    return f"; about {needed:.2g} keys would decide at the frequencies that were measured"
 
 
 def with_probability(

@@ -110,12 +110,13 @@ def _suspects(
     orders = (np.argsort(np.min(size, axis=1), kind="stable")[:rows] for size in (part, room))
     order = list(dict.fromkeys(chain.from_iterable(zip(*orders))))[:TRIED]
     worst = np.where(violated, claim.relative_room(points), np.inf)
-    return [_suspect(int(row), points, worst, instances, keys) for row in order]
+    return [suspect_at(int(row), points, worst, instances, keys) for row in order]
 
 
-def _suspect(
+def suspect_at(
     row: int, points: Points, room: np.ndarray, instances: Instance, keys: np.ndarray
 ) -> Suspect:
+    """One row of what was measured; `room` is the relative room of all points."""
     pick: Callable = lambda array: np.asarray(array)[row : row + 1]  # noqa: E731
     own = Points(
         lhs=pick(points.lhs),

@@ -38,7 +38,8 @@ class ClaimSearch:
 
     `evaluations` are those of the search at earlier sizes, `unconfirmed` the violations that did
     not persist, `draws` the plain ones at the theorem's own sizes that were examined; `ratio` is
-    the largest log lhs/rhs so far and `ratio_instance` where, `sizes` are those searched.
+    the largest log lhs/rhs so far and `ratio_instance` where, `sizes` are those at which some point
+    met the hypotheses.
     """
 
     setup: Setup
@@ -58,10 +59,16 @@ class ClaimSearch:
         (reading,) = self.setup.readings
         return reading.name
 
+    def visit(self, found: Scored, sizes: Mapping[str, int]) -> None:
+        """Remember sizes at which some point meets the hypotheses."""
+        if np.max(found.scores) > INFEASIBLE / 2:
+            self.feasible = True
+            if sizes not in self.sizes:
+                self.sizes.append(dict(sizes))
+
     def follow(self, found: Scored, examiner: Examiner) -> None:
         """Remember the largest ratio."""
         row = int(np.argmax(found.ratios))
-        self.feasible |= bool(np.max(found.scores) > INFEASIBLE / 2)
         tells = np.isfinite(found.ratios[row]) and not math.isnan(self.claim.ratio_limit)
         if tells and found.ratios[row] > self.ratio:
             (candidate,) = examiner.candidates(found.points.rows(slice(row, row + 1)))
@@ -166,8 +173,6 @@ def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: 
     if not objective.dimension:
         raise UsageError("the space has no field to search over")
     examiner = Examiner(setup)
-    for one in searches:
-        one.sizes.append(dict(setup.settings.sizes))
 
     def running() -> list[int]:
         return [row for row, one in enumerate(searches) if one.refuted is None]
@@ -182,6 +187,7 @@ def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: 
         examined = examiner.examine(suspected, every=plain)
         for row in running():
             one = searches[row]
+            one.visit(scored[row], setup.settings.sizes)
             if isinstance(one.claim, Pointwise):
                 scored[row], hit, tried = examined[one.claim]
                 one.draws += tried * np.sum(scored[row].scores > INFEASIBLE / 2) * (plain and own)

@@ -23,7 +23,8 @@ class Attack:
     tells of, and a violation above `ratio_limit`.
     `draws` of the evaluations were plain draws at the theorem's own sizes, of which none is a
     counterexample: a violating share of `excluded_share` (about 3/draws) would have been found with
-    95 %. It is NaN for claims that no single instance violates. `sizes` are those searched.
+    95 %. It is NaN for claims that no single instance violates. `sizes` are those at which some
+    point met the hypotheses.
     """
 
     reading: str

@@ -59,9 +59,20 @@ class _Source:
     def call(self, name: str, function: str) -> ast.Call:
         """The call of `name = function(...)`."""
         value = self.assigned.get(name)
-        if isinstance(value, ast.Call) and ast.unparse(value.func).split(".")[-1] == function:
+        if isinstance(value, ast.Call) and _calls(value, function):
             return value
         raise self.fault(value, f"expected `{name} = {function}(...)` at the top level")
+
+    def refuse_several(self, function: str) -> None:
+        """Refuse a module that assigns the results of several calls of a function."""
+        calls = [
+            f"`{ast.unparse(node.targets[0])}` (line {node.lineno})"
+            for node in self.tree.body
+            if isinstance(node, ast.Assign) and _calls(node.value, function)
+        ]
+        if len(calls) > 1:
+            text = f"a file states one {function}, but {' and '.join(calls)} are here: "
+            raise self.fault(None, f"{text}give each a file of its own")
 
     def resolve(self, node: ast.expr) -> ast.expr:
         """What a name stands for, where it is assigned in this module."""
@@ -101,6 +112,7 @@ def read_header(path: Path) -> Header:
     title = (ast.get_docstring(source.tree) or "").partition("\n")[0]
     if not title:
         raise source.fault(None, "expected a docstring whose first line is the title")
+    source.refuse_several("Theorem")
     keywords = _keywords(source.call("theorem", "Theorem"))
     aliases = [source.literal(item, str, "alias") for item in source.items(keywords.get("aliases"))]
     printed = keywords.get("printed")
@@ -128,6 +140,10 @@ def read_citation(path: Path) -> Citation:
         year=source.literal(keywords["year"], int, "year"),
         venue=source.literal(keywords["venue"], str, "venue"),
     )
+
+
+def _calls(node: ast.expr, function: str) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == function
 
 
 def _keywords(call: ast.Call) -> dict[str, ast.expr]:

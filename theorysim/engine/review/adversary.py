@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.falsify.report import Attack
-from theorysim.engine.review.readings import Readings
+from theorysim.engine.review.readings import Pictures, Readings
 from theorysim.engine.review.record import Record
 from theorysim.engine.review.rounds import Deadline, search_rounds
 from theorysim.engine.verify.report import excluded_share
+from theorysim.engine.verify.verify import verify
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,14 @@ class Outcome(Record):
 
 @dataclass(frozen=True)
 class Adversary(Record):
-    """Stage 2: the claims that were attacked, those that were not refuted by the draws."""
+    """Stage 2: the claims that were attacked, those that were not refuted by the draws.
+
+    `pictures` are addresses of what refutes a reading, by its name: those of the verification show
+    draws, on which it holds.
+    """
 
     outcomes: tuple[Outcome, ...]
+    pictures: Mapping[str, str]
 
     @property
     def refuted(self) -> tuple[Outcome, ...]:
@@ -60,7 +66,13 @@ class Adversary(Record):
         return tuple(outcome for outcome in self.outcomes if outcome.reading == reading)
 
 
-def attack(theorem: Theorem, readings: Readings, seed: int, seconds: float) -> Adversary:
+def attack(
+    theorem: Theorem,
+    readings: Readings,
+    seed: int,
+    seconds: float,
+    pictures: Pictures | None = None,
+) -> Adversary:
     """Attack what the draws did not refute: the primary reading for half of the time, then prints.
 
     Prints share the time that is left equally, so that what one does not need serves the next; the
@@ -80,7 +92,20 @@ def attack(theorem: Theorem, readings: Readings, seed: int, seconds: float) -> A
         portion = deadline.left / (others if place else min(others, 2))
         rounds = search_rounds(theorem, reading, claims, seed, Deadline.after(portion))
         outcomes += gather(reading, claims, rounds)
-    return Adversary(tuple(outcomes))
+    found = Adversary(tuple(outcomes), {})
+    return found if pictures is None else replace(found, pictures=_drawn(theorem, found, pictures))
+
+
+def _drawn(theorem: Theorem, found: Adversary, pictures: Pictures) -> dict[str, str]:
+    """A picture of the first counterexample to each reading that a replay violates."""
+    drawn: dict[str, str] = {}
+    for one in found.refuted:
+        if one.reading in drawn or one.instance is None:
+            continue
+        report = verify(theorem, reading=one.reading, claims=one.claim, instance=one.instance)
+        if report.verdict is Verdict.VIOLATED:
+            drawn |= pictures(report)
+    return drawn
 
 
 def gather(

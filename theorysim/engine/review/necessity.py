@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from theorysim.claims.hypotheses import Margin, is_strict, least, strict
-from theorysim.claims.instance import Instance
-from theorysim.claims.reading import Reading, ResolvedReading
-from theorysim.claims.source import Finding
+from theorysim.claims.kinds import Attack
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.review.adversary import gather
+from theorysim.engine.review.adversary import Adversary, Outcome, gather
+from theorysim.engine.review.other_sizes import UNFIT, where_they_fail
 from theorysim.engine.review.readings import Readings
 from theorysim.engine.review.record import Record
 from theorysim.engine.review.rounds import Deadline, search_rounds
-from theorysim.engine.review.words import count
-from theorysim.engine.verify.report import ReadingReport
+from theorysim.engine.review.without import without_each
+from theorysim.engine.review.words import count, number, sizes_in_words
+from theorysim.engine.verify.report import ReadingReport, excluded_share
 from theorysim.engine.verify.verify import verify
 
 
@@ -28,12 +27,16 @@ class Need(StrEnum):
 
     NEEDED = "needed"
     NOT_NEEDED = "not needed on this space"
-    ALWAYS_MET = "always met on this space"
-    INCONCLUSIVE = "inconclusive"
+    IMPLIED = "implied by the others here"
+    ALWAYS_MET = "met by all draws"
+    UNDECIDED = "undecided"
 
 
-# Where fewer draws fail a hypothesis, claims that hold on them do not show that it is superfluous.
-FEWEST = 8
+# A hypothesis is called idle only where violations by this share of the draws that fail it would
+# have been found with 95 %: about 300 draws, and a search besides.
+IDLE_SHARE = 0.01
+# What evaluating hypotheses at other sizes may take, even where time is over.
+SIZES_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -43,28 +46,39 @@ class HypothesisNeed(Record):
     Attributes:
         hypothesis: its name.
         need: whether it is needed.
+        fails: how many of the theorem's own draws fail it, whatever they do to the others.
         failing: how many of the `drawn` instances fail it and meet all others.
-        checked: how many of these every claim was judged on.
+        draws: on how many of these, and of those that a search draws, every claim was decided.
+        sizes: at which other sizes that was, as no draw at the theorem's own ones fails it alone.
+        tried: at how many other sizes draws were to fail it.
         points: how many points were searched besides.
         reached: how many of these fail it and meet all others.
+        excluded: violations by this share of the draws that fail it would have been found with
+            95 %, of every claim; NaN where draws exclude no share.
         claim, lhs, rhs, error, instance: what is violated there, by an instance that meets all
             other hypotheses.
+        besides: the other claims that are violated there.
         undecided: the claims that were not decided there, or that say nothing.
         note: why not, in words.
     """
 
     hypothesis: str
     need: Need
+    fails: int = 0
     failing: int = 0
     drawn: int = 0
-    checked: int = 0
+    draws: int = 0
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    tried: int = 0
     points: int = 0
     reached: int = 0
+    excluded: float = math.nan
     claim: str = ""
     lhs: float = math.nan
     rhs: float = math.nan
     error: float = math.nan
     instance: Mapping[str, Any] | None = None
+    besides: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
     note: str = ""
 
@@ -81,128 +95,166 @@ class Necessity(Record):
         return tuple(one for one in self.hypotheses if one.need is need)
 
 
-def drop_each(theorem: Theorem, readings: Readings, seed: int, seconds: float) -> Necessity:
-    """Verify, then search, the claims that hold where one hypothesis fails and the others are met.
+def drop_each(
+    theorem: Theorem, readings: Readings, adversary: Adversary, seed: int, seconds: float
+) -> Necessity:
+    """Try the claims that stand where one hypothesis fails and the others are met.
 
-    All hypotheses are tried on draws; those that draws do not show to be needed are searched, one
-    after the other, while time is left.
+    Claims that the adversary refutes with all hypotheses tell nothing of any. All hypotheses are
+    tried on draws, at other sizes where no draw at the own ones fails them; those that draws do not
+    show to be needed are searched, one after the other, while time is left.
     """
-    held = tuple(claim.name for claim in readings.primary.of(Verdict.HOLDS))
+    refuted = {one.claim for one in adversary.of(readings.primary.name) if one.refuted}
+    held = tuple(c.name for c in readings.primary.of(Verdict.HOLDS) if c.name not in refuted)
     primary = theorem.primary()
     if not (held and primary.hypotheses):
         return Necessity((), held)
     deadline = Deadline.after(seconds)
-    names = list(primary.hypotheses)
     relaxed = without_each(theorem, primary.only(held))
-    report = verify(relaxed, seed=seed)
-    found = [_drawn(name, reading) for name, reading in zip(names, report.readings, strict=True)]
-    order = sorted(range(len(names)), key=lambda row: found[row].failing == 0)
-    for done, row in enumerate(order):
-        if found[row].need is not Need.NEEDED and deadline.left:
-            portion = Deadline.after(deadline.left / (len(order) - done))
-            found[row] = _searched(relaxed, found[row], report.readings[row], seed, portion)
-    return Necessity(tuple(found), held)
+    shares = {one.name: one.drawn - one.satisfied for one in readings.primary.hypotheses}
+    tried = {
+        report.name: _Trial(HypothesisNeed(name, Need.UNDECIDED, fails=shares[name]), report)
+        for name, report in zip(primary.hypotheses, verify(relaxed, seed=seed).readings)
+    }
+    never = [one.found.hypothesis for one in tried.values() if not one.report.satisfying]
+    sizes_deadline = Deadline.after(max(deadline.left, SIZES_SECONDS))
+    elsewhere = where_they_fail(theorem, primary, never, seed, sizes_deadline)
+    found: list[HypothesisNeed] = []
+    order = sorted(tried.values(), key=lambda one: not one.report.satisfying)
+    for done, trial in enumerate(order):
+        one = replace(trial.found, tried=len(elsewhere.tried))
+        portion = Deadline.after(deadline.left / (len(order) - done))
+        sizes = elsewhere.fails.get(one.hypothesis, {})
+        found.append(_tried(relaxed, replace(one, sizes=sizes), trial.report, seed, portion))
+    names = list(primary.hypotheses)
+    return Necessity(tuple(sorted(found, key=lambda one: names.index(one.hypothesis))), held)
 
 
-def without_each(theorem: Theorem, reading: ResolvedReading) -> Theorem:
-    """The theorem whose readings each have one hypothesis negated, in their order."""
-    readings = [
-        Reading(
-            f"without hypothesis {place}",
-            Finding(f"what becomes of the statement without: {name}"),
-            hypotheses=_negated(reading.hypotheses, name),
+@dataclass(frozen=True)
+class _Trial:
+    """A hypothesis, and what draws at the theorem's own sizes say without it."""
+
+    found: HypothesisNeed
+    report: ReadingReport
+
+
+def _tried(
+    relaxed: Theorem, one: HypothesisNeed, report: ReadingReport, seed: int, deadline: Deadline
+) -> HypothesisNeed:
+    """What draws, then a search, say where a hypothesis fails; at its own sizes, if it has some."""
+    try:
+        if one.sizes:
+            again = verify(relaxed, reading=report.name, settings=one.sizes, seed=seed)
+            (report,) = again.readings
+        found = _drawn(one, report)
+        if found.need is Need.NEEDED:
+            return found
+        outcomes: list[Outcome] = []
+        if deadline.left:
+            claims = [claim.name for claim in report.claims]
+            rounds = search_rounds(relaxed, report.name, claims, seed, deadline, one.sizes)
+            outcomes = gather(report.name, claims, _until_refuted(rounds))
+    except UNFIT:
+        if not one.sizes:
+            raise
+        at = sizes_in_words([one.sizes])
+        return replace(one, note=f"it fails at {at}, where the statement could not be run")
+    return _judged(_searched(found, report, outcomes))
+
+
+def _drawn(one: HypothesisNeed, report: ReadingReport) -> HypothesisNeed:
+    """What the draws say: the claims that are violated, else those that were not decided."""
+    found = replace(one, failing=report.satisfying, drawn=report.drawn)
+    violated = [claim for claim in report.claims if claim.verdict is Verdict.VIOLATED]
+    if violated:
+        first, *others = violated
+        return replace(
+            found,
+            need=Need.NEEDED,
+            claim=first.name,
+            lhs=float(first.lhs),
+            rhs=float(first.rhs),
+            error=float(first.error),
+            instance=first.worst_instance,
+            besides=tuple(claim.name for claim in others),
+            note=first.note,
         )
-        for place, name in enumerate(reading.hypotheses, 1)
-    ]
-    own, *others = readings
-    return Theorem(
-        space=theorem.space,
-        simulate=reading.simulate,
-        predict=reading.predict,
-        claims=reading.claims,
-        hypotheses=own.hypotheses or {},
-        source=own.source,
-        printed=own.name,
-        readings=tuple(others),
-        keys=theorem.keys,
-        instances=theorem.instances,
-        integrates=theorem.integrates,
-        id=theorem.id,
-        title=theorem.title,
-    )
-
-
-def _negated(hypotheses: Mapping[str, Margin], dropped: str) -> dict[str, Margin]:
-    """All hypotheses with one negated: strictly, unless it is strict itself."""
-    margin = hypotheses[dropped]
-
-    def fails(x: Instance) -> Any:
-        return -least(margin, x)
-
-    negated = fails if is_strict(margin) else strict(fails)
-    others = {name: other for name, other in hypotheses.items() if name != dropped}
-    return {**others, f"not: {dropped}": negated}
-
-
-def _drawn(name: str, report: ReadingReport) -> HypothesisNeed:
-    """What the draws say."""
-    checked = min(claim.checked for claim in report.claims)
-    found = HypothesisNeed(name, Need.ALWAYS_MET, report.satisfying, report.drawn, checked)
     if not report.satisfying:
         return found
-    for claim in report.claims:
-        if claim.verdict is Verdict.VIOLATED:
-            return replace(
-                found,
-                need=Need.NEEDED,
-                claim=claim.name,
-                lhs=float(claim.lhs),
-                rhs=float(claim.rhs),
-                error=float(claim.error),
-                instance=claim.worst_instance,
-                note=claim.note,
-            )
     undecided = [claim for claim in report.claims if claim.verdict is not Verdict.HOLDS]
     note = next((claim.note for claim in undecided if claim.note), "")
-    if checked < FEWEST and not note:
-        note = f"only {count(report.satisfying, 'draw')} of {report.drawn:,} fail it alone"
-    return replace(
-        found,
-        need=Need.INCONCLUSIVE if undecided or checked < FEWEST else Need.NOT_NEEDED,
-        undecided=tuple(claim.name for claim in undecided),
-        note=note,
-    )
+    return replace(found, undecided=tuple(claim.name for claim in undecided), note=note)
 
 
 def _searched(
-    relaxed: Theorem, drawn: HypothesisNeed, report: ReadingReport, seed: int, deadline: Deadline
+    found: HypothesisNeed, report: ReadingReport, outcomes: list[Outcome]
 ) -> HypothesisNeed:
     """What a search adds to what the draws say."""
-    claims = [claim.name for claim in report.claims]
-    outcomes = gather(
-        report.name, claims, _until_refuted(relaxed, report.name, claims, seed, deadline)
+    draws = {claim.name: claim.resolved for claim in report.claims}
+    for one in outcomes:  # both begin with the same draws, so that they do not add up
+        draws[one.claim] = max(draws[one.claim], one.draws)
+    together = any(claim.claim.attack is not Attack.SEARCH for claim in report.claims)
+    fewest = min(draws.values())
+    found = replace(
+        found,
+        points=max((outcome.points for outcome in outcomes), default=0),
+        reached=min((outcome.evaluations for outcome in outcomes), default=0),
+        draws=fewest,
+        excluded=math.nan if together or not fewest else excluded_share(fewest),
     )
-    points = max((outcome.points for outcome in outcomes), default=0)
-    reached = min((outcome.evaluations for outcome in outcomes), default=0)
-    drawn = replace(drawn, points=points, reached=reached)
-    for outcome in outcomes:
-        if outcome.refuted:
-            return replace(
-                drawn,
-                need=Need.NEEDED,
-                claim=outcome.claim,
-                lhs=outcome.lhs,
-                rhs=outcome.rhs,
-                error=outcome.error,
-                instance=outcome.instance,
-                note=outcome.note,
-            )
-    return drawn
+    refuted = [outcome for outcome in outcomes if outcome.refuted]
+    if not refuted:
+        return found
+    first, *others = refuted
+    return replace(
+        found,
+        need=Need.NEEDED,
+        claim=first.claim,
+        lhs=first.lhs,
+        rhs=first.rhs,
+        error=first.error,
+        instance=first.instance,
+        besides=tuple(outcome.claim for outcome in others),
+        note=first.note,
+    )
 
 
-def _until_refuted(*arguments: Any) -> Iterator[tuple[int, Any]]:
+def _judged(found: HypothesisNeed) -> HypothesisNeed:
+    """Whether what was seen is enough to call a hypothesis idle, where no claim failed."""
+    if found.need is Need.NEEDED or found.undecided:
+        return found
+    if not (found.failing or found.reached):
+        if not found.fails:
+            return replace(found, need=Need.ALWAYS_MET)
+        if found.points and excluded_share(found.fails) <= IDLE_SHARE:
+            return replace(found, need=Need.IMPLIED)
+        seen = f"{count(found.fails, 'draw')} fail it and another one"
+        unsearched = "" if found.points else ", and time was over before a search"
+        return replace(found, note=f"none of the draws fails it alone, {seen}{unsearched}")
+    if found.points and found.excluded <= IDLE_SHARE:
+        return replace(found, need=Need.NOT_NEEDED)
+    return replace(found, note=_too_little(found))
+
+
+def _too_little(found: HypothesisNeed) -> str:
+    """Why nothing follows from claims that hold where a hypothesis fails."""
+    seen = f"no claim failed on {count(found.draws, 'draw')} that fail it alone"
+    if not found.failing:
+        points = count(found.reached, "searched point")
+        return f"no draw fails it alone, {points} do, and no claim failed there"
+    if found.reached:
+        seen += f" and {count(found.reached, 'searched point')}"
+    if not found.points:
+        return f"{seen}, and time was over before a search"
+    if math.isnan(found.excluded):
+        return f"{seen}, which exclude no share of violations"
+    missed = number(100 * found.excluded, 2)
+    return f"{seen}, but violations by {missed} % of what fails it may have been missed"
+
+
+def _until_refuted(rounds: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
     """Rounds until some claim is refuted: one violation shows that a hypothesis is needed."""
-    for points, attacks in search_rounds(*arguments):
+    for points, attacks in rounds:
         yield points, attacks
         if any(attack.refuted for attack in attacks):
             return

@@ -18,7 +18,10 @@ Pictures = Callable[[Report], Mapping[str, str]]
 
 @dataclass(frozen=True)
 class ClaimVerdict(Record):
-    """The verdict on one claim; the numbers are those of `ClaimReport`."""
+    """The verdict on one claim; the numbers are those of `ClaimReport`.
+
+    `over` are the fields and sizes that a ladder of it climbs.
+    """
 
     name: str
     kind: str
@@ -38,6 +41,7 @@ class ClaimVerdict(Record):
     note: str
     confirmation: str
     instance: Mapping[str, Any] | None
+    over: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -186,4 +190,5 @@ def _claim(report: ClaimReport) -> ClaimVerdict:
         note=report.note,
         confirmation=report.confirmation,
         instance=report.worst_instance,
+        over=tuple(report.claim.over),
     )

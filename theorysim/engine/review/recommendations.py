@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from theorysim.claims.verdict import Verdict
+from theorysim.engine.falsify.attack import EQUAL
 from theorysim.engine.review.adversary import Adversary, Outcome
 from theorysim.engine.review.demands import Demands, in_words
 from theorysim.engine.review.measured import Measurements
@@ -17,7 +17,7 @@ from theorysim.engine.review.necessity import HypothesisNeed, Necessity, Need
 from theorysim.engine.review.readings import ClaimVerdict, Readings, ReadingVerdict
 from theorysim.engine.review.record import Record
 from theorysim.engine.review.sharpness import Constant, Sharpness
-from theorysim.engine.review.words import count, instance, number
+from theorysim.engine.review.words import count, instance, number, sides, sizes_in_words
 
 # What the left side must be of the right one, and what if the claim is strict.
 RELATIONS = {
@@ -111,7 +111,7 @@ def recommend(found: Stages) -> tuple[Recommendation, ...]:
         *_violations(found),
         *_vacuous(found),
         *_undecided(found),
-        *_superfluous(found.necessity),
+        *_superfluous(found),
         *_loose(found),
         *_powers(found.measured),
         *_demands(found.demands),
@@ -146,7 +146,7 @@ def _violated(
         return "", None
     first, *others = failing
     outcome = refuted.get(first.name, first)
-    where = f", at {instance(outcome.instance)}" if outcome.instance is not None else ""
+    where = f", at {instance(outcome.instance, first.over)}" if outcome.instance is not None else ""
     text = f"{quoted(first.name)} fails: {violation(first, outcome)}{where}."
     if others:
         names = ", ".join(quoted(claim.name) for claim in others)
@@ -158,12 +158,16 @@ def violation(claim: ClaimVerdict, at: ClaimVerdict | Outcome | HypothesisNeed) 
     """What was measured at a place against what the claim says; of many runs, their note."""
     if claim.kind not in (*RELATIONS, *FOLLOWS):
         return at.note or claim.note
-    apart = abs(at.lhs - at.rhs) / max(abs(at.lhs), abs(at.rhs), 1e-300)
-    digits = 4 if not 0 < apart < 1e-2 else min(16, 3 - math.floor(math.log10(apart)))
-    left, right, error = number(at.lhs, digits), number(at.rhs, digits), number(at.error, 2)
+    left, right = sides(at.lhs, at.rhs)
+    error = number(at.error, 2)
+    equal = EQUAL in at.note
     if claim.kind in FOLLOWS:
-        return f"{left} is followed by {right} (error {error})"
-    return f"{left}, which must be {RELATIONS[claim.kind][claim.strict]} {right} (error {error})"
+        right = "an equal number, as enclosures prove" if equal else f"{right} (error {error})"
+        return f"{left} is followed by {right}"
+    must_be = RELATIONS[claim.kind][claim.strict]
+    if equal:
+        return f"both sides are {left}, as enclosures prove; the left must be {must_be} the right"
+    return f"{left}, which must be {must_be} {right} (error {error})"
 
 
 def quoted(name: str) -> str:
@@ -188,33 +192,66 @@ def _undecided(found: Stages) -> Iterator[Recommendation]:
                 yield Recommendation(Weight.MINOR, text, claim.instance)
 
 
-def _superfluous(necessity: Necessity) -> Iterator[Recommendation]:
-    for one in necessity.of(Need.NOT_NEEDED):
+def _superfluous(found: Stages) -> Iterator[Recommendation]:
+    primary = found.readings.primary
+    loose = [
+        quoted(one.claim)
+        for one in found.sharpness.constants
+        if one.reading == primary.name and one.offered and not one.exists
+    ]
+    advice = (
+        f"It may be dropped, or {' or '.join(loose)} sharpened." if loose else "It may be dropped."
+    )
+    fallen = [quoted(c.name) for c in primary.claims if c.name not in found.necessity.claims]
+    if fallen:
+        advice = f"{', '.join(fallen)} may need it: what does not hold was not tried."
+    for one in found.necessity.of(Need.NOT_NEEDED):
         text = f"The hypothesis {quoted(one.hypothesis)} is not needed on this space: "
-        text += held_without(one)
-        yield Recommendation(Weight.MINOR, f"{text}. It may be dropped, or the claim sharpened.")
-    idle = [quoted(one.hypothesis) for one in necessity.of(Need.ALWAYS_MET)]
+        text += f"{held_without(one)}. {advice}"
+        yield Recommendation(Weight.REMARK if fallen else Weight.MINOR, text)
+    yield from _implied(found.necessity.of(Need.IMPLIED))
+    idle = [quoted(one.hypothesis) for one in found.necessity.of(Need.ALWAYS_MET)]
     if idle:
         they = "it is" if len(idle) == 1 else "they are"
-        text = f"No draw that meets the other hypotheses fails {' or '.join(idle)}: this space "
+        text = f"No draw that meets the other hypotheses fails {' or '.join(idle)}: what was drawn "
         yield Recommendation(Weight.REMARK, f"{text}does not show whether {they} needed.")
 
 
+def _implied(found: tuple[HypothesisNeed, ...]) -> Iterator[Recommendation]:
+    if not found:
+        return
+    names = [quoted(one.hypothesis) for one in found]
+    draws = count(min(one.fails for one in found), "draw")
+    points = count(min(one.points for one in found), "point")
+    if len(found) == 1:
+        begun, advice = f"The hypothesis {names[0]} is implied by the others", "It may be dropped"
+    else:
+        begun = f"The hypotheses {' and '.join(names)} are each implied by the others"
+        each = "Either" if len(found) == 2 else "Any one"
+        advice = f"{each} may be dropped, not {'both' if len(found) == 2 else 'all of them'}"
+    seen = f"each of {draws} that fail it fails another one, and a search of {points} reached none "
+    text = f"{begun} here: {seen}that fails it alone. {advice}."
+    yield Recommendation(Weight.MINOR, text)
+
+
 def held_without(one: HypothesisNeed) -> str:
-    """On how much the claims hold where a hypothesis fails."""
-    searched = f", and {count(one.reached, 'searched point')}" if one.reached else ""
+    """On how much the claims hold where a hypothesis fails, and what that would have shown."""
+    at = f" at {sizes_in_words([one.sizes])}" if one.sizes else ""
+    searched = f" and at {count(one.reached, 'searched point')}" if one.reached else ""
     return (
-        f"every claim that holds also holds on {count(one.checked, 'draw')} that fail it{searched}"
+        f"every claim that holds also holds on {count(one.draws, 'draw')}{at} that fail it alone"
+        f"{searched}; violations by {number(100 * one.excluded, 2)} % of what fails it would have "
+        "been found with 95 %"
     )
 
 
 def _loose(found: Stages) -> Iterator[Recommendation]:
     for one in told_once(found):
-        if not one.known or one.exists or one.ratio > (1 + ROUNDING) / LOOSE:
+        if not one.offered or one.exists or one.ratio > (1 + ROUNDING) / LOOSE:
             continue
         side = "could be" if one.upper else "could be raised to"
         text = f"{quoted(one.claim)} is loose: its right side {side} {number(one.factor)} times "
-        text += f"what it is, as far as {count(one.points, 'searched point')} can tell."
+        text += f"what it is, as far as {count(one.points, 'searched point')} tell."
         yield Recommendation(Weight.MINOR, text, one.instance)
 
 

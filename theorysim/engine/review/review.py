@@ -30,8 +30,10 @@ from theorysim.engine.review.recommendations import (
     verdict_sentence,
 )
 from theorysim.engine.review.record import Record
+from theorysim.engine.review.rounds import ENOUGH_POINTS
 from theorysim.engine.review.sharpness import Sharpness, best_constants
 from theorysim.engine.review.unchecked import Unchecked, left_out
+from theorysim.engine.review.words import count
 from theorysim.engine.verify.report import EXIT_CODES
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
@@ -86,11 +88,25 @@ class Review(Record):
 
     @property
     def decision(self) -> str:
-        """What a referee would tick."""
-        weights = {recommendation.weight for recommendation in self.recommendations}
-        if Weight.MAJOR in weights:
+        """What a referee would tick; after few searched points only what was not found."""
+        if self.gravest is Weight.MAJOR:
             return "major revision"
-        return "minor revision" if Weight.MINOR in weights else "accept"
+        minor = self.gravest is Weight.MINOR
+        if self.effort < ENOUGH_POINTS:
+            return f"no {'major ' * minor}objection found in {count(self.effort, 'point')}"
+        return "minor revision" if minor else "accept"
+
+    @property
+    def gravest(self) -> Weight:
+        """The weight of the gravest recommendation; a remark where there is none."""
+        weights = {recommendation.weight for recommendation in self.recommendations}
+        return next((weight for weight in Weight if weight in weights), Weight.REMARK)
+
+    @property
+    def effort(self) -> int:
+        """How many points that meet the hypotheses every claim of the primary reading withstood."""
+        attacked = self.adversary.of(self.readings.primary.name)
+        return min((outcome.evaluations for outcome in attacked), default=0)
 
     def __str__(self) -> str:
         lines = [f"{self.theorem}: {self.decision}", f"  {self.sentence}"]
@@ -141,13 +157,15 @@ def review(
     readings = run.stage(0, Readings, lambda: verify_readings(theorem, seed, pictures))
     mutants = run.stage(1, Mutants, lambda: plant_errors(theorem, readings, seed))
     portion = ADVERSARY_SHARE * (seconds - run.total)
-    adversary = run.stage(2, Adversary, lambda: attack(theorem, readings, seed, portion))
+    adversary = run.stage(2, Adversary, lambda: attack(theorem, readings, seed, portion, pictures))
     portion = CONSTANTS_SHARE * (seconds - run.total)
     constants = run.stage(
         3, Sharpness, lambda: best_constants(theorem, readings, adversary, seed, portion)
     )
     portion = seconds - run.total
-    necessity = run.stage(4, Necessity, lambda: drop_each(theorem, readings, seed, portion))
+    necessity = run.stage(
+        4, Necessity, lambda: drop_each(theorem, readings, adversary, seed, portion)
+    )
     stages = Stages(
         readings,
         adversary,

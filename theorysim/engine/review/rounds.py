@@ -25,6 +25,9 @@ PLANNED = 0.8
 # What a round computes takes at least this share of the first one, which also compiles.
 COMPUTING = 1 / 3
 
+# After fewer points that meet the hypotheses nothing is accepted, and no better constant offered.
+ENOUGH_POINTS = 10_000
+
 SEEDS = 1 << 63
 
 

@@ -13,7 +13,7 @@ from theorysim.claims.theorem import Theorem
 from theorysim.engine.review.adversary import Adversary, Outcome, gather
 from theorysim.engine.review.readings import ClaimVerdict, Readings
 from theorysim.engine.review.record import Record
-from theorysim.engine.review.rounds import Deadline, search_rounds
+from theorysim.engine.review.rounds import ENOUGH_POINTS, Deadline, search_rounds
 from theorysim.engine.review.ties import apart, ties_by_construction
 
 # A bound is attained where its sides come this near, relatively.
@@ -57,6 +57,11 @@ class Constant(Record):
     def known(self) -> bool:
         """Whether both sides were positive at some point, so that it tells a ratio."""
         return 0 < self.ratio < math.inf
+
+    @property
+    def offered(self) -> bool:
+        """Whether enough was searched to offer another constant than the printed one."""
+        return self.known and not self.attained and self.points >= ENOUGH_POINTS
 
 
 @dataclass(frozen=True)

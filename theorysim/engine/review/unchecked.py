@@ -5,14 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
+import jax
+import jax.numpy as jnp
+from jax.interpreters.partial_eval import dce_jaxpr
+from jaxtyping import Array
+
+from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
+from theorysim.engine.measure.errors import replace_tolerance_scale
 from theorysim.engine.review.adversary import Adversary
 from theorysim.engine.review.necessity import Necessity, Need
 from theorysim.engine.review.readings import Readings
 from theorysim.engine.review.record import Record
-from theorysim.engine.review.words import count, number
+from theorysim.engine.review.words import count, number, sizes_in_words
 
 
 @dataclass(frozen=True)
@@ -78,23 +86,21 @@ def _hypotheses(necessity: Necessity) -> Iterator[Gap]:
 
 def _space(theorem: Theorem, readings: Readings, adversary: Adversary) -> Iterator[Gap]:
     if readings.sizes:
-        searched = [dict(readings.sizes)]
-        searched += [dict(sizes) for outcome in adversary.outcomes for sizes in outcome.sizes]
-        reached = {name: sorted({sizes[name] for sizes in searched}) for name in readings.sizes}
-        listed = "; ".join(f"{name} = {_listed(values)}" for name, values in reached.items())
-        yield Gap("sizes", f"Draws and search ran at {listed}. Other sizes were not looked at.")
+        met = any(reading.satisfying for reading in readings.examined)
+        reached = {tuple(readings.sizes.items())} if met else set()
+        reached |= {tuple(s.items()) for outcome in adversary.outcomes for s in outcome.sizes}
+        listed = sizes_in_words(map(dict, reached)) if reached else "no sizes"
+        text = f"Draws and search met the hypotheses at {listed}. Other sizes were not looked at."
+        yield Gap("sizes", text)
     fields = [f"{name}: {field.describe()}" for name, field in theorem.space.fields.items()]
     if fields:
         yield Gap("values", f"Nothing outside of these was tried: {'; '.join(fields)}.")
 
 
-def _listed(values: list[int]) -> str:
-    return ", ".join(map(str, values))
-
-
 def _method(theorem: Theorem, readings: Readings, adversary: Adversary) -> Iterator[Gap]:
-    keys = count(theorem.keys, "random key")
-    yield Gap("chance", f"Every instance was simulated under {keys}; others may differ.")
+    if any(uses_key(theorem, theorem.reading(one.name)) for one in readings.examined):
+        keys = count(theorem.keys, "random key")
+        yield Gap("chance", f"Every instance was simulated under {keys}; others may differ.")
     shares = [o.excluded for o in adversary.outcomes if not math.isnan(o.excluded)]
     shares = shares or [
         claim.excluded for claim in readings.primary.claims if not math.isnan(claim.excluded)
@@ -105,3 +111,24 @@ def _method(theorem: Theorem, readings: Readings, adversary: Adversary) -> Itera
         "precision",
         "All runs are in float64 with measured errors: a violation below its error is not seen.",
     )
+
+
+def uses_key(theorem: Theorem, reading: ResolvedReading) -> bool:
+    """Whether what a reading simulates depends on its random key at all."""
+
+    def drawn(key: Array) -> Any:
+        x = theorem.space.sample(key, theorem.space.default_sizes())
+        return replace_tolerance_scale(x, 1.0 if theorem.integrates else jnp.nan)
+
+    def outcome(key_data: Array, x: Any) -> list[Array]:
+        return [
+            jnp.asarray(part)
+            for part in jax.tree.leaves(reading.simulate(x, jax.random.wrap_key_data(key_data)))
+        ]
+
+    with jax.enable_x64(True):
+        key = jax.random.key(0)
+        x = jax.eval_shape(drawn, key)
+        jaxpr = jax.make_jaxpr(outcome)(jax.random.key_data(key), x).jaxpr
+    _, needed = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars))
+    return needed[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -12,17 +12,25 @@ import numpy as np
 from theorysim.claims.evidence import Evidence, Judgement, Ladder
 from theorysim.claims.instance import Instance, field_values
 from theorysim.claims.kinds import Attack, Claim, Existence, Pointwise, Probable
+from theorysim.claims.kinds.inequality import Inequality
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.measure.batch import measure_all
+from theorysim.engine.measure.batch import measure_all, traced_measurement
 from theorysim.engine.measure.ladders import Ladders
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import Setup
 from theorysim.engine.verify.second_look import look_again
+from theorysim.jaxprs.cost import operations
 from theorysim.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from theorysim.engine.confirm.suspect import Case
 
 # By name of reading and name of claim.
 Judgements = dict[str, dict[str, Judgement]]
+
+# A program of so many operations is traced and evaluated once more within some tenths of a second.
+SHORT_PROGRAM = 20_000
 
 NO_INSTANCE = Judgement(Verdict.VACUOUS, "no instance satisfies the hypotheses")
 
@@ -86,7 +94,7 @@ def _judge_together(setup: Setup, sample: Sample, wanted: int, progress: Progres
         progress(measurements, measurements, f"looking again at {claim.name}")
         if not isinstance(claim, Pointwise):
             return _with_other_roundings(setup, sample, reading, claim, judgement, evidence)
-        return _looked_at_again(setup, sample, reading, claim, judgement, evidence)
+        return _looked_at_again(measured, sample, reading, claim, judgement, evidence)
 
     return {r.name: {claim.name: judge(r, claim) for claim in r.claims} for r in readings}
 
@@ -99,11 +107,14 @@ def _looked_at_again(
     judgement: Judgement,
     evidence: Evidence,
 ) -> Judgement:
-    """What violates is confirmed, and what holds must not do so by integers that overflow.
+    """What violates is confirmed; what holds must not do so by overflow, nor by absorption.
 
     Enclosures are loaded only where they are needed.
     """
-    holds = judgement.verdict is Verdict.HOLDS and _has_integers(sample.instances)
+    holds = judgement.verdict is Verdict.HOLDS
+    looks_closer = holds and isinstance(claim, Inequality) and _is_short(setup)
+    if holds and not (looks_closer or _has_integers(sample.instances)):
+        return judgement
     if not holds and judgement.verdict is not Verdict.VIOLATED:
         return judgement
     from theorysim.engine.confirm.confirm import confirmed_judgement
@@ -113,13 +124,37 @@ def _looked_at_again(
     rows = sample.rows_of(reading, claim)
     x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
     case = Case(setup.theorem, reading, claim)
-    if holds:
+    if holds and _has_integers(sample.instances):
         measurement = without_overflow(case, evidence.measurement, x, keys)
         return claim.judge(replace(evidence, measurement=measurement))
+    if holds:
+        return _not_hidden(case, judgement, evidence, x, keys)
     confirmed = confirmed_judgement(case, judgement, evidence.measurement, x, keys)
     if confirmed.verdict is not Verdict.VIOLATED or not np.size(evidence.measurement.extremes):
         return confirmed
     return _with_fresh_keys(setup, reading, claim, confirmed, x, keys)
+
+
+def _not_hidden(
+    case: Case, judgement: Judgement, evidence: Evidence, x: Instance, keys: np.ndarray
+) -> Judgement:
+    """What holds, unless more bits contradict it at the instance that decided."""
+    from theorysim.engine.confirm.hidden import contradiction
+
+    assert judgement.row is not None
+    means = contradiction(case, evidence.measurement, x, keys, judgement.row)
+    if not means:
+        return judgement
+    note = f"holds in double precision, whose rounding hides that it is violated {means}"
+    return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note)
+
+
+def _is_short(setup: Setup) -> bool:
+    """Whether a second evaluation of what was measured costs next to nothing."""
+    return (
+        setup.theorem.keys == 1
+        and operations(traced_measurement(setup).jaxpr.jaxpr) <= SHORT_PROGRAM
+    )
 
 
 def _with_fresh_keys(

@@ -60,8 +60,7 @@ def _reading(data: dict[str, Any], theorem: Theorem) -> ReadingReport:
                 claims[claim["name"]],
                 Verdict(claim["verdict"]),
                 **{name: _number(claim[name]) for name in NUMBERS},
-                **{name: claim[name] for name in ("checked", "resolved", "draws")},
-                ties=claim.get("ties", 0),  # older records do not count them
+                **{name: claim[name] for name in ("ties", "checked", "resolved", "draws")},
                 **{name: claim[name] for name in ("note", "confirmation")},
             )
             for claim in data["claims"]
