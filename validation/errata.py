@@ -26,6 +26,7 @@ from theorysim.engine.certify.certify import certify
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
 from theorysim.engine.registry.ledger import LEDGER, errata
+from theorysim.engine.registry.records import verdicts
 from theorysim.engine.verify.verify import verify
 from validation import write_whole
 from validation.catalogue import catalogue
@@ -160,18 +161,17 @@ def warrant_again(only: str = "") -> None:
 
 
 @cache
-def is_printed(id: str, reading: str) -> bool:
-    """Whether a reading stands in the paper: only such a one can be an erratum."""
-    return registry.theorem(id).reading(reading).source.kind == "printed"
-
-
 def refutations() -> list[Place]:
-    """Theorems and printed readings whose recorded verdict is "violated", sorted by theorem."""
+    """Theorems and printed readings that are recorded as violated, sorted by theorem.
+
+    Only what stands in the paper can be an erratum. The record says what does: no theorem is
+    imported for it.
+    """
     return [
-        (id, reading)
-        for id, verdicts in sorted(catalogue().items())
-        for reading, verdict in verdicts.items()
-        if verdict == "violated" and is_printed(id, reading)
+        (id, reading["name"])
+        for id, line in sorted(verdicts().items())
+        for reading in line["readings"]
+        if reading["verdict"] == "violated" and reading["source"]["kind"] == "printed"
     ]
 
 
