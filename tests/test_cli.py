@@ -230,7 +230,7 @@ def test_a_picture_is_drawn(run, statement, tmp_path):
         (("verify", "local/theorem-1", "--plot", "x.nosuch"), "x.nosuch"),
         (
             ("verify", "local/theorem-1", "--theorems", "missing.py"),
-            "missing.py is not a Python file",
+            "missing.py is not there",
         ),
         (("verify", "--nosuch"), "nosuch"),
         (("nosuch",), "nosuch"),

@@ -81,7 +81,6 @@ def test_forms_of_a_grid():
         "1:2:x",
         "1:2:2.5",
         "1:2:0",
-        "log:0:1:3",
         "log:1:2",
         "x",
         "1,,2",
@@ -92,4 +91,10 @@ def test_forms_of_a_grid():
 )
 def test_other_grids_are_refused(value):
     with pytest.raises(UsageError, match="expected NAME=LOW:HIGH:N"):
+        parse_grid([f"a={value}"])
+
+
+@pytest.mark.parametrize("value", ["log:0:1:3", "log:1:0:3", "log:-1:1:3"])
+def test_a_log_grid_has_ends_above_zero(value):
+    with pytest.raises(UsageError, match="must be above 0"):
         parse_grid([f"a={value}"])

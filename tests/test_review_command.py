@@ -146,7 +146,7 @@ def test_the_command_writes_both_and_exits_as_verify_does(here, file, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nosuch.py"], "nosuch.py is not a Python file"),
+        (["nosuch.py"], "nosuch.py is not there"),
         (["nosuch"], "no theorem 'nosuch'"),
         (["theorem-4.7", "--seconds", "0"], "expected a positive number"),
         (["theorem-4.7", "--seed", "-1"], "expected an integer from 0"),

@@ -274,10 +274,17 @@ def test_two_states_of_a_file_within_a_second_are_distinguished(tmp_path, monkey
         assert [claim.name for claim in loaded.claims] == [name]
 
 
-@pytest.mark.parametrize("name", ["missing.py", "notes.txt", "."])
-def test_only_python_files_are_taken(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing.py", "is not there"),
+        ("notes.txt", "is not a Python file"),
+        (".", "is not a Python file"),
+    ],
+)
+def test_only_python_files_are_taken(tmp_path, name, message):
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(RegistryError, match="is not a Python file"):
+    with pytest.raises(RegistryError, match=message):
         registry.catalogue([tmp_path / name])
 
 

@@ -352,7 +352,7 @@ def errata(
             f"no printed reading of {wanted or 'the catalogue'} that you asked for was refuted"
         )
     else:
-        _print_errata(lines, briefly="/" not in wanted and not search)
+        _print_errata(lines, briefly="/" not in wanted)
 
 
 def _words(line: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,14 +40,22 @@ def explore(
 
     if not view_of(id, theorems).sliders:
         raise UsageError(f"{entry.id} has no number to move; {_with_scenes()}")
-    options = [*(["--port", str(port)] if port else []), *(["--headless"] if no_browser else [])]
+    port = port or _free_port()
+    options = ["--port", str(port), *(["--headless"] if no_browser else [])]
     files = [part for file in theorems for part in ("--theorems", str(file.resolve()))]
     app = Path(__file__).parents[1] / "explore" / "app.py"
-    sys.stdout.flush()
     # The session takes the place of this process: what stops one stops the other.
     command = [sys.executable, "-m", "marimo", "--quiet", "run", str(app), *options]
-    typer.echo(f"{entry.id}: a session starts; Ctrl-C ends it")
+    typer.echo(f"{entry.id}: a session starts at http://127.0.0.1:{port}; Ctrl-C ends it")
+    sys.stdout.flush()
     os.execv(sys.executable, [*command, "--", "--id", id, *files])
+
+
+def _free_port() -> int:
+    """A port that nothing listens at now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
 
 
 def _with_scenes() -> str:

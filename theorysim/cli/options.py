@@ -13,11 +13,22 @@ import typer
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, progress_bar, silent
 
+
+def _ids(incomplete: str) -> list[str]:
+    """Ids and names of statements that begin so, for the completion of shells."""
+    from theorysim.engine import registry
+
+    entries = registry.catalogue()
+    names = (name for entry in entries for name in (entry.id, entry.name))
+    return sorted({name for name in names if name.startswith(incomplete)})
+
+
 Id = Annotated[
     str,
     typer.Argument(
         metavar="ID|FILE.py",
         help="An id, a name that only one paper has, or a file with a theorem.",
+        autocompletion=_ids,
     ),
 ]
 Files = Annotated[

@@ -105,6 +105,8 @@ def _axis(name: str, text: str) -> list[float]:
         raise ValueError(text)
     if int(count) > MOST_VALUES:
         raise UsageError(f"--grid {name}={text}: at most {MOST_VALUES} values along one axis")
+    if logarithmic and not (_finite(low) > 0 and _finite(high) > 0):
+        raise UsageError(f"--grid {name}={text}: both ends of a log grid must be above 0")
     space = np.geomspace if logarithmic else np.linspace
     return space(_finite(low), _finite(high), int(count)).tolist()
 

@@ -86,7 +86,12 @@ def sweep(
         raise UsageError("name a theorem, or a store with --resume")
     check_picture(plot)
     _join(coordinator, processes, process)
-    dataset = _run(request, out)
+    try:
+        dataset = _run(request, out)
+    except KeyboardInterrupt:
+        if out is not None and out.exists():
+            typer.echo(f"interrupted; theorysim sweep --resume {out} goes on", err=True)
+        raise
     _print_summary(request["id"], dataset, out)
     if plot is not None and not process:
         from theorysim.report.sweep_plot import draw
@@ -107,6 +112,8 @@ def _stored_request(path: Path, asked: dict[str, Any]) -> dict[str, Any]:
     The files of theorems are those that the user names now: a file that a store names is code that
     its author chose.
     """
+    if not path.exists():
+        raise UsageError(f"{path} is not there: a sweep that wrote nothing yet begins anew")
     if asked["id"] or asked["grid"]:
         raise UsageError("--resume takes theorem and grid from the store: leave both out")
     from theorysim.sweeps.store import attributes
@@ -187,7 +194,7 @@ def _run(request: dict[str, Any], out: Path | None) -> xarray.Dataset:
 def _print_summary(id: str, dataset: xarray.Dataset, out: Path | None) -> None:
     import numpy as np
 
-    from theorysim.engine.sweep.theorems import SATISFIED, SLACK
+    from theorysim.engine.sweep.theorems import SATISFIED, SLACK, slack_error
     from theorysim.sweeps import DIVERGED
 
     cells = dataset[DIVERGED]
@@ -199,6 +206,9 @@ def _print_summary(id: str, dataset: xarray.Dataset, out: Path | None) -> None:
         slack = dataset[name].values
         room = slack[np.isfinite(slack)]
         least = f"at least {room.min():.3g}, " if room.size else ""
-        typer.echo(f"  {name}: {least}{(room < 0).sum()} of {room.size} points below zero")
+        below = int((dataset[name] < -slack_error(dataset, name)).sum())
+        typer.echo(
+            f"  {name}: {least}{below} of {room.size} points below zero by more than rounding"
+        )
     if out is not None:
         typer.echo(f"  written to {out}")

@@ -254,7 +254,11 @@ def sides(claim: ClaimReport) -> str:
 
 def _tightness(claims: Sequence[ClaimReport]) -> str:
     """Which bounds are attained, and by how much the loosest one is not."""
-    bounds = [c for c in claims if isinstance(c.claim, Inequality) and 0 < c.tightness < math.inf]
+    bounds = [
+        c
+        for c in claims
+        if isinstance(c.claim, Inequality) and 0 < c.tightness < math.inf and _stands(c)
+    ]
     if not bounds:
         return ""
     attained = [c for c in bounds if c.tightness >= ATTAINED]
@@ -278,8 +282,15 @@ def _several(names: Sequence[str], most: int = 3) -> str:
 
 def _excluded(reading: ReadingReport) -> str:
     """What the draws say of violations that they did not meet, for the claim that says least."""
-    shares = [(c.name, c.excluded, c.resolved) for c in reading.claims]
-    return excluded(shares, "draw") or _together(reading.claims)
+    standing = [c for c in reading.claims if _stands(c)]
+    shares = [(c.name, c.excluded, c.resolved) for c in standing]
+    said = excluded(shares, "draw") or _together(standing)
+    violated = len(reading.claims) - len(standing)
+    return f"of the claims that are not violated: {said}" if said and violated else said
+
+
+def _stands(claim: ClaimReport) -> bool:
+    return claim.verdict is not Verdict.VIOLATED
 
 
 def _together(claims: Iterable[ClaimReport]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from theorysim.engine.sweep.theorems import SATISFIED, SLACK
+from theorysim.engine.sweep.theorems import SATISFIED, SLACK, slack_error
 from theorysim.errors import UsageError
 from theorysim.report import sheet
 from theorysim.sweeps.grid import SEED
@@ -29,9 +29,6 @@ PANELS = 6
 COLOUR_QUANTILE = 0.98
 # An axis is logarithmic where its values are a geometric sequence over more than this factor.
 LOG_RANGE = 8.0
-# A sweep measures no error. Sides are taken to be wrong by this many units in their last place,
-# what sums of some dozens of terms lose.
-ULPS = 64
 ZERO = "#c8c8c8"
 # Why a place has no slack, with its hatching.
 OUTSIDE, FAILED, SILENT = "outside the hypotheses", "diverged", "the claim says nothing"
@@ -112,7 +109,7 @@ def _draw_slack(
 ) -> list[str]:
     """The least slack of every cell; zero within its error is exactly zero."""
     others = [dim for dim in dataset[name].dims if dim not in shown]
-    error = _error(dataset, name)
+    error = slack_error(dataset, name)
     slack = dataset[name].where(np.abs(dataset[name]) > error, dataset[name] * 0)
     least = slack.min(others).transpose(*shown).values
     reasons = _reasons(dataset, np.isnan(least), shown)
@@ -140,19 +137,6 @@ def _draw_slack(
     for reason, where in reasons.items():
         _hatch(axis, dataset, shown, where, reason)
     return [f"least of {dataset.sizes[SEED]} seeds"] if dataset.sizes.get(SEED, 1) > 1 else []
-
-
-def _error(dataset: xarray.Dataset, name: str) -> xarray.DataArray:
-    """What rounding may have done to a slack: ULPS units in the last place of both sides.
-
-    Nowhere less than at the median place: sides that nearly vanish are often what is left of larger
-    terms, and no colour shows so small a part of the others.
-    """
-    sides = [dataset[name.removesuffix(SLACK) + side].values for side in (".lhs", ".rhs")]
-    sizes = np.abs(sides[0]) + np.abs(sides[1])
-    known = sizes[np.isfinite(sizes)]
-    typical = np.median(known) if len(known) else 0.0
-    return dataset[name].copy(data=ULPS * np.finfo(sizes.dtype).eps * np.maximum(sizes, typical))
 
 
 def _reasons(

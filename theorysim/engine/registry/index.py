@@ -198,6 +198,8 @@ def _package_folder(point: EntryPoint) -> Path:
 
 def _in_files(extra: Files) -> Iterator[Entry]:
     for path in map(Path, extra):
+        if path.suffix == ".py" and not path.exists():
+            raise RegistryError(f"{path} is not there: expected a file with one theorem")
         if not path.is_file() or path.suffix != ".py":
             raise RegistryError(f"{path} is not a Python file: expected a file with one theorem")
         yield _entry(path.resolve(), LOCAL, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -23,8 +23,15 @@ from theorysim.engine.measure.setup import parse_settings, select_readings, unkn
 from theorysim.errors import UsageError
 from theorysim.sweeps import DIVERGED
 
+if TYPE_CHECKING:
+    import xarray
+
 SLACK = ".slack"
 SATISFIED = "satisfied"
+
+# A sweep measures no error. Sides are taken to be wrong by this many units in their last place,
+# what sums of some dozens of terms lose.
+ULPS = 64
 
 
 def claim_sides(
@@ -147,3 +154,16 @@ def check_axes(theorem: Theorem, axes: Mapping[str, Any]) -> None:
         sizes = split_grid(theorem, columns)[1]
         if sizes:
             raise UsageError(f"{min(sizes)!r} is a size of {theorem.id}: give it in sizes")
+
+
+def slack_error(dataset: xarray.Dataset, name: str) -> xarray.DataArray:
+    """What rounding may have done to a slack: ULPS units in the last place of both sides.
+
+    Nowhere less than at the median place: sides that nearly vanish are often what is left of larger
+    terms, and no colour shows so small a part of the others.
+    """
+    sides = [dataset[name.removesuffix(SLACK) + side].values for side in (".lhs", ".rhs")]
+    sizes = np.abs(sides[0]) + np.abs(sides[1])
+    known = sizes[np.isfinite(sizes)]
+    typical = np.median(known) if len(known) else 0.0
+    return dataset[name].copy(data=ULPS * np.finfo(sizes.dtype).eps * np.maximum(sizes, typical))
