@@ -59,7 +59,8 @@ def notation_of(entry: Entry) -> Notation | None:
     known = {part.name for part in fields(Notation)}
     if not isinstance(found, dict) or set(found) - known:
         raise RegistryError(f"{file}, {name}: expected a table of {', '.join(sorted(known))}")
-    return Notation(**found | {SHARED: {**whole.get(SHARED, {}), **found.get(SHARED, {})}})
+    told: dict[str, Any] = {**whole.get(SHARED, {}), **found.get(SHARED, {})}
+    return Notation(**{**found, SHARED: told})
 
 
 def print_order(entry: Entry) -> int:
