@@ -12,6 +12,8 @@ import pytest
 import theorysim
 from theorysim import cli
 from theorysim.engine import registry
+from theorysim.engine.registry import coverage
+from theorysim.engine.registry.coverage import Passage
 
 STATEMENT = '''
 """A number is at most so many times itself.
@@ -109,6 +111,28 @@ def test_list_shows_what_cannot_be_read(run, tmp_path):
     code, text, _ = run("list", "--paper", "local", "--theorems", str(path))
     assert code == 0
     assert f"cannot be read: {path}:1:" in " ".join(text.split())
+
+
+def test_list_says_what_became_of_every_place_in_print(run, monkeypatch):
+    said = (
+        Passage("Section 3, Eq. 1", "the loss falls at a rate that is told on two lines " * 2, ()),
+        Passage("Lemma 2", "it is a bound", ("eq-16", "theorem-4.7"), "its converse"),
+        Passage("p. 9", "it may rise", (), "says nothing that could fail"),
+    )
+    told = {"overtraining": said}
+    monkeypatch.setattr(coverage, "coverage_of", lambda paper: told.get(paper[0].paper, ()))
+    code, text, _ = run("list", "--coverage")
+    assert code == 0
+    assert_fits_a_page(text)
+    assert "  Lemma 2: it is a bound\n    checked by  eq-16, theorem-4.7\n" in text
+    assert "    left out    its converse\n" in text
+    assert "  p. 9: it may rise\n    not run     says nothing that could fail\n" in text
+    assert "low-rank: nobody has written down" in text
+    _, text, _ = run("list", "--coverage", "--json", "--paper", "overtraining")
+    rows = json.loads(text)
+    assert [row["place"] for row in rows] == [one.place for one in said]
+    assert rows[1]["statements"] == ["eq-16", "theorem-4.7"]
+    assert {row["paper"] for row in rows} == {"overtraining"}
 
 
 def test_show(run, statement):
