@@ -14,12 +14,14 @@ import argparse
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from theorysim.engine import registry
 from theorysim.engine.registry import Entry
-from theorysim.engine.registry.records import VERDICTS, own_statements, verdicts
-from theorysim.engine.registry.sources import source_hash
-from validation.lines import add_choice, chosen, replace
+from theorysim.engine.registry.records import VERDICTS, verdicts
+from validation.lines import Line, add_choice, chosen, measure_anew
+
+if TYPE_CHECKING:
+    from theorysim.claims import Theorem
 
 RECORD = Path(str(VERDICTS))
 
@@ -34,19 +36,16 @@ def catalogue() -> dict[str, dict[str, str]]:
 
 
 def record(entries: Iterable[Entry]) -> None:
-    """Verify these statements and write each line; statements that are gone leave the record."""
-    import jax
-
+    """Verify these statements and write each line."""
     from theorysim.engine.verify.recorded import to_record
     from theorysim.engine.verify.verify import verify
 
-    ids = [entry.id for entry in own_statements()]
-    for entry in entries:
-        jax.clear_caches()  # a process has room for some hundreds of compiled programs
-        source = source_hash(entry)
-        report = verify(registry.load(entry))
-        replace(RECORD, to_record(report, source), ids)
-        print(entry.id, {r.name: str(r.verdict) for r in report.readings}, flush=True)
+    def measure(theorem: Theorem, source: str) -> Line:
+        return to_record(verify(theorem), source)
+
+    for line, _ in measure_anew(RECORD, entries, measure):
+        found = {reading["name"]: reading["verdict"] for reading in line["readings"]}
+        print(line["theorem"], found, flush=True)
 
 
 if __name__ == "__main__":

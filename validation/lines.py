@@ -5,17 +5,25 @@ from __future__ import annotations
 import argparse
 import fcntl
 import json
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from theorysim.engine import registry
 from theorysim.engine.registry import Entry
-from theorysim.engine.registry.records import lines_of, own_statements
+from theorysim.engine.registry.records import is_fresh, lines_of, own_statements
+from theorysim.engine.registry.sources import source_hash
 from validation import write_whole
 
+if TYPE_CHECKING:
+    from theorysim.claims import Theorem
 
-def replace(record: Path, line: dict[str, Any], ids: Sequence[str]) -> None:
+Line: TypeAlias = dict[str, Any]
+
+
+def replace(record: Path, line: Line, ids: Sequence[str]) -> None:
     """Write a record with this line, in the order of the ids; what is not among them leaves it.
 
     It is read anew, so that a long run keeps what another one recorded meanwhile.
@@ -24,6 +32,34 @@ def replace(record: Path, line: dict[str, Any], ids: Sequence[str]) -> None:
         lines = {**lines_of(record), line["theorem"]: line}
         text = "".join(json.dumps(lines[id], allow_nan=False) + "\n" for id in ids if id in lines)
         write_whole(record, text)
+
+
+def measure_anew(
+    record: Path,
+    entries: Iterable[Entry],
+    measure: Callable[[Theorem, str], Line],
+    is_enough: Callable[[Line], bool] = lambda line: False,
+) -> Iterator[tuple[Line, float]]:
+    """Measure statements one after the other; each written line, and the seconds of CPU it took.
+
+    Args:
+        record: the file; statements that are gone leave it.
+        entries: what is to be measured.
+        measure: the line of a theorem, to which it adds the hash of its code as `source`.
+        is_enough: whether a line of the code as it is need not be measured again.
+    """
+    import jax
+
+    ids = [entry.id for entry in own_statements()]
+    for entry in entries:
+        known = lines_of(record).get(entry.id)
+        if is_fresh(known, entry) and is_enough(known):
+            continue
+        jax.clear_caches()  # a process has room for some hundreds of compiled programs
+        source, begun = source_hash(entry), time.process_time()
+        line = measure(registry.load(entry), source)
+        replace(record, line, ids)
+        yield line, time.process_time() - begun
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:

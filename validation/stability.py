@@ -11,27 +11,24 @@ verifies nothing and rewrites the page.
 from __future__ import annotations
 
 import argparse
-import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import jax
-
 from theorysim.claims import Theorem, Verdict
 from theorysim.claims.space import Space
-from theorysim.engine import registry
 from theorysim.engine.falsify.sizes import Sizes, doubled, smallest
-from theorysim.engine.registry.records import STABILITY, is_fresh, own_statements, stability
-from theorysim.engine.registry.sources import source_hash
+from theorysim.engine.registry import Entry
+from theorysim.engine.registry.records import STABILITY, lines_of, own_statements
 from theorysim.engine.review.other_sizes import UNFIT
 from theorysim.engine.verify.report import ReadingReport, Report
 from theorysim.engine.verify.verify import verify
 from theorysim.report.answer import count
 from theorysim.report.stability import is_stable, sizes_in_words, stability_in_words
 from validation import write_whole
-from validation.lines import add_choice, chosen, replace
+from validation.lines import Line, add_choice, chosen, measure_anew
 
 RECORD = Path(str(STABILITY))
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "records" / "stability.md"
@@ -65,14 +62,16 @@ def three_sizes(space: Space) -> list[Sizes]:
     return found[:3]
 
 
-def measure(theorem: Theorem, seeds: int) -> dict[str, Any]:
-    """A line of the record, but for the hash of its code.
+def measure(theorem: Theorem, source: str, seeds: int) -> Line:
+    """A line of the record.
 
     Its `runs` count, at each of the sizes, how many seeds gave a reading which verdict; `apart` has
     the first of every verdict that differs from that of seed 0 at the theorem's own sizes.
     """
     elsewhere = max(1, seeds // SHARE_ELSEWHERE)
-    runs, apart, first = [], {}, {}
+    runs: list[dict[str, Any]] = []
+    apart: dict[tuple[str, str, int], dict[str, Any]] = {}
+    first: dict[str, str] = {}
     for place, sizes in enumerate(three_sizes(theorem.space)):
         verdicts: dict[str, Counter[str]] = {}
         run = {"sizes": sizes, "seeds": elsewhere if place else seeds, "problem": ""}
@@ -89,8 +88,8 @@ def measure(theorem: Theorem, seeds: int) -> dict[str, Any]:
             if not place:
                 raise
             runs[-1] |= {"seeds": 0, "verdicts": {}, "problem": str(error).partition("\n")[0]}
-    readings = list(first)
-    return {"theorem": theorem.id, "readings": readings, "runs": runs, "apart": [*apart.values()]}
+    found = {"readings": list(first), "runs": runs, "apart": list(apart.values())}
+    return {"theorem": theorem.id, "source": source, **found}
 
 
 def told(report: Report) -> list[ReadingReport]:
@@ -112,7 +111,7 @@ def _why(reading: ReadingReport) -> dict[str, str]:
     }
 
 
-def page(lines: Mapping[str, dict[str, Any]]) -> str:
+def page(lines: Mapping[str, Line]) -> str:
     """The record in Markdown, with what it lacks."""
     readings = [(line, name) for line in lines.values() for name in line["readings"]]
     stable = sum(is_stable(*each) for each in readings)
@@ -130,12 +129,12 @@ def page(lines: Mapping[str, dict[str, Any]]) -> str:
     )
 
 
-def _at(line: Mapping[str, Any]) -> str:
+def _at(line: Line) -> str:
     runs = [(run["seeds"], sizes_in_words(run["sizes"])) for run in line["runs"]]
     return "; ".join(f"{seeds} at {sizes}" if sizes else f"{seeds}" for seeds, sizes in runs)
 
 
-def _reasons(lines: Mapping[str, dict[str, Any]]) -> Iterator[str]:
+def _reasons(lines: Mapping[str, Line]) -> Iterator[str]:
     """Where a verdict is another one, the first seed at which it is, the claim, and why."""
     if any(line["apart"] for line in lines.values()):
         yield "\n## Why they differ\n\n| statement | reading | verdict | seed | claim | why |\n"
@@ -151,20 +150,15 @@ def _row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
-def record(entries: list[registry.Entry], seeds: int, again: bool) -> None:
+def record(entries: Iterable[Entry], seeds: int, again: bool) -> None:
     """Measure these statements, as far as they are not recorded, and write both files."""
-    ids = [entry.id for entry in own_statements()]
-    for entry in entries:
-        known = stability().get(entry.id)
-        if is_fresh(known, entry) and known["runs"][0]["seeds"] >= seeds and not again:
-            continue
-        jax.clear_caches()  # a process has room for some hundreds of compiled programs
-        source, begun = source_hash(entry), time.process_time()
-        line = {**measure(registry.load(entry), seeds), "source": source}
-        replace(RECORD, line, ids)
-        write_whole(PAGE, page(stability()))
-        spent = time.process_time() - begun
-        print(f"{entry.id}: {stability_in_words(line)} ({spent:.0f} s of CPU)", flush=True)
+
+    def is_enough(line: Line) -> bool:
+        return line["runs"][0]["seeds"] >= seeds and not again
+
+    for line, spent in measure_anew(RECORD, entries, partial(measure, seeds=seeds), is_enough):
+        write_whole(PAGE, page(lines_of(RECORD)))
+        print(f"{line['theorem']}: {stability_in_words(line)} ({spent:.0f} s of CPU)", flush=True)
 
 
 if __name__ == "__main__":
@@ -175,6 +169,6 @@ if __name__ == "__main__":
     parser.add_argument("--page", action="store_true", help="only rewrite the page")
     options = parser.parse_args()
     if options.page:
-        write_whole(PAGE, page(stability()))
+        write_whole(PAGE, page(lines_of(RECORD)))
     else:
         record(chosen(options), options.seeds, options.again)

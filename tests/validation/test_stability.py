@@ -9,6 +9,7 @@ import pytest
 from theorysim.claims import Finding, Printed, Reading, Real, Size, Space, Theorem, at_most
 from theorysim.engine import registry
 from theorysim.engine.measure.batch import shared_length
+from theorysim.engine.registry import records
 from theorysim.engine.registry.records import is_fresh, lines_of, own_statements
 from theorysim.engine.registry.sources import source_hash
 from theorysim.engine.verify.verify import verify
@@ -53,7 +54,7 @@ def test_the_three_sizes_lie_within_their_limits(size, found):
 def test_verdicts_are_counted_at_seeds_and_sizes():
     """At n = 2 the hypothesis cannot be met; what is ours is not told."""
     theorem = bound(Size(4), HALF, OURS, hypotheses={"n": lambda x: x.n - 3.0 + 0 * x.a})
-    line = stability.measure(theorem, seeds=4)
+    line = stability.measure(theorem, "", seeds=4)
     assert line["readings"] == ["as printed", "half"]
     assert [(run["sizes"]["n"], run["seeds"]) for run in line["runs"]] == [(4, 4), (2, 1), (8, 1)]
     assert [dict(run["verdicts"]["as printed"]) for run in line["runs"]] == [
@@ -83,7 +84,9 @@ def test_sizes_at_which_it_cannot_run_are_told():
             raise ValueError("shapes do not go together")
         return x.a
 
-    line = stability.measure(bound(Size(4), Reading("b", OURS.source, simulate=simulate)), seeds=2)
+    line = stability.measure(
+        bound(Size(4), Reading("b", OURS.source, simulate=simulate)), "", seeds=2
+    )
     assert line["runs"][2]["problem"] == "shapes do not go together"
     told = stability_in_words(line)
     assert told == "same verdicts at 2 seeds and 2 sizes; not run at n = 8"
@@ -151,14 +154,13 @@ def campaign(tmp_path, monkeypatch):
     """The campaign with a record of its own; the ids that it measured, in order."""
     ran = []
 
-    def measure(theorem, seeds):
+    def measure(theorem, source, seeds):
         ran.append(theorem.id)
-        return {"theorem": theorem.id, **line(({"n": 4}, {"holds": seeds}))}
+        return {"theorem": theorem.id, "source": source, **line(({"n": 4}, {"holds": seeds}))}
 
     record = tmp_path / "stability.jsonl"
     monkeypatch.setattr(stability, "RECORD", record)
     monkeypatch.setattr(stability, "PAGE", tmp_path / "stability.md")
-    monkeypatch.setattr(stability, "stability", lambda: lines_of(record))
     monkeypatch.setattr(stability, "measure", measure)
     return ran
 
@@ -188,12 +190,10 @@ def test_it_goes_on_where_it_stopped(campaign, tmp_path):
 
 def test_the_page_is_up_to_date():
     told = stability.PAGE.read_text()
-    assert told == stability.page(stability.stability()), (
-        "run python -m validation.stability --page"
-    )
+    assert told == stability.page(records.stability()), "run python -m validation.stability --page"
 
 
 def test_records_are_of_statements_that_are_there():
     ids = {entry.id for entry in own_statements()}
-    assert set(stability.stability()) <= ids
+    assert set(records.stability()) <= ids
     assert not is_fresh(None, own_statements()[0])

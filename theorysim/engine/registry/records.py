@@ -16,6 +16,7 @@ from theorysim.errors import UsageError
 RECORDS = files("theorysim") / "records"
 VERDICTS = RECORDS / "verdicts.jsonl"
 STABILITY = RECORDS / "stability.jsonl"
+HYPOTHESES = RECORDS / "hypotheses.jsonl"
 
 # At most so many ids are named in one message.
 NAMED = 6
