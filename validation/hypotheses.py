@@ -3,8 +3,8 @@
     python -m validation.hypotheses [--seconds 60] [--only TEXT] [--part 0/2] [--again] [--page]
 
 drops every hypothesis of the primary and the printed readings in turn, measures how much of its
-bound each inequality uses, and writes theorysim/records/hypotheses.jsonl, docs/records/hypotheses.md
-and docs/records/constants.md after each statement. What is recorded of the code as it is, for as
+bound each inequality uses, and writes theorysim/records/hypotheses.jsonl and, in docs/records,
+hypotheses.md and constants.md after each statement. What is recorded of the code as it is, for as
 many seconds, is left alone unless `--again`; `--page` measures nothing and rewrites the pages.
 """
 
@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 
 from theorysim.claims import Theorem
-from theorysim.engine import registry
 from theorysim.engine.registry import Entry
 from theorysim.engine.registry.notation import Notation, notation_of
 from theorysim.engine.registry.records import HYPOTHESES, lines_of, own_statements
@@ -119,7 +118,8 @@ def _needs(
 def _formulas(theorem: Theorem) -> dict[str, str]:
     """The claims as the paper writes them, in plain text; else as the theorem's file does."""
     claims = [claim for reading in theorem.all_readings() for claim in reading.claims]
-    notation = notation_of(registry.find(theorem.id)) or Notation()
+    own = (notation_of(entry) for entry in own_statements() if entry.id == theorem.id)
+    notation = next(own, None) or Notation()
     printed = {name: plain(formula) for name, formula in notation.claims.items()}
     return {claim.name: printed.get(claim.name, claim.statement) for claim in claims}
 

@@ -3,12 +3,12 @@
 import json
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
 import pytest
+from searches import one_round
 
 from theorysim.claims import (
     Finding,
@@ -28,7 +28,7 @@ from theorysim.claims import (
 )
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.review import review as whole
-from theorysim.engine.review import rounds, sharpness
+from theorysim.engine.review import sharpness
 from theorysim.engine.review.adversary import Adversary, attack
 from theorysim.engine.review.necessity import HypothesisNeed, Necessity, Need, _judged, drop_each
 from theorysim.engine.review.readings import Readings, verify_readings
@@ -59,17 +59,6 @@ def statement(*claims, **parts) -> Theorem:
         **parts,
     }
     return Theorem(claims=claims, **filled)
-
-
-@contextmanager
-def one_round(points: int) -> Iterator[None]:
-    """Every search is one round of so many points, which are enough, and none is for the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rounds, "FIRST_POINTS", points)
-        patch.setattr(rounds, "LEAST_POINTS", 1 << 62)
-        for module in (sharpness, whole):
-            patch.setattr(module, "ENOUGH_POINTS", 200)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,11 @@ def stability() -> dict[str, dict[str, Any]]:
     return lines_of(STABILITY)
 
 
+def hypotheses() -> dict[str, dict[str, Any]]:
+    """By theorem, which hypotheses are needed and how sharp constants are: see validation."""
+    return lines_of(HYPOTHESES)
+
+
 def is_fresh(line: Mapping[str, Any] | None, entry: Entry) -> TypeGuard[Mapping[str, Any]]:
     """Whether there is a recorded line of a statement, of the code that it has now."""
     return line is not None and line["source"] == source_hash(entry)
