@@ -49,8 +49,8 @@ named. What the other words mean, and that none but *needed* is a proof, is said
 """
 
 NEEDS_COLUMNS = """
-| statement, reading | hypothesis | | what was seen |
-| --- | --- | --- | --- |
+| statement | reading | hypothesis | | what was seen |
+| --- | --- | --- | --- | --- |
 """
 
 CONSTANTS_HEAD = """# How sharp the constants are
@@ -62,8 +62,8 @@ points no constant is offered, only the nearest ratio of the two sides that was 
 """
 
 CONSTANTS_COLUMNS = """
-| statement, reading | claim | printed | supported | attained, or nearest, at |
-| --- | --- | --- | --- | --- |
+| statement | reading | claim | printed | supported | attained, or nearest, at |
+| --- | --- | --- | --- | --- | --- |
 """
 
 
@@ -127,12 +127,12 @@ def _formulas(theorem: Theorem) -> dict[str, str]:
 def needs_page(lines: Mapping[str, Line]) -> str:
     """What the record says of hypotheses, in Markdown."""
     rows = [
-        (f"{id}, {reading}", one["hypothesis"], one["need"], one["why"])
+        (id, reading, one["hypothesis"], one["need"], one["why"])
         for id, line in lines.items()
         for reading, several in line["hypotheses"].items()
         for one in several
     ]
-    counted = Counter(need for _, _, need, _ in rows)
+    counted = Counter(need for _, _, _, need, _ in rows)
     words = [*map(str, Need), NOT_EXAMINED]
     shares = ", ".join(f"{counted[word]} {word}" for word in words if counted[word])
     told = f"\nHypotheses: {shares or 'none'}."
@@ -148,7 +148,7 @@ def constants_page(lines: Mapping[str, Line]) -> str:
             at = instance(one.instance) if one.instance is not None else ""
             apart = "; points of equal sides left out" if one.ties else ""
             cells = (one.claim, data["printed"], _supported(one) + apart, at)
-            rows.append(_row(f"{id}, {one.reading}", *cells))
+            rows.append(_row(id, one.reading, *cells))
     return "".join([CONSTANTS_HEAD, _missing(lines), CONSTANTS_COLUMNS, *rows])
 
 

@@ -66,7 +66,7 @@ def test_a_needed_hypothesis_comes_with_its_counterexample(line):
     assert values["a"] < 0
     assert needed["lhs"] == pytest.approx(abs(values["a"] + values["b"]))
     page = hypotheses.needs_page({"tests/lemma-1": line})
-    (row,) = [row for row in page.splitlines() if row.startswith("| tests/lemma-1, as printed |")]
+    (row,) = [row for row in page.splitlines() if row.startswith("| tests/lemma-1 | as printed |")]
     assert "| a is not negative | needed | Without it “sum” fails:" in row
     assert f"a = {values['a']!r}" in row
     assert "Hypotheses: 2 needed, 1 not needed on this space, 1 not examined." in page
@@ -77,9 +77,9 @@ def test_the_best_constant_stands_beside_the_printed_one(line):
     assert set(found) == {"as printed", "corrected"}
     assert found["as printed"]["factor"] == pytest.approx(0.5, rel=0.05)
     page = hypotheses.constants_page({"tests/lemma-1": line})
-    (row,) = [row for row in page.splitlines() if row.startswith("| tests/lemma-1, as printed |")]
+    (row,) = [row for row in page.splitlines() if row.startswith("| tests/lemma-1 | as printed |")]
     assert "| sum | \\|a + b\\| <= 4 max |" in row
-    assert row.count("|") - row.count("\\|") == 6
+    assert row.count("|") - row.count("\\|") == 7
 
 
 def test_pages_are_up_to_date():
