@@ -115,7 +115,9 @@ def test_list_shows_what_cannot_be_read(run, tmp_path):
 
 def test_list_says_what_became_of_every_place_in_print(run, monkeypatch):
     said = (
-        Passage("Section 3, Eq. 1", "the loss falls at a rate that is told on two lines " * 2, ()),
+        Passage(
+            "Section 3, Eq. 1", "the loss falls at a rate that is told on two lines " * 2, (), "no"
+        ),
         Passage("Lemma 2", "it is a bound", ("eq-16", "theorem-4.7"), "its converse"),
         Passage("p. 9", "it may rise", (), "says nothing that could fail"),
     )
@@ -126,7 +128,7 @@ def test_list_says_what_became_of_every_place_in_print(run, monkeypatch):
     assert_fits_a_page(text)
     assert "  Lemma 2: it is a bound\n    checked by  eq-16, theorem-4.7\n" in text
     assert "    left out    its converse\n" in text
-    assert "  p. 9: it may rise\n    not run     says nothing that could fail\n" in text
+    assert "  p. 9: it may rise\n    checked by  none: says nothing that could fail\n" in text
     assert "low-rank: nobody has written down" in text
     _, text, _ = run("list", "--coverage", "--json", "--paper", "overtraining")
     rows = json.loads(text)

@@ -26,7 +26,7 @@ and the pages of the papers say.
 """
 
 COLUMNS = """
-| place | what it says | checked by | not run, or left out |
+| place | what it says | checked by | left out, or why by none |
 | --- | --- | --- | --- |
 """
 

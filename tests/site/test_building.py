@@ -152,6 +152,6 @@ def test_a_paper_says_what_became_of_every_place_in_print():
     assert '<th scope="row">Section 2<span>it falls if a &lt; b</span></th>' in text
     links = '<a href="../statements/one/lemma-1.html">Lemma 1</a>; <code>lemma-2</code>'
     assert links in text
-    assert "<small>not run: vague</small>" in text
+    assert "<small>none: vague</small>" in text
     bare = replace(paper, passages=())
     assert "Place by place" not in render("paper.md", bare.page, paper=bare, notes="")

@@ -183,11 +183,10 @@ def _print_heading(slug: str, citation: Citation | None) -> None:
 
 def _print_passage(passage: Passage) -> None:
     typer.echo(wrap(f"{passage.place}: {passage.says}", "  "))
-    if passage.statements:
-        typer.echo(wrap(", ".join(passage.statements), "    checked by  ", " " * 16))
-    if passage.why_not:
-        label = "left out" if passage.statements else "not run"
-        typer.echo(wrap(passage.why_not, f"    {label:<10}  ", " " * 16))
+    by = ", ".join(passage.statements) or f"none: {passage.why_not}"
+    typer.echo(wrap(by, "    checked by  ", " " * 16))
+    if passage.statements and passage.why_not:
+        typer.echo(wrap(passage.why_not, "    left out    ", " " * 16))
 
 
 def _print_paper(rows: Catalogue) -> None:
