@@ -12,8 +12,9 @@ import pytest
 import theorysim
 from theorysim import cli
 from theorysim.engine import registry
-from theorysim.engine.registry import coverage
+from theorysim.engine.registry import coverage, records
 from theorysim.engine.registry.coverage import Passage
+from theorysim.engine.registry.sources import source_hash
 
 STATEMENT = '''
 """A number is at most so many times itself.
@@ -155,6 +156,23 @@ def test_show(run, statement):
         "mutants\n  half\n",
     ):
         assert part in text
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_show_says_whether_verdicts_stay_the_same(run, monkeypatch, fresh):
+    """Only what was measured of the code as it is."""
+    entry = registry.find("low-rank/lemma-5")
+    found = {"sizes": {}, "seeds": 20, "verdicts": {"as printed": {"holds": 17, "inconclusive": 3}}}
+    source = source_hash(entry) if fresh else "of other code"
+    line = {"source": source, "readings": ["as printed"], "runs": [{**found, "problem": ""}]}
+    monkeypatch.setattr(records, "stability", lambda: {entry.id: line})
+    _, text, _ = run("show", entry.id)
+    (told,) = re.findall(r"^stability   (.*(?:\n {12}.*)*)$", text, re.MULTILINE)
+    assert " ".join(told.split()) == (
+        "as printed: holds at 17 of 20 seeds, inconclusive at 3"
+        if fresh
+        else "not measured: python -m validation.stability --only low-rank/lemma-5"
+    )
 
 
 def test_a_notation_beside_a_users_file_is_not_read(run, statement):
