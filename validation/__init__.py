@@ -23,3 +23,8 @@ def write_whole(path: Path, text: str) -> None:
     unfinished = path.with_name(f".{path.name}.part")
     unfinished.write_text(text, "utf-8")
     os.replace(unfinished, path)
+
+
+def row(*cells: str) -> str:
+    """A row of a Markdown table whose cells may hold bars, as |x| does."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

@@ -15,6 +15,7 @@ from theorysim.engine import registry
 from theorysim.engine.registry.coverage import Passage, coverage_of
 from theorysim.engine.registry.entries import Catalogue
 from theorysim.engine.registry.records import own_statements
+from validation import row
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "records" / "coverage.md"
 
@@ -52,10 +53,8 @@ def _paper(paper: Catalogue) -> Iterator[str]:
 
 
 def _row(slug: str, passage: Passage) -> str:
-    """One place; bars in it, as in |x|, end no cell."""
     statements = ", ".join(f"`{slug}/{name}`" for name in passage.statements)
-    cells = (passage.place, passage.says, statements, passage.why_not)
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+    return row(passage.place, passage.says, statements, passage.why_not)
 
 
 if __name__ == "__main__":

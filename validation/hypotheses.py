@@ -29,7 +29,7 @@ from theorysim.engine.review.sharpness import Constant, best_constants
 from theorysim.engine.review.words import count, instance, number
 from theorysim.report.mathematics import plain
 from theorysim.report.review_sections import why
-from validation import write_whole
+from validation import row, write_whole
 from validation.lines import Line, add_choice, chosen, measure_anew
 
 RECORD = Path(str(HYPOTHESES))
@@ -136,7 +136,7 @@ def needs_page(lines: Mapping[str, Line]) -> str:
     words = [*map(str, Need), NOT_EXAMINED]
     shares = ", ".join(f"{counted[word]} {word}" for word in words if counted[word])
     told = f"\nHypotheses: {shares or 'none'}."
-    return "".join([NEEDS_HEAD, told, _missing(lines), NEEDS_COLUMNS, *(_row(*r) for r in rows)])
+    return "".join([NEEDS_HEAD, told, _missing(lines), NEEDS_COLUMNS, *(row(*r) for r in rows)])
 
 
 def constants_page(lines: Mapping[str, Line]) -> str:
@@ -148,7 +148,7 @@ def constants_page(lines: Mapping[str, Line]) -> str:
             at = instance(one.instance) if one.instance is not None else ""
             apart = "; points of equal sides left out" if one.ties else ""
             cells = (one.claim, data["printed"], _supported(one) + apart, at)
-            rows.append(_row(id, one.reading, *cells))
+            rows.append(row(id, one.reading, *cells))
     return "".join([CONSTANTS_HEAD, _missing(lines), CONSTANTS_COLUMNS, *rows])
 
 
@@ -170,11 +170,6 @@ def _missing(lines: Mapping[str, Line]) -> str:
     """How much is not in the record."""
     missing = sum(entry.id not in lines for entry in own_statements())
     return f"\n{count(missing, 'statement')} not examined yet.\n" if missing else "\n"
-
-
-def _row(*cells: str) -> str:
-    """A row of a table whose cells may hold bars, as |x| does."""
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
 def write_pages() -> None:

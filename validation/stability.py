@@ -23,11 +23,11 @@ from theorysim.engine.falsify.sizes import Sizes, doubled, smallest
 from theorysim.engine.registry import Entry
 from theorysim.engine.registry.records import STABILITY, lines_of, own_statements
 from theorysim.engine.review.other_sizes import UNFIT
+from theorysim.engine.review.words import count, sizes_in_words
 from theorysim.engine.verify.report import ReadingReport, Report
 from theorysim.engine.verify.verify import verify
-from theorysim.report.answer import count
-from theorysim.report.stability import is_stable, sizes_in_words, stability_in_words
-from validation import write_whole
+from theorysim.report.stability import is_stable, stability_in_words
+from validation import row, write_whole
 from validation.lines import Line, add_choice, chosen, measure_anew
 
 RECORD = Path(str(STABILITY))
@@ -123,14 +123,14 @@ def page(lines: Mapping[str, Line]) -> str:
             HEAD,
             f"{counted}{more}.\n",
             COLUMNS,
-            *(_row(id, _at(line), stability_in_words(line)) for id, line in lines.items()),
+            *(row(id, _at(line), stability_in_words(line)) for id, line in lines.items()),
             *_reasons(lines),
         )
     )
 
 
 def _at(line: Line) -> str:
-    runs = [(run["seeds"], sizes_in_words(run["sizes"])) for run in line["runs"]]
+    runs = [(run["seeds"], sizes_in_words([run["sizes"]])) for run in line["runs"]]
     return "; ".join(f"{seeds} at {sizes}" if sizes else f"{seeds}" for seeds, sizes in runs)
 
 
@@ -141,13 +141,8 @@ def _reasons(lines: Mapping[str, Line]) -> Iterator[str]:
         yield "| --- | --- | --- | --- | --- | --- |\n"
     for id, line in lines.items():
         for one in line["apart"]:
-            at = ", ".join([str(one["seed"]), *filter(None, [sizes_in_words(one["sizes"])])])
-            yield _row(id, one["reading"], one["verdict"], at, one["claim"], one["why"])
-
-
-def _row(*cells: str) -> str:
-    """A row of a table whose cells may hold bars, as |x| does."""
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+            at = ", ".join([str(one["seed"]), *filter(None, [sizes_in_words([one["sizes"]])])])
+            yield row(id, one["reading"], one["verdict"], at, one["claim"], one["why"])
 
 
 def record(entries: Iterable[Entry], seeds: int, again: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from theorysim.report.answer import count
+from theorysim.engine.review.words import count, sizes_in_words
 
 Line = Mapping[str, Any]
 
@@ -21,11 +21,6 @@ def is_stable(line: Line, reading: str) -> bool:
     return not _differing(line, reading)
 
 
-def sizes_in_words(sizes: Mapping[str, int]) -> str:
-    """Such as "d = 3, n = 8"."""
-    return ", ".join(f"{name} = {number}" for name, number in sizes.items())
-
-
 def _range(line: Line) -> str:
     """The seeds at the theorem's own sizes, and how many sizes could be run."""
     own, *others = line["runs"]
@@ -33,7 +28,7 @@ def _range(line: Line) -> str:
     ran = [run for run in others if not run["problem"]]
     if not others:
         return f"{seeds} ({'its sizes are fixed' if own['sizes'] else 'it has no sizes'})"
-    failed = [f"not run at {sizes_in_words(r['sizes'])}" for r in others if r["problem"]]
+    failed = [f"not run at {sizes_in_words([r['sizes']])}" for r in others if r["problem"]]
     return "; ".join([f"{seeds} and {count(1 + len(ran), 'size')}", *failed])
 
 
@@ -44,7 +39,7 @@ def _differing(line: Line, reading: str) -> str:
     usual = max(counts, key=counts.__getitem__)
     parts = [f"{verdict} at {many}" for verdict, many in counts.items() if verdict != usual]
     parts += [
-        f"{verdict} at {many} of {run['seeds']} with {sizes_in_words(run['sizes'])}"
+        f"{verdict} at {many} of {run['seeds']} with {sizes_in_words([run['sizes']])}"
         for run in others
         for verdict, many in run["verdicts"].get(reading, {}).items()
         if verdict != usual
