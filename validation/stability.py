@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from theorysim.engine.registry import Entry
 from theorysim.engine.registry.records import STABILITY, lines_of, own_statements
 from theorysim.engine.review.other_sizes import UNFIT
 from theorysim.engine.review.words import count, sizes_in_words
-from theorysim.engine.verify.report import ReadingReport, Report
+from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.verify import verify
 from theorysim.report.stability import is_stable, stability_in_words
 from validation import row, write_whole
@@ -62,53 +63,86 @@ def three_sizes(space: Space) -> list[Sizes]:
     return found[:3]
 
 
-def measure(theorem: Theorem, source: str, seeds: int) -> Line:
-    """A line of the record.
+@dataclass(frozen=True)
+class Outcome:
+    """The verdict on a reading at one seed, and the first claim that gave it, with its note."""
 
-    Its `runs` count, at each of the sizes, how many seeds gave a reading which verdict; `apart` has
-    the first of every verdict that differs from that of seed 0 at the theorem's own sizes.
-    """
-    elsewhere = max(1, seeds // SHARE_ELSEWHERE)
-    runs: list[dict[str, Any]] = []
-    apart: dict[tuple[str, str, int], dict[str, Any]] = {}
-    first: dict[str, str] = {}
-    for place, sizes in enumerate(three_sizes(theorem.space)):
+    reading: str
+    verdict: str
+    seed: int
+    claim: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """What so many seeds give at some sizes, or why it could not be run there."""
+
+    sizes: Sizes
+    seeds: int
+    outcomes: Sequence[Outcome]
+    problem: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """How many seeds gave a reading which verdict."""
         verdicts: dict[str, Counter[str]] = {}
-        run = {"sizes": sizes, "seeds": elsewhere if place else seeds, "problem": ""}
-        runs.append({**run, "verdicts": verdicts})
-        try:
-            for seed in range(run["seeds"]):
-                for reading in told(verify(theorem, seed=seed, settings=sizes)):
-                    verdict = str(reading.verdict)
-                    verdicts.setdefault(reading.name, Counter())[verdict] += 1
-                    if verdict != first.setdefault(reading.name, verdict):
-                        key = (reading.name, verdict, place)
-                        apart.setdefault(key, {"sizes": sizes, "seed": seed, **_why(reading)})
-        except UNFIT as error:
-            if not place:
-                raise
-            runs[-1] |= {"seeds": 0, "verdicts": {}, "problem": str(error).partition("\n")[0]}
-    found = {"readings": list(first), "runs": runs, "apart": list(apart.values())}
-    return {"theorem": theorem.id, "source": source, **found}
+        for one in self.outcomes:
+            verdicts.setdefault(one.reading, Counter())[one.verdict] += 1
+        return {
+            "sizes": self.sizes,
+            "seeds": self.seeds,
+            "problem": self.problem,
+            "verdicts": verdicts,
+        }
 
 
-def told(report: Report) -> list[ReadingReport]:
-    """The primary reading and the printed ones."""
-    return [r for r in report.readings if r.primary or r.source.kind == "printed"]
-
-
-def _why(reading: ReadingReport) -> dict[str, str]:
-    """The first claim that gave a reading its verdict, with its note."""
-    claim = next(claim for claim in reading.claims if claim.verdict is reading.verdict)
-    sides = f"{claim.lhs:.6g} against {claim.rhs:.6g}, error {claim.error:.2g}"
-    known = sides if claim.verdict in (Verdict.HOLDS, Verdict.VIOLATED) else ""
-    why = "; ".join(part for part in (known, claim.note) if part)
+def measure(theorem: Theorem, source: str, seeds: int) -> Line:
+    """A line of the record: `runs` at all sizes, and what comes out otherwise than at seed 0."""
+    own, *others = three_sizes(theorem.space)
+    elsewhere = max(1, seeds // SHARE_ELSEWHERE)
+    runs = [_run(theorem, own, seeds), *(_try(theorem, sizes, elsewhere) for sizes in others)]
     return {
-        "reading": reading.name,
-        "verdict": str(reading.verdict),
-        "claim": claim.name,
-        "why": why,
+        "theorem": theorem.id,
+        "source": source,
+        "readings": list(dict.fromkeys(one.reading for one in runs[0].outcomes)),
+        "runs": [run.as_json() for run in runs],
+        "apart": list(_apart(runs)),
     }
+
+
+def _run(theorem: Theorem, sizes: Sizes, seeds: int) -> Run:
+    reports = (verify(theorem, seed=seed, settings=sizes) for seed in range(seeds))
+    return Run(sizes, seeds, [one for report in reports for one in _outcomes(report)])
+
+
+def _try(theorem: Theorem, sizes: Sizes, seeds: int) -> Run:
+    """The same at sizes whose shapes may not go together, or be too large."""
+    try:
+        return _run(theorem, sizes, seeds)
+    except UNFIT as error:
+        return Run(sizes, 0, [], str(error).partition("\n")[0])
+
+
+def _outcomes(report: Report) -> Iterator[Outcome]:
+    """Of the primary reading and the printed ones."""
+    for reading in report.readings:
+        if reading.primary or reading.source.kind == "printed":
+            claim = next(claim for claim in reading.claims if claim.verdict is reading.verdict)
+            sides = f"{claim.lhs:.6g} against {claim.rhs:.6g}, error {claim.error:.2g}"
+            decided = claim.verdict in (Verdict.HOLDS, Verdict.VIOLATED)
+            why = "; ".join(part for part in (sides * decided, claim.note) if part)
+            yield Outcome(reading.name, str(reading.verdict), report.seed, claim.name, why)
+
+
+def _apart(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+    """Per sizes, the first of every verdict that is not that of seed 0 at the theorem's own."""
+    first = {(one.reading, one.verdict) for one in runs[0].outcomes if one.seed == 0}
+    for run in runs:
+        known = set(first)
+        for one in run.outcomes:
+            if (one.reading, one.verdict) not in known:
+                known.add((one.reading, one.verdict))
+                yield {"sizes": run.sizes, **asdict(one)}
 
 
 def page(lines: Mapping[str, Line]) -> str:
