@@ -17,6 +17,7 @@ ALLOWED = {
     "citation": set(),
     "environment": set(),
     "errors": set(),
+    "files": set(),
     "versions": set(),
     "tabular": set(),
     "compiled": set(),
@@ -31,7 +32,7 @@ ALLOWED = {
     "theorems": {"theorems", "systems", "numerics", "claims"},
     "engine": {
         *("engine", "claims", "enclosures", "sweeps", "jaxprs", "numerics"),
-        *("citation", "compiled", "memory", "progress", "versions", "tabular", "errors"),
+        *("citation", "compiled", "files", "memory", "progress", "versions", "tabular", "errors"),
     },
     "scenes": {"scenes", "systems", "numerics", "theorems", "claims", "engine"},
     "report": {"report", "scenes", "engine", "sweeps", "claims", "errors"},

@@ -4,11 +4,11 @@ Importing it prepares the environment, because every module here starts JAX.
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from theorysim.environment import prepare
+from theorysim.files import write_whole as write_whole
 
 prepare()
 
@@ -16,13 +16,6 @@ prepare()
 def read_record(path: Path) -> dict[str, Any]:
     """What a record holds, by id; nothing where there is none yet."""
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Replace a record at once: who is stopped while writing leaves the old one."""
-    unfinished = path.with_name(f".{path.name}.part")
-    unfinished.write_text(text, "utf-8")
-    os.replace(unfinished, path)
 
 
 def row(*cells: str) -> str:

@@ -1,10 +1,11 @@
 """The ledger of errata: every printed reading that is refuted, with a minimal counterexample.
 
-    python -m validation.errata [--only TEXT] [--missing] [--again]
+    python -m validation.errata [--only TEXT] [--missing] [--again] [--words]
 
 attacks every reading whose recorded verdict is "violated" from a cold start and rewrites
 theorysim/records/errata.jsonl, which `theorysim errata` prints and the test suite replays. With
-`--again` nothing is searched: what is recorded is confirmed and certified anew.
+`--again` nothing is searched: what is recorded is confirmed and certified anew; with
+`--words` what the statements' files say of it is written anew.
 """
 
 from __future__ import annotations
@@ -33,25 +34,27 @@ from validation.catalogue import catalogue
 
 BUDGET = 20_000
 SHARES = (16, 4, 1)
+# What a search finds; the rest of a line is what the statement's file says.
+FOUND = (
+    *("theorem", "reading", "claim", "kind", "lhs", "rhs", "error", "evaluations"),
+    *("instance", "confirmation", "certificate", "note"),
+)
 
 Place: TypeAlias = tuple[str, str]
 
 
 def misprint(theorem: Theorem, reading: str) -> dict[str, Any]:
-    """Where it stands, its words and what is wrong with them, and the reading that is primary.
+    """Where it stands, its words and what is wrong with them, and what the corrections change.
 
-    That is what holds instead, if it is another reading and its recorded verdict says so.
+    `instead` has the change of each corrected reading with its recorded verdict.
     """
-    printed, primary = theorem.reading(reading), theorem.primary()
-    told = {"place": printed.source.place, "words": printed.source.words, "wrong": printed.note}
-    if primary.name == reading:
-        return {**told, "corrected": None}
-    source = primary.source
+    printed, verdicts = theorem.reading(reading), catalogue()[theorem.id]
+    corrected = [each for each in theorem.all_readings() if isinstance(each.source, Corrected)]
     return {
-        **told,
-        "corrected": primary.name,
-        "corrected_verdict": catalogue()[theorem.id][primary.name],
-        "correction": source.change if isinstance(source, Corrected) else "",
+        "place": printed.source.place,
+        "words": printed.source.words,
+        "wrong": printed.note,
+        "instead": [[each.source.change, verdicts[each.name]] for each in corrected],
     }
 
 
@@ -88,6 +91,7 @@ def entry(theorem: Theorem, attack: Attack) -> dict[str, Any]:
         "instance": attack.instance,
         **warrants(theorem, attack.reading, attack.claim, attack.instance),
         "note": attack.note,
+        "strict": attack.strict,
         **misprint(theorem, attack.reading),
     }
 
@@ -125,6 +129,21 @@ def found_by_attack(theorem: Theorem, reading: str, budget: int) -> list[Attack]
         if hits:
             return hits
     return []
+
+
+def restate(only: str = "") -> None:
+    """Write anew what the statements' files say of each recorded line; search nothing."""
+    lines = [stated_anew(line) if only in line["theorem"] else line for line in errata()]
+    write_whole(Path(str(LEDGER)), as_text(lines))
+
+
+def stated_anew(line: dict[str, Any]) -> dict[str, Any]:
+    """A line of the ledger with strictness, place, words, what is wrong and what holds instead."""
+    theorem = registry.theorem(line["theorem"])
+    claims = {claim.name: claim for claim in theorem.reading(line["reading"]).claims}
+    told = misprint(theorem, line["reading"])
+    found = {name: line[name] for name in FOUND}
+    return {**found, "strict": claims[line["claim"]].strict, **told}
 
 
 def record(budget: int, only: str = "", missing: bool = False) -> None:
@@ -180,9 +199,12 @@ if __name__ == "__main__":
     parser.add_argument("--budget", type=int, default=BUDGET, help="evaluations per claim")
     parser.add_argument("--only", default="", help="only ids that contain this text")
     parser.add_argument("--missing", action="store_true", help="only what the ledger lacks")
+    parser.add_argument("--words", action="store_true", help="only what the files say")
     parser.add_argument("--again", action="store_true", help="confirm and certify, search nothing")
     options = parser.parse_args()
-    if options.again:
+    if options.words:
+        restate(options.only)
+    elif options.again:
         warrant_again(options.only)
     else:
         record(options.budget, options.only, options.missing)

@@ -14,6 +14,7 @@ from theorysim.engine import registry
 from theorysim.engine.registry import AmbiguousTheorem, RegistryError, UnknownTheorem
 from theorysim.engine.registry.headers import PRINTED
 from theorysim.engine.registry.index import GROUP
+from theorysim.engine.registry.notation import notation_of, print_order
 
 STATEMENT = '''
 """A number is at most twice itself.
@@ -138,6 +139,47 @@ def test_a_pack_is_loaded_and_cited(pack):
     entry = registry.find("acme/theorem-1")
     assert registry.load(entry).id == "acme/theorem-1"
     assert registry.citation(entry) == Citation("On twos", "Acme", 1999, "preprint")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ('title="On twos", year=1999, venue="preprint"', "the citation lacks authors"),
+        ('title="On", authors="A", year=1999, venue="v", doi="1"', "a citation has no doi"),
+        ('title="On", authors="A", year="1999", venue="v"', "year: expected a literal"),
+    ],
+)
+def test_a_faulty_citation_is_named(pack, arguments, message):
+    write(pack(), theorem_1=STATEMENT, _paper=f"citation = Citation({arguments})\n")
+    with pytest.raises(RegistryError, match=message):
+        registry.citation(registry.find("acme/theorem-1"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[theorem-1", "notation.toml is not TOML"),
+        ("theorem-1 = 3", "notation.toml, theorem-1: expected a table"),
+        ("[theorem-1]\nproof = ''", "notation.toml, theorem-1: expected a table of claims, "),
+    ],
+)
+def test_a_faulty_notation_is_named(pack, text, message):
+    folder = pack()
+    write(folder, theorem_1=STATEMENT)
+    (folder / "notation.toml").write_text(text)
+    with pytest.raises(RegistryError, match=message):
+        notation_of(registry.find("acme/theorem-1"))
+
+
+def test_what_fields_are_is_shared_by_a_paper_and_told_by_its_statements(pack):
+    folder = pack()
+    write(folder, theorem_1=PLAIN, theorem_2=PLAIN)
+    shared, own = "[fields]\na = 'one'\nb = 'two'\n", "[theorem-2.fields]\nb = 'three'\n"
+    (folder / "notation.toml").write_text(f"{shared}{own}[theorem-1]\n")
+    first, second = (registry.find(f"acme/theorem-{number}") for number in (1, 2))
+    found = [notation_of(entry) for entry in (first, second)]
+    assert [n.fields for n in found if n] == [{"a": "one", "b": "two"}, {"a": "one", "b": "three"}]
+    assert print_order(second) < print_order(first)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ def test_what_is_printed_stands_apart_from_corrections_and_findings():
     assert [(p.words, p.verdict) for p in said.corrected] == [("twice the bound", Verdict.HOLDS)]
     assert [(p.reading, p.refuted) for p in said.findings] == [("small", ("decay",))]
     assert said.verdict is Verdict.HOLDS
+    assert said.excluded.startswith("corrected: violations on more than")
     assert "as printed, “decay”: " in said.worst and "64 of 64" not in said.worst.split(":")[0]
     assert said.next == f"theorysim falsify {theorem.id} --reading 'as printed' --out FILE"
 

@@ -124,6 +124,21 @@ def test_errata_and_papers_link_their_statements(site):
             assert f"statements/{paper}/" in text, page
 
 
+def test_pages_of_a_paper_say_what_it_was_read_from(site):
+    told = [
+        (site / page).read_text("utf-8")
+        for page in (page_of_paper("linear-teachers"), errata_of("linear-teachers"), "index.html")
+    ]
+    assert all("the supplement with the proofs was not at hand" in text for text in told)
+    assert "Read from" not in (site / page_of_paper("overtraining")).read_text("utf-8")
+
+
+def test_statements_of_a_paper_stand_in_the_order_of_print(site):
+    text = (site / page_of_paper("overtraining")).read_text("utf-8")
+    rows = re.findall(r'<th scope="row"><a href="[^"]*/([^"/]*)\.html"', text)
+    assert rows == ["theorem-4.7", "lemma-a.28"]
+
+
 def test_every_statement_has_an_address_and_a_name():
     entries = registry.catalogue()
     assert len({page_of(entry.id) for entry in entries}) == len(entries)

@@ -266,6 +266,7 @@ def verify(
         from theorysim.report.plot import draw
 
         draw(report, plot)
+        typer.echo(f"{plot}: picture written", err=True)
     if out is not None:
         _write_decisive(report, out)
     raise typer.Exit(report.exit_code)

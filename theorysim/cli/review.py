@@ -40,8 +40,8 @@ def review(
     Finished stages are kept: the same command goes on where it was interrupted.
     """
     prepare()
-    from theorysim.engine.review.kept import write_whole
     from theorysim.engine.review.review import review as run
+    from theorysim.files import write_whole
     from theorysim.report.review_pictures import pictures
 
     check_file(html)

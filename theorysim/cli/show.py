@@ -49,10 +49,10 @@ def description(
         yield from _reading(theorem, reading)
     yield "space (shapes at the default sizes)"
     for name, size in theorem.space.sizes.items():
-        yield _part(name, f"size {size.default}, in {size.low}..{size.high}")
+        yield _part(name, f"size {size.default}, in {size.low}..{size.high}", notation)
     for name, field in theorem.space.fields.items():
         shape = field.shape(theorem.space.default_sizes())
-        yield _part(name, field.describe() + (f", shape {shape}" if shape else ""))
+        yield _part(name, field.describe() + (f", shape {shape}" if shape else ""), notation)
     yield from _mutants(theorem)
     yield from _links(entry, citation)
 
@@ -137,8 +137,10 @@ def _links(entry: Entry, citation: Citation | None) -> Iterator[str]:
     from theorysim.site.addresses import page_of
 
     if citation:
-        paper = f"{citation.authors} ({citation.year}). {citation.title}. {citation.venue}."
+        paper = f"{citation.authors} ({citation.year}). {citation.title}. {citation.where}."
         yield wrap(paper, "paper       ", " " * 12)
+        if citation.read_from:
+            yield wrap(citation.read_from, "read from   ", " " * 12)
     yield f"file        {entry.path}"
     if entry.aliases:
         yield f"aliases     {', '.join(entry.aliases)}"
@@ -161,5 +163,8 @@ def _stability(entry: Entry) -> str:
     return f"not measured: python -m validation.stability --only {entry.id}"
 
 
-def _part(name: str, text: str) -> str:
-    return wrap(text, f"  {name:<13} ", " " * 16)
+def _part(name: str, drawn: str, notation: Notation) -> str:
+    from theorysim.report.mathematics import text
+
+    meaning = f"{text(notation.fields[name])}; " if name in notation.fields else ""
+    return wrap(meaning + drawn, f"  {name:<13} ", " " * 16)

@@ -97,6 +97,7 @@ def sweep(
         from theorysim.report.sweep_plot import draw
 
         draw(dataset, plot)
+        typer.echo(f"{plot}: picture written", err=True)
 
 
 def _id_in_file(file: str, theorems: list[Path]) -> str:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from theorysim.claims.kinds import Attack, Pointwise
+from theorysim.claims.kinds import RELATIONS, Attack, Pointwise
 from theorysim.claims.kinds.inequality import Inequality
 from theorysim.claims.source import Corrected, Finding, Printed, Source
 from theorysim.claims.verdict import Verdict
@@ -16,13 +16,6 @@ from theorysim.engine.verify.report import CONFIDENCE, ClaimReport, ReadingRepor
 
 # A bound is attained where the sides come nearer than this.
 ATTAINED = 0.99
-
-# What the left side must be of the right one, and what if equality is not allowed.
-MUST = {
-    "at_most": ("at most", "below"),
-    "at_least": ("at least", "above"),
-    "equal": ("equal to", "equal to"),
-}
 
 
 @dataclass(frozen=True)
@@ -102,11 +95,16 @@ def answer(report: Report, notation: Notation | None = None, handle: str = "") -
         correction=notation.corrected if notation else "",
         simulated=_simulated(report, notation, handle),
         worst=_worst(_worst_reading(report, decisive)),
-        tightness=_tightness(decisive.claims),
-        excluded=_excluded(decisive),
+        tightness=_of(decisive, report, _tightness(decisive.claims)),
+        excluded=_of(decisive, report, _excluded(decisive)),
         next=_next(report, of_kind["printed"], handle),
         warnings=report.warnings,
     )
+
+
+def _of(reading: ReadingReport, report: Report, said: str) -> str:
+    """What is said of one reading, with its name where there are others."""
+    return f"{reading.name}: {said}" if said and len(report.readings) > 1 else said
 
 
 def decisive_reading(report: Report) -> ReadingReport:
@@ -248,7 +246,7 @@ def sides(claim: ClaimReport) -> str:
     if claim.claim.labels[1] == "next entry":
         left, right = apart(claim.lhs, claim.rhs)
         return f"{left} is followed by {right} (error {number(claim.error)})"
-    must = MUST[claim.claim.relation or "equal"][claim.claim.strict]
+    must = RELATIONS[claim.claim.relation or "equal"][claim.claim.strict]
     return facing(claim.lhs, must, claim.rhs, claim.error)
 
 

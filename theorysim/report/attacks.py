@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from theorysim.report.answer import ATTAINED, MUST, count, excluded, facing, quoted
+from theorysim.claims.kinds import RELATIONS
+from theorysim.report.answer import ATTAINED, count, excluded, facing, quoted
 from theorysim.report.errata import numbers
 from theorysim.report.table import COLOURS
 
@@ -59,8 +60,8 @@ def _told(attack: Attack) -> str:
 def _found(attack: Attack) -> str:
     said = quoted(attack.claim)
     if attack.refuted:
-        if attack.kind in MUST and not math.isnan(attack.lhs):
-            must = MUST[attack.kind][0]
+        if attack.kind in RELATIONS and not math.isnan(attack.lhs):
+            must = RELATIONS[attack.kind][attack.strict]
             said += f": {facing(attack.lhs, must, attack.rhs, attack.error)}"
         return said + (f", at {numbers(attack.instance)}" if attack.instance else "")
     if math.isnan(attack.ratio):

@@ -1,4 +1,4 @@
-"""The ledger of misprints: the words printed, what is wrong with them, numbers that show it."""
+"""The ledger of errata: the words printed, what is wrong with them, numbers that show it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from theorysim.report.answer import MUST, apart, number, quoted
+from theorysim.claims.kinds import RELATIONS
+from theorysim.report.answer import apart, count, number, quoted
 
 # Entries of a field beyond which its numbers are left to --json.
 READABLE = 12
@@ -28,12 +29,13 @@ def misprints(ledger: Iterable[Mapping[str, Any]]) -> list[Misprint]:
 
 
 def render_list(ledger: Iterable[Mapping[str, Any]], console: Console) -> None:
-    """One line a misprint: where, and what is wrong."""
+    """One line a refuted reading: where, and what is wrong."""
     found = misprints(ledger)
     for line in (lines[0] for lines in found):
         title = Text(line["theorem"], style="bold").append(f"  {line['place']}: ", "not bold")
         console.print(title.append(line["wrong"], "not bold"))
-    console.print(f"\n{len(found)} misprints; theorysim errata ID shows words and counterexamples")
+    told = count(len(found), "refuted reading")
+    console.print(f"\n{told}; theorysim errata ID shows words and counterexamples")
 
 
 def render_misprint(lines: Misprint, console: Console) -> None:
@@ -45,9 +47,8 @@ def render_misprint(lines: Misprint, console: Console) -> None:
     table.add_column()
     table.add_row("printed", Text(f"{first['place']}: {first['words']}"))
     table.add_row("wrong", Text(first["wrong"]))
-    if first["corrected"] is not None:
-        change = first["correction"] or first["corrected"]
-        table.add_row("instead", Text(f"{change} ({first['corrected_verdict']})"))
+    for change, verdict in first["instead"]:
+        table.add_row("instead", Text(f"{change} ({verdict})"))
     console.print(table)
     for line in lines:
         console.print(Padding(Text(refutation(line)), (0, 0, 0, LABEL + 1)))
@@ -57,10 +58,12 @@ def render_misprint(lines: Misprint, console: Console) -> None:
 def refutation(line: Mapping[str, Any]) -> str:
     """What one claim says at its counterexample, where that is, and what confirms it."""
     said = quoted(line["claim"])
-    if line["lhs"] is not None and line["rhs"] is not None and line["kind"] in MUST:
+    if line["lhs"] is not None and line["rhs"] is not None and line["kind"] in RELATIONS:
         left, right = apart(line["lhs"], line["rhs"])
-        said += f" gives {left}, which must be {MUST[line['kind']][0]} {right}"
+        said += f" gives {left}, which must be {RELATIONS[line['kind']][line['strict']]} {right}"
         said += f" (error {number(line['error'])})"
+    elif line["note"]:
+        said += f": {line['note']}"
     where = f", at {numbers(line['instance'])}" if line["instance"] is not None else ""
     warrants = [f"confirmed {line['confirmation']}"] if line["confirmation"] else []
     if line["certificate"] == "certified":

@@ -31,7 +31,8 @@ def render(report: Report, console: Console) -> None:
     for warning in report.warnings:
         console.print(Text(f"\nwarning: {warning}", style="yellow"))
     console.print()
-    console.print(Text("verdict: ").append(_colour(str(report.verdict))))
+    primary = next((r.name for r in report.readings if r.primary), report.readings[0].name)
+    console.print(Text(f"verdict of {primary}: ").append(_colour(str(report.verdict))))
 
 
 def _summary(report: Report) -> Table:

@@ -59,6 +59,7 @@ def _environment() -> Environment:
         badge=badge,
         math=math,
         prose=prose,
+        inline=inline,
         number=quantity,
         written=written,
         json=lambda value: Markup(json.dumps(value)),
@@ -99,6 +100,11 @@ def prose(text: str) -> Markup:
     """Paragraphs with formulas between dollars; one that is nothing else is displayed."""
     shown = ALONE.sub(r"$$\g<formula>\g<stop>$$", text)
     return Markup(mathematics.html(shown)) if text.strip() else Markup("")
+
+
+def inline(text: str) -> Markup:
+    """A phrase with formulas between dollars, within a sentence."""
+    return Markup(mathematics.html(text).removeprefix("<p>").removesuffix("</p>"))
 
 
 def formula(statement: Statement, claim: Claim) -> Markup:

@@ -12,7 +12,7 @@ from theorysim.claims.verdict import Verdict
 from theorysim.engine.registry import Entry, citation, load
 from theorysim.engine.registry.headers import docstring
 from theorysim.engine.registry.ledger import errata
-from theorysim.engine.registry.notation import Notation, notation_of
+from theorysim.engine.registry.notation import Notation, notation_of, print_order
 from theorysim.engine.registry.records import (
     attacks,
     fresh_verdicts,
@@ -84,17 +84,18 @@ class Statement:
         return tuple(r for r in printed if r.verdict is Verdict.VIOLATED)
 
     def counterexamples(self, reading: str) -> list[Mapping[str, Any]]:
-        """The refuted claims of one reading, each with its smallest counterexample."""
+        """The refuted claims of one reading, each with its counterexample."""
         return [line for line in self.errata if line["reading"] == reading]
 
 
 def gather(only: str = "") -> list[Statement]:
-    """The statements of this package whose ids contain the text, in natural order.
+    """The statements of this package whose ids contain the text, by paper in the order of print.
 
     Raises:
         UsageError: where there is none, or where a recorded verification is missing or stale.
     """
-    entries = [entry for entry in own_statements() if only in entry.id]
+    chosen = [entry for entry in own_statements() if only in entry.id]
+    entries = sorted(chosen, key=lambda entry: (entry.paper, print_order(entry)))
     if not entries:
         raise UsageError(f"no statement has {only!r} in its id; `theorysim list` shows all ids")
     records, refutations = fresh_verdicts(entries), errata()

@@ -54,7 +54,7 @@ def written(value: Any) -> Markup:
 
 def _number(value: Any) -> str:
     """A number as MathML, powers of ten as such."""
-    digits, e, power = number(float(value)).partition("e")
+    digits, e, power = number(float(value) + 0.0).partition("e")
     if not e:
         return f"<mn>{digits}</mn>"
     ten = f"<msup><mn>10</mn><mn>{_power(power)}</mn></msup>"

@@ -14,6 +14,9 @@ from theorysim.engine.verify.report import ClaimReport
 from theorysim.report.answer import Place, count
 from theorysim.report.answer import sides as both_sides
 
+# First words that take a capital. Symbols do not: theirs would be other symbols.
+GREEK = "alpha|beta|gamma|delta|epsilon|eta|kappa|lam|lambda|mu|sigma|tau|theta|xi"
+PLAIN_WORD = re.compile(rf"(?!({GREEK})\b)(a|[a-z]*[aeiouy][a-z-]+|[a-z]+[aeiouy])[\s,:]")
 # What the ledger writes before and after the reason why there is no certificate.
 NOT_CERTIFIED = re.compile(
     r"not certified: claim '.*', reading '.*' (?P<reason>.*?)(: verify it)?$"
@@ -81,6 +84,7 @@ def shares(verdicts: Mapping[Verdict, int]) -> str:
 
 
 def spoken(text: str) -> str:
-    """A sentence: a capital first and a full stop last."""
+    """A sentence: a capital first, where a word is, and a full stop last."""
     text = text.strip()
-    return text and text[0].upper() + text[1:] + "." * (text[-1] not in ".!?")
+    capital = text[:1].upper() if PLAIN_WORD.match(text) else text[:1]
+    return text and capital + text[1:] + "." * (text[-1] not in ".!?")

@@ -1,5 +1,6 @@
 """The kinds of claims: one class and one file each, with its sides, its check and its judge."""
 
+from theorysim.claims.kinds.base import RELATIONS as RELATIONS
 from theorysim.claims.kinds.base import Attack as Attack
 from theorysim.claims.kinds.base import Claim as Claim
 from theorysim.claims.kinds.constant import BoundedConstant as BoundedConstant

@@ -27,6 +27,14 @@ AnyClaim = TypeVar("AnyClaim", bound="Claim")
 NO_MARGIN = "is true or false; give a number that is >= 0 where it holds: `b - a` for `a <= b`"
 
 
+# What the left side must be of the right one by `relation`, and what if the claim is strict.
+RELATIONS = {
+    "at_most": ("at most", "below"),
+    "at_least": ("at least", "above"),
+    "equal": ("equal to", "equal to"),
+}
+
+
 class Attack(Enum):
     """How the falsifier goes about a claim."""
 

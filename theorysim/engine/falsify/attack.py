@@ -122,6 +122,7 @@ class ClaimSearch:
             self.claim.kind,
             evaluations=(before.evaluations if before else 0) + searched,
             runs=(before.runs if before else 0) + searched * self.setup.theorem.keys,
+            strict=self.claim.strict,
             ratio_limit=self.claim.ratio_limit,
             sizes=tuple(self.sizes),
             **outcome,

@@ -13,7 +13,7 @@ from theorysim.tabular import Tabular, json_number
 
 @dataclass(frozen=True)
 class Attack:
-    """The outcome of attacking one claim.
+    """The outcome of attacking one claim, of which equality is a violation where it is `strict`.
 
     `evaluations` counts instances that meet the hypotheses (on each rung, where a claim climbs a
     ladder), `runs` their simulations: several per instance where a claim averages over keys.
@@ -33,6 +33,7 @@ class Attack:
     evaluations: int
     runs: int
     refuted: bool
+    strict: bool = False
     lhs: float = math.nan
     rhs: float = math.nan
     slack: float = math.nan

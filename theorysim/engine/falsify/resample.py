@@ -62,7 +62,8 @@ class _Resampling:
         return attacks
 
     def _attack(self, claim: Claim, **outcome: Any) -> Attack:
-        return Attack(self._reading, claim.name, claim.kind, 0, 0, refuted=False, **outcome)
+        told = (self._reading, claim.name, claim.kind)
+        return Attack(*told, 0, 0, refuted=False, strict=claim.strict, **outcome)
 
     @property
     def _reading(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -131,14 +131,14 @@ def read_citation(path: Path) -> Citation:
     source = _Source(path)
     call = source.call("citation", "Citation")
     keywords = _keywords(call)
-    missing = {field.name for field in fields(Citation)} - set(keywords)
-    if missing:
+    kinds = {field.name: int if field.name == "year" else str for field in fields(Citation)}
+    needed = {field.name for field in fields(Citation) if field.default is MISSING}
+    if missing := needed - set(keywords):
         raise source.fault(call, f"the citation lacks {', '.join(sorted(missing))}")
+    if unknown := set(keywords) - set(kinds):
+        raise source.fault(call, f"a citation has no {', '.join(sorted(unknown))}")
     return Citation(
-        title=source.literal(keywords["title"], str, "title"),
-        authors=source.literal(keywords["authors"], str, "authors"),
-        year=source.literal(keywords["year"], int, "year"),
-        venue=source.literal(keywords["venue"], str, "venue"),
+        **{name: source.literal(value, kinds[name], name) for name, value in keywords.items()}
     )
 
 

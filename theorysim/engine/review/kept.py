@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from typing import Any, TypeVar
 
 from theorysim.engine.registry import Entry
 from theorysim.engine.review.record import Record
+from theorysim.files import write_whole
 from theorysim.jaxprs.fingerprint import digest
 from theorysim.versions import versions
 
@@ -78,16 +77,3 @@ class Kept:
         except (OSError, ValueError):
             return {}
         return data if isinstance(data, dict) else {}
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file such that it is there as a whole, or as it was before."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

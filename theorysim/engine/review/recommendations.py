@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from theorysim.claims.kinds import RELATIONS
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.falsify.attack import EQUAL
 from theorysim.engine.review.adversary import Adversary, Outcome
@@ -19,12 +20,6 @@ from theorysim.engine.review.record import Record
 from theorysim.engine.review.sharpness import Constant, Sharpness
 from theorysim.engine.review.words import count, instance, number, sides, sizes_in_words
 
-# What the left side must be of the right one, and what if the claim is strict.
-RELATIONS = {
-    "at_most": ("at most", "below"),
-    "at_least": ("at least", "above"),
-    "equal": ("equal to", "equal to"),
-}
 # Kinds whose right side is the next entry.
 FOLLOWS = ("increasing", "decreasing")
 

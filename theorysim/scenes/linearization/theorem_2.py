@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import jax
@@ -74,7 +75,7 @@ scene = Scene(
     ),
     panels=panels,
     sliders={
-        "strength": setting.STRENGTH,
+        "strength": replace(setting.STRENGTH, default=0.0),  # where the print fails
         "slowest": setting.SLOWEST,
         "bend": setting.BEND,
     },

@@ -4,7 +4,8 @@ from theorysim import claims
 
 citation = claims.Citation(
     title="A Theoretical Analysis of Fine-tuning with Linear Teachers",
-    authors="Shachaf, Brutzkus, Globerson",
+    authors="Gal Shachaf, Alon Brutzkus, Amir Globerson",
     year=2021,
     venue="NeurIPS",
+    read_from="its main text; the supplement with the proofs was not at hand",
 )

@@ -4,7 +4,8 @@ from theorysim import claims
 
 citation = claims.Citation(
     title="Gradient dynamics for low-rank fine-tuning beyond kernels",
-    authors="Dayi, Chen",
+    authors="Arif Kerem Dayi, Sitan Chen",
     year=2024,
-    venue="arXiv 2411.15385",
+    venue="preprint",
+    arxiv="2411.15385",
 )
