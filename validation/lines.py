@@ -6,7 +6,7 @@ import argparse
 import fcntl
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,7 +20,7 @@ from validation import write_whole
 if TYPE_CHECKING:
     from theorysim.claims import Theorem
 
-Line: TypeAlias = dict[str, Any]
+Line: TypeAlias = Mapping[str, Any]
 
 
 def replace(record: Path, line: Line, ids: Sequence[str]) -> None:
