@@ -4,8 +4,7 @@
 
 rewrites what stands between markers, which readers do not see:
 
-    first order (exponent <!-- measured: lemma-3 "as printed" "distance to the flow" lhs 4 -->
-    -1.001<!-- end -->)
+    it falls as n^<!-- measured: lemma-3 "as printed" "the rate" lhs 4 -->-1.001<!-- end -->
 
 A marker names a statement of the page's paper, a reading, one of its claims (not for what is
 measured of the whole reading), a quantity of theorysim/records/verdicts.jsonl, and how many digits
@@ -34,7 +33,9 @@ QUANTITIES = (
     *("ties", "checked", "resolved", "draws", "satisfying", "drawn"),
 )
 
-MARKED = re.compile(r"(?P<marker><!-- measured: (?P<names>.*?) -->)(?P<told>[^<]*)<!-- end -->")
+MARKED = re.compile(
+    r"(?P<marker><!-- measured: (?P<names>.*?) -->)(?P<told>[^<]*)<!-- end -->", re.DOTALL
+)
 
 
 def slug(page: Path) -> str:

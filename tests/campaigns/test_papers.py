@@ -44,6 +44,8 @@ def test_a_stale_number_is_replaced_and_nothing_else(record):
     new = with_measured(text, "one")
     assert new == text.replace("-1.1<", "-1.001<")
     assert with_measured(new, "one") == new
+    wrapped = text.replace("lemma-1 ", "lemma-1\n  ")
+    assert with_measured(wrapped, "one") == wrapped.replace("-1.1<", "-1.001<")
 
 
 @pytest.mark.parametrize(
