@@ -63,13 +63,15 @@ def large_sizes(setup: Setup, given: Mapping[str, Any], budget: int) -> Iterator
             yield affordable[len(affordable) // 2 - 1]
 
 
-def smallest(space: Space, sizes: Sizes, least: int, given: Collection[str] = ()) -> Sizes:
+def smallest(
+    space: Space, sizes: Mapping[str, int], least: int, given: Collection[str] = ()
+) -> Sizes:
     """The smallest sizes not below `least`, none larger than it was; those that are given stay."""
     lows = {name: size.low for name, size in space.sizes.items()}
     return {n: s if n in given else min(s, max(lows[n], least)) for n, s in sizes.items()}
 
 
-def doubled(space: Space, sizes: Sizes, given: Collection[str] = ()) -> Sizes:
+def doubled(space: Space, sizes: Mapping[str, int], given: Collection[str] = ()) -> Sizes:
     """All sizes twice as large, each up to its own end; those that are given stay."""
     ends = {name: size.high for name, size in space.sizes.items()}
     return {n: s if n in given else min(2 * s, ends[n]) for n, s in sizes.items()}
