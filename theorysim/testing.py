@@ -24,7 +24,8 @@ import jax
 from hypothesis import strategies as st
 
 from theorysim.claims.fields import Sizes
-from theorysim.claims.hypotheses import is_met, least
+from theorysim.claims.hypotheses import least
+from theorysim.claims.margins import is_met
 from theorysim.claims.space import Space
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict

@@ -29,6 +29,7 @@ from theorysim.claims import (
     at_most,
     equal,
     scales_as,
+    strict,
 )
 from theorysim.enclosures import Outcome
 from theorysim.engine.certify.certify import certify
@@ -139,16 +140,22 @@ def test_a_false_equality_is_refuted():
 
 
 def test_strictness_and_own_conditions():
-    strict = at_most("strict", lambda r: r.x.a, lambda r: 1.0, strict=True)
+    below = at_most("strict", lambda r: r.x.a, lambda r: 1.0, strict=True)
     loose = at_most("loose", lambda r: r.x.a, lambda r: 1.0)
     given = at_most("given", lambda r: r.x.a, lambda r: 1.0, where=lambda r: 0.5 - r.x.a)
-    report = certify(square_claims(strict, loose, given), instance=at(a=1.0))
+    edge = at_most("edge", lambda r: r.x.a, lambda r: 0.0, where=lambda r: r.x.a - 1)
+    inside = at_most("inside", lambda r: r.x.a, lambda r: 0.0, where=strict(lambda r: r.x.a - 1))
+    report = certify(square_claims(below, loose, given, edge, inside), instance=at(a=1.0))
     outcomes = {c.claim: c.outcome for c in report.certificates}
     assert outcomes == {
         "strict": Outcome.VIOLATED,
         "loose": Outcome.CERTIFIED,
         "given": Outcome.OUTSIDE,
+        "edge": Outcome.VIOLATED,
+        "inside": Outcome.OUTSIDE,
     }
+    report = certify(square_claims(inside), instance=at(a=1.5))
+    assert report.outcome is Outcome.VIOLATED
 
 
 def test_hypotheses_are_honoured_at_an_instance():

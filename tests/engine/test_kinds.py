@@ -17,6 +17,7 @@ from theorysim.claims import (
     decreasing,
     equal,
     increasing,
+    strict,
     with_probability,
 )
 from theorysim.engine.verify.mutation import mutation
@@ -127,6 +128,10 @@ def test_a_condition_of_a_claim_masks_points():
     mask = lambda r: jnp.asarray([1.0, 1, -1])  # noqa: E731
     assert verdict_of(theorem(increasing("path", bad_tail))) is Verdict.VIOLATED
     assert verdict_of(theorem(increasing("path", bad_tail, where=mask))) is Verdict.HOLDS
+    edge = lambda r: jnp.asarray([1.0, 1, 0])  # noqa: E731
+    assert verdict_of(theorem(increasing("path", bad_tail, where=edge))) is Verdict.VIOLATED
+    inside = increasing("path", bad_tail, where=strict(edge))
+    assert verdict_of(theorem(inside)) is Verdict.HOLDS
 
 
 def test_a_claim_whose_condition_is_never_met_is_vacuous():

@@ -11,7 +11,6 @@ from theorysim.claims.fields import Real as Real
 from theorysim.claims.fields import Spectrum as Spectrum
 from theorysim.claims.fields import UnitVector as UnitVector
 from theorysim.claims.hypotheses import Assumption as Assumption
-from theorysim.claims.hypotheses import strict as strict
 from theorysim.claims.hypotheses import unrefutable as unrefutable
 from theorysim.claims.kinds import Claim as Claim
 from theorysim.claims.kinds import at_least as at_least
@@ -24,6 +23,7 @@ from theorysim.claims.kinds import increasing as increasing
 from theorysim.claims.kinds import scales_as as scales_as
 from theorysim.claims.kinds import tends_to as tends_to
 from theorysim.claims.kinds import with_probability as with_probability
+from theorysim.claims.margins import strict as strict
 from theorysim.claims.reading import Mutant as Mutant
 from theorysim.claims.reading import Reading as Reading
 from theorysim.claims.reading import ResolvedReading as ResolvedReading

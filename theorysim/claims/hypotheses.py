@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import jax.numpy as jnp
@@ -12,45 +11,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim.claims.instance import Instance
-from theorysim.claims.kinds.base import NO_MARGIN, Claim
+from theorysim.claims.kinds.base import Claim
 from theorysim.claims.kinds.existence import exists
+from theorysim.claims.margins import NO_MARGIN, Margin
 from theorysim.claims.source import Source
 from theorysim.errors import UsageError
-
-Margin = Callable[[Instance], Any]
-
-
-@dataclass(frozen=True)
-class Strict:
-    """A margin that must be above 0: exactly 0 does not satisfy the hypothesis."""
-
-    margin: Margin
-
-    def __call__(self, x: Instance) -> Any:
-        """The margin."""
-        return self.margin(x)
-
-
-@lru_cache(maxsize=4096)
-def strict(margin: Margin) -> Strict:
-    """The hypothesis that a margin is above 0, such as `strict(lambda x: x.b - x.a)` for a < b.
-
-    The same object for the same margin: statements that share it share its compiled program.
-    """
-    return Strict(margin)
-
-
-def is_strict(margin: Margin) -> bool:
-    """Whether a margin of exactly 0 fails the hypothesis."""
-    return isinstance(margin, Strict)
-
-
-def is_met(margin: Margin, value: Any) -> Any:
-    """Whether values of a margin satisfy the hypothesis: >= 0, or > 0 where it is strict.
-
-    Of NumPy's or JAX's arrays; NaN does not.
-    """
-    return value > 0 if is_strict(margin) else value >= 0
 
 
 def least(margin: Margin, x: Instance) -> Float[Array, ""]:

@@ -10,9 +10,10 @@ from typing import Any
 
 from jaxtyping import Array, Float
 
-from theorysim.claims.hypotheses import Assumption, Margin, smallest
+from theorysim.claims.hypotheses import Assumption, smallest
 from theorysim.claims.instance import Instance
 from theorysim.claims.kinds.base import Claim
+from theorysim.claims.margins import Margin
 from theorysim.claims.source import Corrected, Finding, Source
 
 Predict = Callable[[Instance], Any]

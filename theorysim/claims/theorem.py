@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from theorysim.claims.hypotheses import Assumption, Margin
+from theorysim.claims.hypotheses import Assumption
 from theorysim.claims.kinds.base import Claim
+from theorysim.claims.margins import Margin
 from theorysim.claims.reading import (
     SEPARATOR,
     Mutant,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from theorysim.citation import Citation
     from theorysim.claims import Assumption, Claim, ResolvedReading, Theorem
-    from theorysim.claims.hypotheses import Margin
+    from theorysim.claims.margins import Margin
     from theorysim.engine.registry import Entry
     from theorysim.engine.registry.notation import Notation
 
@@ -112,7 +112,7 @@ def _reading(theorem: Theorem, reading: ResolvedReading) -> Iterator[str]:
 
 
 def _hypotheses(hypotheses: Iterable[tuple[str, Margin]], notation: Notation) -> Iterator[str]:
-    from theorysim.claims.hypotheses import is_strict
+    from theorysim.claims.margins import is_strict
     from theorysim.report.mathematics import plain
 
     for name, margin in hypotheses:

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from theorysim.claims.evidence import Evidence, Judgement
+from theorysim.claims.margins import NO_MARGIN, is_met
 from theorysim.claims.run import Run
 from theorysim.errors import UsageError
 
@@ -24,7 +25,6 @@ Rungs = Mapping[str, tuple[float, ...]]
 AnyClaim = TypeVar("AnyClaim", bound="Claim")
 
 # What is wrong with a margin that is a comparison.
-NO_MARGIN = "is true or false; give a number that is >= 0 where it holds: `b - a` for `a <= b`"
 
 
 # What the left side must be of the right one by `relation`, and what if the claim is strict.
@@ -50,7 +50,8 @@ class Claim(abc.ABC):
     Attributes:
         name: what reports call it; claims of mutants and readings are matched by it.
         lhs, rhs: the sides, functions of a run; their shapes broadcast.
-        where: a signed margin; the claim speaks only of points where it is >= 0.
+        where: a signed margin; the claim speaks only of points where it is >= 0, or above 0 where
+            it is `strict(margin)`.
         statement: the formula as printed, for reports.
         strict: for inequalities, whether equality violates them.
         over: the ladders that the claim climbs, by their variable.
@@ -139,7 +140,7 @@ class Claim(abc.ABC):
         margin = jnp.asarray(self.where(run))
         if margin.dtype == bool:
             raise UsageError(f"claim {self.name!r}: `where` {NO_MARGIN}")
-        return jnp.broadcast_to(margin >= 0, shape)
+        return jnp.broadcast_to(is_met(self.where, margin), shape)
 
     def scaled(self: AnyClaim, factor: float) -> AnyClaim:
         """A mutant: the same claim with `factor` times the right side."""

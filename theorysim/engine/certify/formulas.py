@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from theorysim.claims.hypotheses import Strict
 from theorysim.claims.instance import Instance, field_values
 from theorysim.claims.kinds import Claim
+from theorysim.claims.margins import Margin, is_strict
 from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
 from theorysim.enclosures import Formula, trace
 from theorysim.enclosures.arithmetic import UNDEFINED
@@ -38,7 +40,7 @@ def claim_formula(
 
     def sides(x: Instance, keys: Any) -> tuple:
         run = runs((reading,), x, keys)[reading.name]
-        given = None if claim.where is None else claim.where(run)
+        given = None if claim.where is None else _condition(claim.where, run)
         both = claim.sides(run)
         sources.update(run.sources)
         return *both, given
@@ -50,6 +52,13 @@ def claim_formula(
     if formula.needs[-2]:
         raise UsageError(f"{subject} integrates an ODE, whose error no enclosure bounds: verify it")
     return formula
+
+
+def _condition(where: Margin, run: Run) -> Any:
+    """A margin that is at least 0 exactly where the claim says something."""
+    margin = jnp.asarray(where(run))
+    is_number = margin.dtype != bool  # truths are refused as they are
+    return jnp.where(margin > 0, margin, -1.0) if is_strict(where) and is_number else margin
 
 
 def hypotheses_formula(
@@ -76,8 +85,8 @@ def _trace(
         *values, tolerance_scale, key = inputs
         x = Instance(dict(zip(names, values)), items, tolerance_scale)
         hypotheses = reading.hypotheses.values()
-        closed = [margin(x) for margin in hypotheses if not isinstance(margin, Strict)]
-        opened = [margin(x) for margin in hypotheses if isinstance(margin, Strict)]
+        closed = [margin(x) for margin in hypotheses if not is_strict(margin)]
+        opened = [margin(x) for margin in hypotheses if is_strict(margin)]
         found = sides(x, simulation_keys(jax.random.wrap_key_data(key), theorem.keys))
         return *found, closed + order_margins(theorem.space, x), opened
 

@@ -11,8 +11,9 @@ import numpy as np
 from jax.stages import Traced
 from jaxtyping import Array
 
-from theorysim.claims.hypotheses import Margin, is_met, least
+from theorysim.claims.hypotheses import least
 from theorysim.claims.instance import Instance, SizeItems
+from theorysim.claims.margins import Margin, is_met
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.compiled import jit

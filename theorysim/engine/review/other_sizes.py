@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
-from theorysim.claims.hypotheses import is_met
+from theorysim.claims.margins import is_met
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.space import Size, Space
 from theorysim.claims.theorem import Theorem

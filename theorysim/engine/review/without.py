@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from theorysim.claims.hypotheses import Margin, is_strict, least, strict
+from theorysim.claims.hypotheses import least
 from theorysim.claims.instance import Instance
+from theorysim.claims.margins import Margin, is_strict, strict
 from theorysim.claims.reading import Reading, ResolvedReading
 from theorysim.claims.source import Finding
 from theorysim.claims.theorem import Theorem

@@ -9,8 +9,8 @@ import jax
 import numpy as np
 
 from theorysim.claims.evidence import Judgement
-from theorysim.claims.hypotheses import is_met
 from theorysim.claims.kinds import Claim
+from theorysim.claims.margins import is_met
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.sample import Sample

@@ -42,7 +42,9 @@ def _positive(r):
     return r.sim.product
 
 
+@claims.strict
 def _negative(r):
+    """Margin of <grad R, theta - theta_0> < 0."""
     return -r.sim.product
 
 

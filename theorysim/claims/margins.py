@@ -1,0 +1,46 @@
+"""Conditions as signed margins: met where they are at least 0, or above it if they are strict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+# Of an instance, for a hypothesis; of a run, for where a claim says something.
+Margin = Callable[[Any], Any]
+
+NO_MARGIN = "is true or false; give a number that is >= 0 where it holds: `b - a` for `a <= b`"
+
+
+@dataclass(frozen=True)
+class Strict:
+    """A margin that must be above 0: exactly 0 does not satisfy the condition."""
+
+    margin: Margin
+
+    def __call__(self, of: Any) -> Any:
+        """The margin."""
+        return self.margin(of)
+
+
+@lru_cache(maxsize=4096)
+def strict(margin: Margin) -> Strict:
+    """A condition that a margin is above 0, such as `strict(lambda x: x.b - x.a)` for a < b.
+
+    The same object for the same margin: statements that share it share its compiled program.
+    """
+    return Strict(margin)
+
+
+def is_strict(margin: Margin) -> bool:
+    """Whether a margin of exactly 0 fails the condition."""
+    return isinstance(margin, Strict)
+
+
+def is_met(margin: Margin, value: Any) -> Any:
+    """Whether values of a margin satisfy the condition: >= 0, or > 0 where it is strict.
+
+    Of NumPy's or JAX's arrays; NaN does not.
+    """
+    return value > 0 if is_strict(margin) else value >= 0
