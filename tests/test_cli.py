@@ -12,6 +12,9 @@ import pytest
 import theorysim
 from theorysim import cli
 from theorysim.engine import registry
+from theorysim.engine.registry import coverage, records
+from theorysim.engine.registry.coverage import Passage
+from theorysim.engine.registry.sources import source_hash
 
 STATEMENT = '''
 """A number is at most so many times itself.
@@ -111,6 +114,30 @@ def test_list_shows_what_cannot_be_read(run, tmp_path):
     assert f"cannot be read: {path}:1:" in " ".join(text.split())
 
 
+def test_list_says_what_became_of_every_place_in_print(run, monkeypatch):
+    said = (
+        Passage(
+            "Section 3, Eq. 1", "the loss falls at a rate that is told on two lines " * 2, (), "no"
+        ),
+        Passage("Lemma 2", "it is a bound", ("eq-16", "theorem-4.7"), "its converse"),
+        Passage("p. 9", "it may rise", (), "says nothing that could fail"),
+    )
+    told = {"overtraining": said}
+    monkeypatch.setattr(coverage, "coverage_of", lambda paper: told.get(paper[0].paper, ()))
+    code, text, _ = run("list", "--coverage")
+    assert code == 0
+    assert_fits_a_page(text)
+    assert "  Lemma 2: it is a bound\n    checked by  eq-16, theorem-4.7\n" in text
+    assert "    left out    its converse\n" in text
+    assert "  p. 9: it may rise\n    checked by  none: says nothing that could fail\n" in text
+    assert "low-rank: nobody has written down" in text
+    _, text, _ = run("list", "--coverage", "--json", "--paper", "overtraining")
+    rows = json.loads(text)
+    assert [row["place"] for row in rows] == [one.place for one in said]
+    assert rows[1]["statements"] == ["eq-16", "theorem-4.7"]
+    assert {row["paper"] for row in rows} == {"overtraining"}
+
+
 def test_show(run, statement):
     path = statement()
     code, text, _ = run("show", "local/theorem-1", "--theorems", path)
@@ -129,6 +156,23 @@ def test_show(run, statement):
         "mutants\n  half\n",
     ):
         assert part in text
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_show_says_whether_verdicts_stay_the_same(run, monkeypatch, fresh):
+    """Only what was measured of the code as it is."""
+    entry = registry.find("low-rank/lemma-5")
+    found = {"sizes": {}, "seeds": 20, "verdicts": {"as printed": {"holds": 17, "inconclusive": 3}}}
+    source = source_hash(entry) if fresh else "of other code"
+    line = {"source": source, "readings": ["as printed"], "runs": [{**found, "problem": ""}]}
+    monkeypatch.setattr(records, "stability", lambda: {entry.id: line})
+    _, text, _ = run("show", entry.id)
+    (told,) = re.findall(r"^stability   (.*(?:\n {12}.*)*)$", text, re.MULTILINE)
+    assert " ".join(told.split()) == (
+        "as printed: holds at 17 of 20 seeds, inconclusive at 3"
+        if fresh
+        else "not measured: python -m validation.stability --only low-rank/lemma-5"
+    )
 
 
 def test_a_notation_beside_a_users_file_is_not_read(run, statement):

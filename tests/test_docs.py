@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from theorysim import __version__
-from validation.reference import PAGE, page
+from validation import coverage, reference
 
 ROOT = Path(__file__).parents[1]
 INDEX = ROOT / "docs" / "index.md"
@@ -35,8 +35,9 @@ def test_every_page_is_linked_from_the_index():
     assert missing == []
 
 
-def test_the_reference_is_up_to_date():
-    assert PAGE.read_text() == page(), "run python -m validation.reference"
+@pytest.mark.parametrize("script", [coverage, reference], ids=lambda script: script.__name__)
+def test_generated_pages_are_up_to_date(script):
+    assert script.PAGE.read_text() == script.page(), f"run python -m {script.__name__}"
 
 
 def test_the_version_has_an_entry_in_the_changelog():

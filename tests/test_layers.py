@@ -245,7 +245,14 @@ def test_importing_theorysim_loads_nothing_heavy():
 
 @pytest.mark.parametrize(
     "arguments",
-    [["list"], ["list", "--json"], ["--help"], ["verify", "nosuch"], ["show", "nosuch"]],
+    [
+        ["list"],
+        ["list", "--json"],
+        ["list", "--coverage"],
+        ["--help"],
+        ["verify", "nosuch"],
+        ["show", "nosuch"],
+    ],
     ids=" ".join,
 )
 def test_what_needs_no_theorem_loads_nothing_heavy(arguments):

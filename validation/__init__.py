@@ -16,3 +16,8 @@ prepare()
 def read_record(path: Path) -> dict[str, Any]:
     """What a record holds, by id; nothing where there is none yet."""
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+def row(*cells: str) -> str:
+    """A row of a Markdown table whose cells may hold bars, as |x| does."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

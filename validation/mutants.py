@@ -19,7 +19,7 @@ from theorysim.claims import ResolvedReading, Theorem
 from theorysim.engine import registry
 from theorysim.engine.registry.records import RECORDS, own_statements
 from theorysim.engine.verify.mutation import mutation
-from validation import read_record, write_whole
+from validation import read_record, row, write_whole
 from validation.catalogue import catalogue
 
 RECORD = Path(str(RECORDS / "mutants.json"))
@@ -76,16 +76,11 @@ def table(lines: dict[str, Any]) -> str:
             refuted = {mutant for mutants in claims.values() for mutant in mutants}
             share = f"{len(refuted)} of {len(found['mutants'])}"
             killing = f"{sum(map(bool, claims.values()))} of {len(claims)}"
-            rows.append(_row(id, reading, share, killing))
+            rows.append(row(id, reading, share, killing))
             for claim in (claim for claim, mutants in claims.items() if not mutants):
                 reason = line["survivors"].get(claim, "UNEXPLAINED")
-                survivors[id, claim] = _row(id, claim, reason)
+                survivors[id, claim] = row(id, claim, reason)
     return HEAD + "".join(rows) + SURVIVORS + "".join(survivors.values())
-
-
-def _row(*cells: str) -> str:
-    """A row of a table whose cells may hold bars, as |x| does."""
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
 def record(only: str, seed: int) -> None:

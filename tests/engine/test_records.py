@@ -1,5 +1,6 @@
 """Recorded verifications: they come back as reports, and are stale once their code changes."""
 
+import argparse
 import json
 from dataclasses import replace
 from types import SimpleNamespace
@@ -8,11 +9,11 @@ import pytest
 
 from theorysim.engine import registry
 from theorysim.engine.registry import sources
-from theorysim.engine.registry.records import own_statements, verdicts
+from theorysim.engine.registry.records import lines_of, own_statements, verdicts
 from theorysim.engine.verify.recorded import from_record, to_record
 from theorysim.engine.verify.verify import verify
 from theorysim.report.answer import answer
-from validation import catalogue
+from validation import lines
 
 ID = "linear-teachers/corollary-6.2"
 
@@ -89,26 +90,31 @@ def test_the_hash_is_of_everything_that_is_imported(package):
         (package / name).write_text(text)
 
 
-def test_a_campaign_keeps_what_another_one_wrote(tmp_path, monkeypatch):
+def test_a_campaign_keeps_what_another_one_wrote(tmp_path):
     record = tmp_path / "verdicts.jsonl"
     record.write_text('{"theorem": "a"}\n{"theorem": "gone"}\n')
-
-    def lines() -> dict:
-        return {line["theorem"]: line for line in map(json.loads, record.read_text().splitlines())}
-
-    monkeypatch.setattr(catalogue, "RECORD", record)
-    monkeypatch.setattr(catalogue, "verdicts", lines)
-    catalogue.replace({"theorem": "c"}, ["a", "b", "c"])
-    catalogue.replace({"theorem": "b", "new": 1}, ["a", "b", "c"])
-    assert list(lines()) == ["a", "b", "c"]
-    assert lines()["b"] == {"theorem": "b", "new": 1}
+    lines.replace(record, {"theorem": "c"}, ["a", "b", "c"])
+    lines.replace(record, {"theorem": "b", "new": 1}, ["a", "b", "c"])
+    assert list(lines_of(record)) == ["a", "b", "c"]
+    assert lines_of(record)["b"] == {"theorem": "b", "new": 1}
 
 
 @pytest.mark.parametrize(("text", "part"), [("0/2", (0, 2)), ("1/2", (1, 2))])
 def test_parts_of_a_campaign(text, part):
-    assert catalogue._part(text) == part
+    assert lines.part(text) == part
 
 
 def test_parts_that_are_not_there_are_refused():
     with pytest.raises(Exception, match="expected 0/2 to 1/2"):
-        catalogue._part("2/2")
+        lines.part("2/2")
+
+
+def test_the_parts_of_a_campaign_share_all_statements():
+    parser = argparse.ArgumentParser()
+    lines.add_choice(parser)
+    halves = [lines.chosen(parser.parse_args(["--part", f"{part}/2"])) for part in (0, 1)]
+    assert sorted(entry.id for half in halves for entry in half) == sorted(
+        entry.id for entry in own_statements()
+    )
+    (one,) = lines.chosen(parser.parse_args(["--only", ID]))
+    assert one.id == ID

@@ -3,12 +3,12 @@
 import json
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
 import pytest
+from searches import one_round
 
 from theorysim.claims import (
     Finding,
@@ -28,7 +28,7 @@ from theorysim.claims import (
 )
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.review import review as whole
-from theorysim.engine.review import rounds, sharpness
+from theorysim.engine.review import sharpness
 from theorysim.engine.review.adversary import Adversary, attack
 from theorysim.engine.review.necessity import HypothesisNeed, Necessity, Need, _judged, drop_each
 from theorysim.engine.review.readings import Readings, verify_readings
@@ -59,17 +59,6 @@ def statement(*claims, **parts) -> Theorem:
         **parts,
     }
     return Theorem(claims=claims, **filled)
-
-
-@contextmanager
-def one_round(points: int) -> Iterator[None]:
-    """Every search is one round of so many points, which are enough, and none is for the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rounds, "FIRST_POINTS", points)
-        patch.setattr(rounds, "LEAST_POINTS", 1 << 62)
-        for module in (sharpness, whole):
-            patch.setattr(module, "ENOUGH_POINTS", 200)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +129,7 @@ NOTHING = Adversary((), {})
 
 def needs(theorem: Theorem, seconds: float, adversary: Adversary = NOTHING) -> Necessity:
     """Stage 3 alone."""
-    return drop_each(theorem, verify_readings(theorem, 0), adversary, 0, seconds)
+    return drop_each(theorem, verify_readings(theorem, 0).primary, adversary, 0, seconds)
 
 
 def test_without_a_search_no_hypothesis_is_called_idle():
@@ -178,7 +167,7 @@ def test_claims_that_the_adversary_refutes_show_no_hypothesis_to_be_needed():
     assert readings.primary.verdict is Verdict.HOLDS
     found = attack(few, readings, 0, SECONDS)
     assert [one.claim for one in found.refuted] == ["corner"]
-    assert drop_each(few, readings, found, 0, SECONDS) == Necessity((), ())
+    assert drop_each(few, readings.primary, found, 0, SECONDS) == Necessity((), ())
 
 
 def test_what_becomes_of_a_claim_that_fell_is_not_told_by_the_others(true):
@@ -223,7 +212,7 @@ def test_of_a_hypothesis_written_twice_either_is_idle_not_both():
     theorem = statement(bound, hypotheses=twice)
     readings = verify_readings(theorem, 0)
     with one_round(512):
-        found = drop_each(theorem, readings, NOTHING, 0, AMPLE)
+        found = drop_each(theorem, readings.primary, NOTHING, 0, AMPLE)
     assert {one.need for one in found.hypotheses} == {Need.IMPLIED}
     (said,) = _superfluous(
         whole.Stages(readings, NOTHING, found, sharpness.Sharpness(()), *[None] * 3)

@@ -1,13 +1,19 @@
 """What keeps a site from being built, and the small parts that pages are made of."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from theorysim.citation import Citation
 from theorysim.engine.registry import records
+from theorysim.engine.registry.coverage import Passage
 from theorysim.errors import UsageError
 from theorysim.site.documents import documents, with_links
+from theorysim.site.pages import Paper
+from theorysim.site.rendering import render
 from theorysim.site.values import number, quantity, written
 
 pytest.importorskip("mkdocs", reason="the extra `site` is not installed")
@@ -125,3 +131,27 @@ def test_documents_link_statements_and_stay_within_the_site():
     assert linked("[guide](../guide/verdicts.md#x)") == "[guide](../guide/verdicts.md#x)"
     assert linked("[web](https://a.org)") == "[web](https://a.org)"
     assert linked("```\n`lemma-1`\n```") == "```\n`lemma-1`\n```"
+
+
+def test_a_paper_says_what_became_of_every_place_in_print():
+    """Statements that are in the site are linked; a site of a few statements has not all."""
+    nowhere = SimpleNamespace(printed=(), corrected=(), findings=())
+    lemma = SimpleNamespace(
+        page="statements/one/lemma-1.html",
+        label="Lemma 1",
+        said=nowhere,
+        entry=SimpleNamespace(name="lemma-1", title="A lemma."),
+        refuted=(),
+    )
+    passages = (
+        Passage("Section 2", "it falls if a < b", ("lemma-1", "lemma-2")),
+        Passage("p. 9", "it may rise", (), "vague"),
+    )
+    paper = Paper("one", Citation("A title", "Who", 2025, "Where"), [lemma], passages)
+    text = render("paper.md", paper.page, paper=paper, notes="")
+    assert '<th scope="row">Section 2<span>it falls if a &lt; b</span></th>' in text
+    links = '<a href="../statements/one/lemma-1.html">Lemma 1</a>; <code>lemma-2</code>'
+    assert links in text
+    assert "<small>none: vague</small>" in text
+    bare = replace(paper, passages=())
+    assert "Place by place" not in render("paper.md", bare.page, paper=bare, notes="")

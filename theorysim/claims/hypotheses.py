@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 from theorysim.claims.instance import Instance
 from theorysim.claims.kinds.base import Claim
 from theorysim.claims.kinds.existence import exists
-from theorysim.claims.margins import NO_MARGIN, Margin
+from theorysim.claims.margins import NO_MARGIN, Margin, Strict, is_strict
 from theorysim.claims.source import Source
 from theorysim.errors import UsageError
 

@@ -146,9 +146,21 @@ def _links(entry: Entry, citation: Citation | None) -> Iterator[str]:
         yield f"aliases     {', '.join(entry.aliases)}"
     if any(entry.id == own.id for own in own_statements()):
         yield f"page        {page_of(entry.id)}, of theorysim site --out DIR"
+        yield wrap(_stability(entry), "stability   ", " " * 12)
     if scene_of(entry.id):
         yield "figure      an own one: --plot FILE draws it"
     yield f"next        theorysim verify {entry.handle} --plot FILE"
+
+
+def _stability(entry: Entry) -> str:
+    """Whether its verdicts stay the same at other seeds and sizes, as far as that was measured."""
+    from theorysim.engine.registry.records import is_fresh, stability
+    from theorysim.report.stability import stability_in_words
+
+    line = stability().get(entry.id)
+    if is_fresh(line, entry):
+        return stability_in_words(line)
+    return f"not measured: python -m validation.stability --only {entry.id}"
 
 
 def _part(name: str, drawn: str, notation: Notation) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.review.demands import Demand, in_words
-from theorysim.engine.review.necessity import HypothesisNeed, Need
+from theorysim.engine.review.necessity import HypothesisNeed, Necessity, Need
 from theorysim.engine.review.readings import ReadingVerdict
 from theorysim.engine.review.recommendations import held_without, quoted, violation
 from theorysim.engine.review.review import Review
@@ -99,9 +99,16 @@ def hypotheses(review: Review) -> Iterator[str]:
 
 
 def because(review: Review, one: HypothesisNeed) -> str:
-    """Why a hypothesis is judged so."""
+    """Why a hypothesis of the primary reading is judged so."""
+    return why(review.readings.primary, review.necessity, review.readings.sizes, one)
+
+
+def why(
+    verdict: ReadingVerdict, found: Necessity, sizes: Mapping[str, int], one: HypothesisNeed
+) -> str:
+    """Why a hypothesis of a reading, verified at these sizes, is judged so."""
     if one.need is Need.NEEDED:
-        return _needed(review, one)
+        return _needed(verdict, found, one)
     if one.need is Need.NOT_NEEDED:
         said = held_without(one)
         return f"{said[:1].upper()}{said[1:]}."
@@ -110,22 +117,22 @@ def because(review: Review, one: HypothesisNeed) -> str:
     if one.need is Need.IMPLIED:
         return f"Each of {count(one.fails, 'draw')} that fail it fails another one{searched}."
     if one.need is Need.ALWAYS_MET:
-        return f"{_always_met(review, one)}{searched}."
+        return f"{_always_met(sizes, one)}{searched}."
     if not one.undecided:
         return f"Too little was seen: {one.note}."
-    why = f" ({one.note})" if one.note else ""
+    reason = f" ({one.note})" if one.note else ""
     names = listed([quoted(name) for name in one.undecided])
-    return f"Where it fails, {names} could not be judged{why}."
+    return f"Where it fails, {names} could not be judged{reason}."
 
 
-def _needed(review: Review, one: HypothesisNeed) -> str:
+def _needed(verdict: ReadingVerdict, found: Necessity, one: HypothesisNeed) -> str:
     """What fails without a hypothesis, and what was not seen to fail."""
-    claim = review.readings.primary.claim(one.claim)
+    claim = verdict.claim(one.claim)
     where = f", at {instance(one.instance, claim.over)}" if one.instance is not None else ""
     said = f"Without it {quoted(one.claim)} fails: {violation(claim, one)}{where}."
     if one.besides:
         said += f" So {'does' if len(one.besides) == 1 else 'do'} {_quoted(one.besides)}."
-    others = [n for n in review.necessity.claims if n not in (one.claim, *one.besides)]
+    others = [n for n in found.claims if n not in (one.claim, *one.besides)]
     return said + (f" Not seen to fail without it: {_quoted(others)}." if others else "")
 
 
@@ -133,9 +140,8 @@ def _quoted(names: Iterable[str]) -> str:
     return listed([quoted(name) for name in names])
 
 
-def _always_met(review: Review, one: HypothesisNeed) -> str:
-    own = review.readings.sizes
-    at = f" at {sizes_in_words([own])}" if own else ""
+def _always_met(sizes: Mapping[str, int], one: HypothesisNeed) -> str:
+    at = f" at {sizes_in_words([sizes])}" if sizes else ""
     also = f", and some hundred at each of {count(one.tried, 'other size')}" if one.tried else ""
     return f"Of {count(one.drawn, 'draw')}{at}{also}, all that meet the others meet it"
 

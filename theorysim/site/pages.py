@@ -12,6 +12,8 @@ from typing import Any
 from theorysim.citation import Citation
 from theorysim.claims.kinds import Claim
 from theorysim.claims.verdict import SEVERITY, Verdict
+from theorysim.engine.registry.coverage import Passage, coverage_of
+from theorysim.engine.registry.records import own_statements
 from theorysim.site.addresses import ERRATA, GALLERY, INDEX, errata_of, page_of_paper
 from theorysim.site.documents import Picture, notes, pictures
 from theorysim.site.figures import Figure
@@ -22,11 +24,12 @@ from theorysim.site.widgets import Widget
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper with its statements."""
+    """A paper with its statements, and what became of its places in print."""
 
     slug: str
     citation: Citation
     statements: Sequence[Statement]
+    passages: Sequence[Passage]
 
     @property
     def page(self) -> str:
@@ -44,6 +47,11 @@ class Paper:
         return self.slug.replace("-", " ").capitalize()
 
     @cached_property
+    def by_name(self) -> dict[str, Statement]:
+        """Its statements by their names, as its passages call them."""
+        return {statement.entry.name: statement for statement in self.statements}
+
+    @cached_property
     def refuted(self) -> int:
         """In how many statements a printed reading is refuted."""
         return sum(bool(statement.refuted) for statement in self.statements)
@@ -59,7 +67,11 @@ def papers_of(statements: Sequence[Statement]) -> list[Paper]:
     """The papers of these statements, in order."""
     slugs = dict.fromkeys(statement.entry.paper for statement in statements)
     groups = {slug: [s for s in statements if s.entry.paper == slug] for slug in slugs}
-    return [Paper(slug, group[0].citation, group) for slug, group in groups.items()]
+    every = own_statements()
+    return [
+        Paper(slug, group[0].citation, group, coverage_of(every.of(slug)))
+        for slug, group in groups.items()
+    ]
 
 
 def names_of(statements: Sequence[Statement]) -> dict[str, str]:

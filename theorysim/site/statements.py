@@ -13,11 +13,19 @@ from theorysim.engine.registry import Entry, citation, load
 from theorysim.engine.registry.headers import docstring
 from theorysim.engine.registry.ledger import errata
 from theorysim.engine.registry.notation import Notation, notation_of, print_order
-from theorysim.engine.registry.records import attacks, fresh_verdicts, mutants, own_statements
+from theorysim.engine.registry.records import (
+    attacks,
+    fresh_verdicts,
+    is_fresh,
+    mutants,
+    own_statements,
+    stability,
+)
 from theorysim.engine.verify.recorded import from_record
 from theorysim.engine.verify.report import ReadingReport, Report
 from theorysim.errors import UsageError
 from theorysim.report.answer import Answer, answer
+from theorysim.report.stability import stability_in_words
 from theorysim.scenes.catalogue import scene_of
 from theorysim.scenes.scene import Scene
 from theorysim.site.addresses import label, page_of
@@ -31,6 +39,8 @@ class Statement:
         record: its recorded verification; `report` and `said` are made of it.
         errata: the refuted claims of its printed readings, with their counterexamples.
         attack: how long its primary reading withstood the falsifier; None if it was not attacked.
+        stability: whether its verdicts stay the same at other seeds and sizes; "" where that was
+            not measured of its code.
         mutants: by reading, which small false variants there are and which claims refute them.
     """
 
@@ -44,6 +54,7 @@ class Statement:
     scene: Scene | None
     errata: Sequence[Mapping[str, Any]]
     attack: Mapping[str, Any] | None
+    stability: str
     mutants: Mapping[str, Mapping[str, Any]]
 
     @property
@@ -88,13 +99,14 @@ def gather(only: str = "") -> list[Statement]:
     if not entries:
         raise UsageError(f"no statement has {only!r} in its id; `theorysim list` shows all ids")
     records, refutations = fresh_verdicts(entries), errata()
-    attacked, mutated = attacks(), mutants()
+    attacked, mutated, at_other_seeds = attacks(), mutants(), stability()
     return [
         _statement(
             entry,
             records[entry.id],
             [line for line in refutations if line["theorem"] == entry.id],
             attacked.get(entry.id),
+            at_other_seeds.get(entry.id),
             mutated.get(entry.id, {}).get("readings", {}),
         )
         for entry in entries
@@ -106,6 +118,7 @@ def _statement(
     record: Mapping[str, Any],
     refutations: Sequence[Mapping[str, Any]],
     attack: Mapping[str, Any] | None,
+    at_other_seeds: Mapping[str, Any] | None,
     mutated: Mapping[str, Mapping[str, Any]],
 ) -> Statement:
     theorem, paper = load(entry), citation(entry)
@@ -124,5 +137,6 @@ def _statement(
         scene=scene_of(entry.id),
         errata=refutations,
         attack=attack,
+        stability=stability_in_words(at_other_seeds) if is_fresh(at_other_seeds, entry) else "",
         mutants=mutated,
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from theorysim.claims.space import Space
 from theorysim.engine.measure.batch import chunk_that_fits, instance_bytes
 from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.errors import SizeError
@@ -28,12 +29,9 @@ Sizes = dict[str, int]
 
 def small_sizes(setup: Setup, given: Mapping[str, Any], budget: int) -> Iterator[tuple[Sizes, int]]:
     """The smallest sizes and the smallest above one, those that are given apart, with points."""
-    own = setup.settings.sizes
+    space, own = setup.theorem.space, setup.settings.sizes
     for least, share in ((1, ONES_SHARE), (2, SMALL_SHARE)):
-        sizes = {
-            name: own[name] if name in given else min(own[name], max(size.low, least))
-            for name, size in setup.theorem.space.sizes.items()
-        }
+        sizes = smallest(space, own, least, given)
         points = int(share * budget)
         if points and keeps_values(setup, sizes):
             yield sizes, points
@@ -53,7 +51,7 @@ def large_sizes(setup: Setup, given: Mapping[str, Any], budget: int) -> Iterator
     All sizes double together, each up to its own end.
     """
     ladder = [dict(setup.settings.sizes)]
-    while (larger := _doubled(setup, given, ladder[-1])) != ladder[-1]:
+    while (larger := doubled(setup.theorem.space, ladder[-1], given)) != ladder[-1]:
         ladder.append(larger)
     share = int(LARGE_SHARE / 2 * budget)
     affordable = [
@@ -65,8 +63,17 @@ def large_sizes(setup: Setup, given: Mapping[str, Any], budget: int) -> Iterator
             yield affordable[len(affordable) // 2 - 1]
 
 
-def _doubled(setup: Setup, given: Mapping[str, Any], sizes: Sizes) -> Sizes:
-    ends = {name: size.high for name, size in setup.theorem.space.sizes.items()}
+def smallest(
+    space: Space, sizes: Mapping[str, int], least: int, given: Collection[str] = ()
+) -> Sizes:
+    """The smallest sizes not below `least`, none larger than it was; those that are given stay."""
+    lows = {name: size.low for name, size in space.sizes.items()}
+    return {n: s if n in given else min(s, max(lows[n], least)) for n, s in sizes.items()}
+
+
+def doubled(space: Space, sizes: Mapping[str, int], given: Collection[str] = ()) -> Sizes:
+    """All sizes twice as large, each up to its own end; those that are given stay."""
+    ends = {name: size.high for name, size in space.sizes.items()}
     return {n: s if n in given else min(2 * s, ends[n]) for n, s in sizes.items()}
 
 

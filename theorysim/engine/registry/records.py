@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
-from typing import Any
+from importlib.resources.abc import Traversable
+from typing import Any, TypeGuard
 
 from theorysim.engine.registry.entries import Catalogue, Entry
 from theorysim.engine.registry.index import OWN, catalogue
@@ -14,6 +15,8 @@ from theorysim.errors import UsageError
 
 RECORDS = files("theorysim") / "records"
 VERDICTS = RECORDS / "verdicts.jsonl"
+STABILITY = RECORDS / "stability.jsonl"
+HYPOTHESES = RECORDS / "hypotheses.jsonl"
 
 # At most so many ids are named in one message.
 NAMED = 6
@@ -25,10 +28,30 @@ def own_statements() -> Catalogue:
     return Catalogue(tuple(entries))
 
 
+def lines_of(record: Traversable) -> dict[str, dict[str, Any]]:
+    """By theorem, the lines of a record; none where it has not been written yet."""
+    lines = record.read_text("utf-8").splitlines() if record.is_file() else []
+    return {line["theorem"]: line for line in map(json.loads, lines)}
+
+
 def verdicts() -> dict[str, dict[str, Any]]:
     """By theorem, its last recorded verification, without instances: see `verify.recorded`."""
-    lines = VERDICTS.read_text("utf-8").splitlines() if VERDICTS.is_file() else []
-    return {line["theorem"]: line for line in map(json.loads, lines)}
+    return lines_of(VERDICTS)
+
+
+def stability() -> dict[str, dict[str, Any]]:
+    """By theorem, its verdicts at many seeds and other sizes: see validation.stability."""
+    return lines_of(STABILITY)
+
+
+def hypotheses() -> dict[str, dict[str, Any]]:
+    """By theorem, which hypotheses are needed and how sharp constants are: see validation."""
+    return lines_of(HYPOTHESES)
+
+
+def is_fresh(line: Mapping[str, Any] | None, entry: Entry) -> TypeGuard[Mapping[str, Any]]:
+    """Whether there is a recorded line of a statement, of the code that it has now."""
+    return line is not None and line["source"] == source_hash(entry)
 
 
 def attacks() -> dict[str, dict[str, Any]]:
@@ -48,7 +71,7 @@ def fresh_verdicts(entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
         UsageError: naming the statements of which there is none, or one of other code.
     """
     known = verdicts()
-    stale = [e.id for e in entries if known.get(e.id, {}).get("source") != source_hash(e)]
+    stale = [entry.id for entry in entries if not is_fresh(known.get(entry.id), entry)]
     if stale:
         more = f" and {len(stale) - NAMED} more" if len(stale) > NAMED else ""
         raise UsageError(

@@ -13,7 +13,7 @@ from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.review.adversary import Adversary, Outcome, gather
 from theorysim.engine.review.other_sizes import UNFIT, where_they_fail
-from theorysim.engine.review.readings import Readings
+from theorysim.engine.review.readings import ReadingVerdict
 from theorysim.engine.review.record import Record
 from theorysim.engine.review.rounds import Deadline, search_rounds
 from theorysim.engine.review.without import without_each
@@ -85,7 +85,7 @@ class HypothesisNeed(Record):
 
 @dataclass(frozen=True)
 class Necessity(Record):
-    """Stage 3: every hypothesis of the primary reading; `claims` are those that it was tried on."""
+    """Stage 3: every hypothesis of a reading; `claims` are those that it was tried on."""
 
     hypotheses: tuple[HypothesisNeed, ...]
     claims: tuple[str, ...]
@@ -96,29 +96,29 @@ class Necessity(Record):
 
 
 def drop_each(
-    theorem: Theorem, readings: Readings, adversary: Adversary, seed: int, seconds: float
+    theorem: Theorem, verdict: ReadingVerdict, adversary: Adversary, seed: int, seconds: float
 ) -> Necessity:
-    """Try the claims that stand where one hypothesis fails and the others are met.
+    """Try the claims of a reading that stand where one hypothesis fails and the others are met.
 
     Claims that the adversary refutes with all hypotheses tell nothing of any. All hypotheses are
     tried on draws, at other sizes where no draw at the own ones fails them; those that draws do not
     show to be needed are searched, one after the other, while time is left.
     """
-    refuted = {one.claim for one in adversary.of(readings.primary.name) if one.refuted}
-    held = tuple(c.name for c in readings.primary.of(Verdict.HOLDS) if c.name not in refuted)
-    primary = theorem.primary()
-    if not (held and primary.hypotheses):
+    refuted = {one.claim for one in adversary.of(verdict.name) if one.refuted}
+    held = tuple(c.name for c in verdict.of(Verdict.HOLDS) if c.name not in refuted)
+    reading = theorem.reading(verdict.name)
+    if not (held and reading.hypotheses):
         return Necessity((), held)
     deadline = Deadline.after(seconds)
-    relaxed = without_each(theorem, primary.only(held))
-    shares = {one.name: one.drawn - one.satisfied for one in readings.primary.hypotheses}
+    relaxed = without_each(theorem, reading.only(held))
+    shares = {one.name: one.drawn - one.satisfied for one in verdict.hypotheses}
     tried = {
         report.name: _Trial(HypothesisNeed(name, Need.UNDECIDED, fails=shares[name]), report)
-        for name, report in zip(primary.hypotheses, verify(relaxed, seed=seed).readings)
+        for name, report in zip(reading.hypotheses, verify(relaxed, seed=seed).readings)
     }
     never = [one.found.hypothesis for one in tried.values() if not one.report.satisfying]
     sizes_deadline = Deadline.after(max(deadline.left, SIZES_SECONDS))
-    elsewhere = where_they_fail(theorem, primary, never, seed, sizes_deadline)
+    elsewhere = where_they_fail(theorem, reading, never, seed, sizes_deadline)
     found: list[HypothesisNeed] = []
     order = sorted(tried.values(), key=lambda one: not one.report.satisfying)
     for done, trial in enumerate(order):
@@ -126,7 +126,7 @@ def drop_each(
         portion = Deadline.after(deadline.left / (len(order) - done))
         sizes = elsewhere.fails.get(one.hypothesis, {})
         found.append(_tried(relaxed, replace(one, sizes=sizes), trial.report, seed, portion))
-    names = list(primary.hypotheses)
+    names = list(reading.hypotheses)
     return Necessity(tuple(sorted(found, key=lambda one: names.index(one.hypothesis))), held)
 
 

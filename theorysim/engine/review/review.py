@@ -164,7 +164,7 @@ def review(
     )
     portion = seconds - run.total
     necessity = run.stage(
-        4, Necessity, lambda: drop_each(theorem, readings, adversary, seed, portion)
+        4, Necessity, lambda: drop_each(theorem, readings.primary, adversary, seed, portion)
     )
     stages = Stages(
         readings,
