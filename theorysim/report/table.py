@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from theorysim.engine.verify.report import CONFIDENCE, ReadingReport, Report
-from theorysim.report.answer import count, number
+from theorysim.report.answer import count, decisive_reading, number
 
 COLOURS = {"holds": "green", "violated": "bold red", "vacuous": "yellow", "inconclusive": "yellow"}
 
@@ -31,8 +31,8 @@ def render(report: Report, console: Console) -> None:
     for warning in report.warnings:
         console.print(Text(f"\nwarning: {warning}", style="yellow"))
     console.print()
-    primary = next((r.name for r in report.readings if r.primary), report.readings[0].name)
-    console.print(Text(f"verdict of {primary}: ").append(_colour(str(report.verdict))))
+    decisive = decisive_reading(report).name
+    console.print(Text(f"verdict of {decisive}: ").append(_colour(str(report.verdict))))
 
 
 def _summary(report: Report) -> Table:

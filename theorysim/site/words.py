@@ -19,7 +19,7 @@ GREEK = "alpha|beta|gamma|delta|epsilon|eta|kappa|lam|lambda|mu|sigma|tau|theta|
 PLAIN_WORD = re.compile(rf"(?!({GREEK})\b)(a|[a-z]*[aeiouy][a-z-]+|[a-z]+[aeiouy])[\s,:]")
 # What the ledger writes before and after the reason why there is no certificate.
 NOT_CERTIFIED = re.compile(
-    r"not certified: claim '.*', reading '.*' (?P<reason>.*?)(: verify it)?$"
+    r"not certified: claim '.*' of \S+, reading '.*' (?P<reason>.*?)(: verify it)?$"
 )
 
 
