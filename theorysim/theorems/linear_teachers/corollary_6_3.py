@@ -33,13 +33,13 @@ class FineTuned(NamedTuple):
 def simulate(x: claims.Instance, key) -> FineTuned:
     data = regime.inputs(x, key)
     difference = x.target_norm * x.target_direction - x.source_norm * x.source_direction
-    before = dot(data.population, x.source_norm * x.source_direction)
+    before = dot(data.drawn, x.source_norm * x.source_direction)
 
     def risk(share):
         start = regime.fine_tuning(share * dot(data.target, difference), data.target)
         outputs = regime.fine_tuned(data, before, start, jnp.inf)
-        error = before + share * dot(data.population, difference) - outputs
-        return jnp.mean(jnp.minimum(jnp.abs(error), 1))
+        error = before + share * dot(data.drawn, difference) - outputs
+        return regime.population_mean(x, jnp.minimum(jnp.abs(error), 1))
 
     start = regime.fine_tuning(dot(data.target, difference), data.target)
     return FineTuned(

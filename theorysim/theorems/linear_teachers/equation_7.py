@@ -78,7 +78,9 @@ theorem = claims.Theorem(
     claims=(EQ_7, IN_DEPTH, ANY_SOURCE, SQUARE),
     source=claims.Printed(
         "Section 5.1, Eq. 7, and the text below it",
-        "depends on the norm of theta_T and the difference of the normalized theta_T and theta_S",
+        "R(beta) = ||Sigma^(1/2) P_perp (theta_T - (||P_par theta_T|| / ||P_par theta_S||) "
+        "theta_S)||^2; it depends on ||theta_T|| (theta_T^ - theta_S^), i.e. the product of the "
+        "norm of theta_T and the difference of the normalized theta_T and theta_S",
     ),
     note="Eq. 7 takes the covariance of D, which is not assumed to be centred; the text holds",
     readings=(

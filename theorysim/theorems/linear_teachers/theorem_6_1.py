@@ -5,7 +5,7 @@ width that it asks for is a polynomial of high degree (`requirements`: by Theore
 reference [31], n^7 / (lambda_0^4 kappa^2 delta^4) up to a constant), so networks have infinite
 width and first weights of vanishing scale. The number of steps is printed as
 Omega(log(1 / ||y~||) / (eta lambda_0)): from ||y~|| = 1 on it asks for no step. The probability is
-taken over the samples, too. Samples, which training fits, are at most an eighth of D.
+taken over the samples, too: theorem-6.1-footnote-4 has the one that is printed.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def simulate(x: claims.Instance, key) -> FineTuned:
 
     def risk(steps):
         outputs = regime.fine_tuned(data, before, start, jnp.ceil(steps))
-        return jnp.mean(jnp.minimum(jnp.abs(task - outputs), 1))
+        return regime.population_mean(x, jnp.minimum(jnp.abs(task - outputs), 1))
 
     return FineTuned(
         risk(_steps_printed(start)),
