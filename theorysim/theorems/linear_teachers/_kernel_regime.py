@@ -2,8 +2,8 @@
 
 Section 6 of Shachaf et al. (2021). D is a continuous law of unit vectors, so that Assumption 3.1
 holds with probability one; the population loss is the mean over inputs that neither stage has
-seen (what training fits is a share of zero of D). At infinite width, with first weights of vanishing scale, outputs
-follow the linear recursion of systems/two_layer_relu_limit.
+seen (what training fits is a share of zero of D). At infinite width, with first weights of
+vanishing scale, outputs follow the linear recursion of systems/two_layer_relu_limit.
 """
 
 from collections.abc import Callable, Mapping

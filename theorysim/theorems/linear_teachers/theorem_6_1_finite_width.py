@@ -2,8 +2,9 @@
 
 Section 6 of Shachaf et al. (2021), below Theorem 6.1: "the weights do not move too far away from
 the weights at random initialization", also where pretraining comes first. Networks of finite width
-are trained on the source and then on the target by gradient descent, and compared at all inputs with
-the linear recursion of the infinite-width kernel. They start with outputs zero (units in pairs).
+are trained on the source and then on the target by gradient descent, and compared at all inputs
+with the linear recursion of the infinite-width kernel. They start with outputs zero (units in
+pairs).
 """
 
 from typing import NamedTuple
