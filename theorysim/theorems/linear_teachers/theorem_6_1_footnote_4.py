@@ -18,7 +18,7 @@ from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.linear_teachers import _kernel_regime as regime
 
-SAMPLES, FAILURES = (8, 16, 32, 64), (0.5, 0.25, 0.1)
+SAMPLES, FAILURES = (4, 8, 16, 32, 64), (0.5, 0.25, 0.1)
 
 # Smaller constants are not distinguished, as in theorem-6.1.
 AS_GOOD_AS_NONE = 0.1
