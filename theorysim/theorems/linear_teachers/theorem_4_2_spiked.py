@@ -106,14 +106,14 @@ theorem = claims.Theorem(
     note="Eq. 3 at m = 1; the other m, and other laws, are in theorem-4.2, where it is vacuous",
     mutants=(
         claims.Mutant("the two spans swapped", predict=_predict(swapped=True)),
-        claims.Mutant("g^9 for g^3", predict=_predict(power=9.0)),
+        claims.Mutant("g^5 for g^3", predict=_predict(power=5.0)),
         claims.Mutant(
-            "g^2 / lambda_1 for g",
+            "g^3 / lambda_1^2 for g",
             claims=(
                 claims.exists_constant(
                     "some c, Eq. 3",
                     _needed,
-                    lambda r: _size(r.x) ** 2,
+                    lambda r: _size(r.x) ** 3,
                     over={"samples": COUNTS},
                 ),
             ),
