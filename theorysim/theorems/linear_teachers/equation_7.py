@@ -10,11 +10,15 @@ import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers import _problem as problem
+
+# The least share of a teacher inside the data.
+SEEN = 1e-3
 
 
 class Risks(NamedTuple):
@@ -50,6 +54,12 @@ def _predict(form: Callable, coefficient: Callable = problem.norm_ratio) -> Call
     return predict
 
 
+def _seen(x: claims.Instance) -> Float[Array, ""]:
+    """Margin of the teachers' shares inside the data: Eq. 6 has their ratio."""
+    directions = x.source_direction, x.target_direction
+    return jnp.min(jnp.stack([jnp.linalg.norm(problem.inside(x, v)) for v in directions])) - SEEN
+
+
 EQ_7 = claims.equal("R(beta) (Eq. 7)", lambda r: r.sim.infinite, lambda r: r.theory)
 IN_DEPTH = claims.tends_to(
     "depth to infinity",
@@ -76,6 +86,7 @@ theorem = claims.Theorem(
     simulate=_simulate(),
     predict=_predict(problem.covariance_form),
     claims=(EQ_7, IN_DEPTH, ANY_SOURCE, SQUARE),
+    hypotheses={"P_par theta_S, P_par theta_T are not 0": _seen},
     source=claims.Printed(
         "Section 5.1, Eq. 7, and the text below it",
         "R(beta) = ||Sigma^(1/2) P_perp (theta_T - (||P_par theta_T|| / ||P_par theta_S||) "
