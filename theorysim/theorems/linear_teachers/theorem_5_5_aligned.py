@@ -70,6 +70,7 @@ theorem = claims.Theorem(
     ),
     simulate=_simulate(),
     claims=(NO_BETTER,),
+    hypotheses={"n < d": lambda x: x.d - x.n - 1.0},
     source=claims.Printed(
         "Section 5.2, below Theorem 5.5",
         "independently of the target task. Thus, fine-tuning essentially fails completely, and its "
