@@ -1,8 +1,8 @@
 """At infinite depth fine-tuning rescales the source by the ratio of the teachers in the data.
 
 Theorem 5.2 of Shachaf et al. (2021), Eq. 6: the limit in time, then in depth, of networks of depth
-4 to 128 that are trained by gradient flow, and how fast it is approached. Beyond, at
-depths up to 10000, the limit in time is the solution of Eq. 5, which networks are compared with.
+4 to 128 that are trained by gradient flow, and how fast it is approached. Beyond, at depths up to
+10000, the limit in time is the solution of Eq. 5, which the networks are compared with, too.
 """
 
 from collections.abc import Callable
