@@ -85,7 +85,7 @@ theorem = claims.Theorem(
     ),
     source=claims.Printed(
         "Section 5.3 and the caption of Figure 3",
-        'the "frozen" model\'s performance is poor, and fine-tuning has better sample complexity; a '
+        "the frozen model's performance is poor, and fine-tuning has better sample complexity; a "
         "network whose first layer is fixed has a constant generalization loss",
     ),
     mutants=(
