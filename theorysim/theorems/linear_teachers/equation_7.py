@@ -3,9 +3,9 @@
 Eq. 7 of Shachaf et al. (2021) and the prose below it: the risk is ||Sigma^(1/2) P_perp (theta_T - k
 theta_S)||^2 with k = ||P_par theta_T|| / ||P_par theta_S||, so it depends on the direction of the
 source only and scales with the square of the target's norm. The limit of the flow at any depth is
-Theorem 5.2's (checked there, and in theorem-5.2-infinite-depth). Left out are teachers orthogonal to
-all samples, where k is no number or training ends in a saddle. Sigma is printed as the covariance of
-D; see Theorem 4.1.
+Theorem 5.2's (checked there, and in theorem-5.2-infinite-depth). Left out are teachers orthogonal
+to all samples, where k is no number or training ends in a saddle. Sigma is printed as the
+covariance of D; see Theorem 4.1.
 """
 
 import functools
