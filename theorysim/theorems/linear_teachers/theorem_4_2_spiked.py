@@ -17,7 +17,6 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.linear_teachers import _gaussian_rows as gaussian
-from theorysim.theorems.linear_teachers._needed import needed_size
 
 # A value of the printed constant c, whose existence is all that the paper states.
 ENOUGH = 1.0
@@ -45,11 +44,11 @@ def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     return level * jnp.sum(_difference(x) * kept) + (1 - level) * jnp.square(kept[0])
 
 
-def _size(x: claims.Instance, ranked: float = 1.0) -> Float[Array, ""]:
-    """g / lambda_1 with c = 1; a mutant's is `ranked` 0, without r = tr Sigma / lambda_1."""
+def _size(x: claims.Instance) -> Float[Array, ""]:
+    """g / lambda_1 with c = 1."""
     samples, rest = gaussian.counts(x)
     rank = 1 + (samples + rest - 1) * x.level
-    shares = jnp.stack([ranked * rank, x.delta]) / samples
+    shares = jnp.stack([rank, x.delta]) / samples
     return jnp.max(jnp.maximum(shares, jnp.sqrt(shares)))
 
 
@@ -62,22 +61,6 @@ def _predict(power: float = 3.0, swapped: bool = False, factor: float = ENOUGH) 
         return 2 * g**power * top + 2 * g * bottom
 
     return predict
-
-
-def _needed(r) -> Float[Array, ""]:
-    """The g / lambda_1 that the printed share of the samples needs."""
-    top, bottom = 2 * jnp.square(_difference(r.x))
-    attained = jnp.quantile(r.sim, 1 - jnp.exp(-r.x.delta))
-    return needed_size(attained, jnp.maximum(top, 1e-300), bottom)
-
-
-COUNTS = (10, 100, 1e3, 1e4, 1e5)
-LADDERS = {"samples": COUNTS, "rest": COUNTS, "level": (1, 1e-2, 1e-4, 1e-6)}
-
-
-def _some_constant(ranked: float = 1.0) -> claims.Claim:
-    size = lambda r: _size(r.x, ranked)  # noqa: E731
-    return claims.exists_constant("some c, Eq. 3", _needed, size, over=LADDERS)
 
 
 EQ_3 = claims.with_probability(
@@ -98,7 +81,7 @@ theorem = claims.Theorem(
     ),
     simulate=simulate,
     predict=_predict(),
-    claims=(_some_constant(), EQ_3),
+    claims=(EQ_3,),
     source=claims.Printed(
         "Section 4.1, Theorem 4.2, Eq. 3",
         "with probability at least 1 - e^(-delta): R(gamma) <= 2 g^3 ||P_top (theta_T - "
@@ -109,7 +92,6 @@ theorem = claims.Theorem(
     mutants=(
         claims.Mutant("the two spans swapped", predict=_predict(swapped=True)),
         claims.Mutant("g^5 for g^3", predict=_predict(power=5.0)),
-        claims.Mutant("g without r / n", claims=(_some_constant(ranked=0.0),)),
     ),
     keys=512,
     instances=64,
