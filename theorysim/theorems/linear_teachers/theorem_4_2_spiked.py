@@ -52,11 +52,11 @@ def _size(x: claims.Instance) -> Float[Array, ""]:
     return jnp.max(jnp.maximum(shares, jnp.sqrt(shares)))
 
 
-def _predict(power: float = 3.0, swapped: bool = False, factor: float = ENOUGH) -> Callable:
+def _predict(power: float = 3.0, swapped: bool = False) -> Callable:
     """Eq. 3 over lambda_1; mutants have another power of g, or the two spans swapped."""
 
     def predict(x: claims.Instance) -> Float[Array, ""]:
-        g = factor * _size(x)
+        g = ENOUGH * _size(x)
         top, bottom = jnp.square(_difference(x)[::-1] if swapped else _difference(x))
         return 2 * g**power * top + 2 * g * bottom
 
