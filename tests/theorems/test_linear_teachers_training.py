@@ -8,9 +8,11 @@ import pytest
 from theorysim.claims import Real, Size, Space, UsageError
 from theorysim.systems import deep_linear_network as network
 from theorysim.theorems.linear_teachers import _deep as deep
+from theorysim.theorems.linear_teachers import _depth as any_depth
 from theorysim.theorems.linear_teachers import _kernel_regime as regime
 from theorysim.theorems.linear_teachers import _problem as problem
 from theorysim.theorems.linear_teachers import assumption_3_3 as assumption
+from theorysim.theorems.linear_teachers import theorem_4_2_spiked as spiked
 from validation.oracles import deep_linear as oracle
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -48,6 +50,36 @@ def test_the_clock_by_size_leads_to_the_many_digit_limit(flow, depth):
     np.testing.assert_allclose(end, expected, rtol=0, atol=1e-6 * np.linalg.norm(expected))
 
 
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_the_first_layer_alone_comes_where_all_matrices_come(flow, depth):
+    x, layers = flow
+    alone = any_depth.trained(x, problem.target(x), float(depth))
+    end = network.end_to_end(jax.tree.map(lambda leaf: leaf[-1], layers[depth]))
+    assert float(alone.vanished) > 0
+    np.testing.assert_allclose(alone.weights, end, rtol=0, atol=1e-6)
+
+
+def test_the_risk_with_a_large_eigenvalue_is_that_of_rows_drawn_with_it(monkeypatch):
+    rng, n, d, level, angle = np.random.default_rng(0), 4, 9, 0.1, 0.7
+    rows = rng.standard_normal((n, d))
+
+    def outside(rows):
+        return np.eye(d) - rows.T @ np.linalg.solve(rows @ rows.T, rows)
+
+    equal = outside(rows)[:2, :2]
+    drawn = spiked.gaussian.Compression(jnp.asarray(np.eye(2) - equal), jnp.asarray(equal))
+    monkeypatch.setattr(spiked.gaussian, "from_wishart", lambda *_: drawn)
+    eigenvalues = np.where(np.arange(d) == 0, 1, level)
+    difference = np.zeros(d)
+    difference[:2] = np.cos(angle), np.sin(angle)
+    left = outside(rows * np.sqrt(eigenvalues)) @ difference
+    space = spiked.theorem.space
+    fields = space.sample(jax.random.key(0), space.default_sizes())
+    x = fields.replace(level=jnp.asarray(level), angle=jnp.asarray(angle))
+    risk = spiked.simulate(x, jax.random.key(1))
+    np.testing.assert_allclose(risk, np.sum(eigenvalues * left**2), rtol=1e-12)
+
+
 def test_a_settling_path_ends_where_it_ends_and_never_turns_back(flow):
     _, layers = flow
     path = jax.vmap(network.end_to_end)(layers[3])
@@ -64,10 +96,19 @@ def _inputs(spread: float, **sizes):
 
 def test_inputs_are_distinct_unit_vectors_of_the_population():
     data = regime.inputs(*_inputs(0.5))
-    np.testing.assert_allclose(np.linalg.norm(data.population, axis=1), 1, rtol=1e-14)
+    np.testing.assert_allclose(np.linalg.norm(data.drawn, axis=1), 1, rtol=1e-14)
     both = np.concatenate([data.source, data.target])
-    nearest = np.min(np.linalg.norm(both[:, None] - data.population[None], axis=2), axis=1)
+    nearest = np.min(np.linalg.norm(both[:, None] - data.drawn[None], axis=2), axis=1)
     assert np.all(nearest == 0) and len(np.unique(both, axis=0)) == len(both)
+
+
+def test_the_population_mean_is_over_what_neither_stage_has_seen():
+    x, key = _inputs(0.5)
+    data = regime.inputs(x, key)
+    seen = np.concatenate([data.source, data.target])
+    unseen = [not (seen == row).all(axis=1).any() for row in np.asarray(data.drawn)]
+    assert float(regime.population_mean(x, jnp.asarray(unseen, float))) == 1
+    assert sum(unseen) == x.unseen
 
 
 def test_more_samples_than_dimensions_are_refused():
@@ -87,12 +128,12 @@ def test_both_stages_are_kernel_regression_in_the_end():
     before = regime.pretrained(data, jnp.asarray(first))
     start = regime.fine_tuning(jnp.asarray(second) - before[-3:], data.target)
     after = regime.fine_tuned(data, before, start, jnp.inf)
-    population, source, target = (np.asarray(part) for part in data)
-    expected = _gram(population, source) @ np.linalg.solve(_gram(source, source), first)
+    drawn, source, target = (np.asarray(part) for part in data)
+    expected = _gram(drawn, source) @ np.linalg.solve(_gram(source, source), first)
     # arccos loses half of the digits on the diagonal.
     np.testing.assert_allclose(before, expected, rtol=0, atol=1e-6)
     left = second - expected[-3:]
-    expected += _gram(population, target) @ np.linalg.solve(_gram(target, target), left)
+    expected += _gram(drawn, target) @ np.linalg.solve(_gram(target, target), left)
     np.testing.assert_allclose(after, expected, rtol=0, atol=1e-6)
     form = left @ np.linalg.solve(_gram(target, target), left)
     np.testing.assert_allclose(start.complexity, np.sqrt(form / 3), rtol=1e-6)

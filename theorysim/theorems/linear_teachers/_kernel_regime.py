@@ -1,9 +1,9 @@
 """What the statements on ReLU networks share: inputs, and both stages of training.
 
-Section 6 of Shachaf et al. (2021). D is uniform on finitely many unit vectors, so that the
-population loss is computed from its definition; distinct ones are drawn from it, which is what
-Assumption 3.1 asks of them. At infinite width, with first weights of vanishing scale, outputs
-follow the linear recursion of systems/two_layer_relu_limit.
+Section 6 of Shachaf et al. (2021). D is a continuous law of unit vectors, so that Assumption 3.1
+holds with probability one; the population loss is the mean over inputs that neither stage has
+seen (what training fits is a share of zero of D). At infinite width, with first weights of
+vanishing scale, outputs follow the linear recursion of systems/two_layer_relu_limit.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,9 +26,9 @@ LEARNING_RATE = 0.5
 
 
 class Inputs(NamedTuple):
-    """The support of D, and two samples of it."""
+    """All that is drawn from D, and what each stage of training sees of it."""
 
-    population: Float[Array, "points d"]
+    drawn: Float[Array, "points d"]
     source: Float[Array, "n_source d"]
     target: Float[Array, "n d"]
 
@@ -53,15 +53,20 @@ def rows(key: PRNGKeyArray, count: int, dimension: int, spread: Array) -> Float[
 
 
 def inputs(x: claims.Instance, key: PRNGKeyArray) -> Inputs:
-    """D for this key, the pretraining inputs and the samples; further inputs stay unseen.
+    """The pretraining inputs, those that stay unseen and the samples, in this order.
 
     Raises:
         UsageError: for more samples than dimensions (Assumption 3.1).
     """
     if x.n > x.d:
         raise claims.UsageError(f"n = {x.n} samples in dimension d = {x.d}: set n to at most {x.d}")
-    population = rows(key, x.n_source + x.unseen + x.n, x.d, x.spread)
-    return Inputs(population, population[: x.n_source], population[-x.n :])
+    drawn = rows(key, x.n_source + x.unseen + x.n, x.d, x.spread)
+    return Inputs(drawn, drawn[: x.n_source], drawn[-x.n :])
+
+
+def population_mean(x: claims.Instance, losses: Float[Array, " points"]) -> Float[Array, ""]:
+    """The mean over the inputs that neither stage has seen."""
+    return jnp.mean(losses[x.n_source : x.n_source + x.unseen])
 
 
 def labelling_fields() -> dict[str, claims.Field]:
@@ -79,9 +84,9 @@ def labelling_fields() -> dict[str, claims.Field]:
 def labellings(
     x: claims.Instance, data: Inputs
 ) -> tuple[Float[Array, " points"], Float[Array, " points"]]:
-    """g_S and g_T on all of D: waves of any length, in [-1, 1]."""
-    source = jnp.sin(x.source_frequency * dot(data.population, x.source_field) + x.source_phase)
-    target = jnp.sin(x.target_frequency * dot(data.population, x.target_field) + x.target_phase)
+    """g_S and g_T at all inputs: waves of any length, in [-1, 1]."""
+    source = jnp.sin(x.source_frequency * dot(data.drawn, x.source_field) + x.source_phase)
+    target = jnp.sin(x.target_frequency * dot(data.drawn, x.target_field) + x.target_phase)
     return source, target
 
 
@@ -95,26 +100,26 @@ def fine_tuning(residual: Float[Array, " n"], samples: Float[Array, "n d"]) -> F
 def pretrained(
     data: Inputs, labels: Float[Array, " n_source"], steps: float = jnp.inf
 ) -> Float[Array, " points"]:
-    """Outputs on all of D of a network trained on the source, if nothing else to the end."""
-    return _learned(data.population, data.source, labels, steps)
+    """Outputs at all inputs of a network trained on the source, if nothing else to the end."""
+    return _learned(data.drawn, data.source, labels, steps)
 
 
 def fine_tuned(
     data: Inputs, before: Float[Array, " points"], start: FineTuning, steps: Array | float
 ) -> Float[Array, " points"]:
-    """Outputs on all of D after `steps` steps of fine-tuning at LEARNING_RATE."""
-    return before + _learned(data.population, data.target, start.residual, steps)
+    """Outputs at all inputs after `steps` steps of fine-tuning at LEARNING_RATE."""
+    return before + _learned(data.drawn, data.target, start.residual, steps)
 
 
 def _learned(
-    population: Float[Array, "points d"],
+    points: Float[Array, "points d"],
     seen: Float[Array, "n d"],
     residual: Float[Array, " n"],
     steps: Array | float,
 ) -> Float[Array, " points"]:
     rate = curvature(NORMALISATION, len(seen)) * LEARNING_RATE
     end = relu_limit.kernel_descent(tangent_gram(seen, seen), residual, rate, steps)
-    return dot(tangent_gram(population, seen), end.coefficients)
+    return dot(tangent_gram(points, seen), end.coefficients)
 
 
 def constant_for_most(

@@ -3,18 +3,24 @@
 Eq. 7 of Shachaf et al. (2021) and the prose below it: the risk is ||Sigma^(1/2) P_perp (theta_T - k
 theta_S)||^2 with k = ||P_par theta_T|| / ||P_par theta_S||, so it depends on the direction of the
 source only and scales with the square of the target's norm. The limit of the flow at any depth is
-Theorem 5.2's (checked there). Sigma is printed as the covariance of D; see Theorem 4.1.
+Theorem 5.2's (checked there, and in theorem-5.2-infinite-depth). Left out are teachers orthogonal
+to all samples, where k is no number or training ends in a saddle. Sigma is printed as the
+covariance of D; see Theorem 4.1.
 """
 
 import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.theorems.linear_teachers import _problem as problem
+
+# The least share of a teacher inside the data.
+SEEN = 1e-3
 
 
 class Risks(NamedTuple):
@@ -50,6 +56,12 @@ def _predict(form: Callable, coefficient: Callable = problem.norm_ratio) -> Call
     return predict
 
 
+def _seen(x: claims.Instance) -> Float[Array, ""]:
+    """Margin of the teachers' shares inside the data: Eq. 6 has their ratio."""
+    directions = x.source_direction, x.target_direction
+    return jnp.min(jnp.stack([jnp.linalg.norm(problem.inside(x, v)) for v in directions])) - SEEN
+
+
 EQ_7 = claims.equal("R(beta) (Eq. 7)", lambda r: r.sim.infinite, lambda r: r.theory)
 IN_DEPTH = claims.tends_to(
     "depth to infinity",
@@ -76,9 +88,12 @@ theorem = claims.Theorem(
     simulate=_simulate(),
     predict=_predict(problem.covariance_form),
     claims=(EQ_7, IN_DEPTH, ANY_SOURCE, SQUARE),
+    hypotheses={"P_par theta_S, P_par theta_T are not 0": _seen},
     source=claims.Printed(
         "Section 5.1, Eq. 7, and the text below it",
-        "depends on the norm of theta_T and the difference of the normalized theta_T and theta_S",
+        "R(beta) = ||Sigma^(1/2) P_perp (theta_T - (||P_par theta_T|| / ||P_par theta_S||) "
+        "theta_S)||^2; it depends on ||theta_T|| (theta_T^ - theta_S^), i.e. the product of the "
+        "norm of theta_T and the difference of the normalized theta_T and theta_S",
     ),
     note="Eq. 7 takes the covariance of D, which is not assumed to be centred; the text holds",
     readings=(

@@ -1,9 +1,11 @@
 """Where the teachers differ in norm only, infinite depth finds the target and one layer does not.
 
 Theorem 5.3 of Shachaf et al. (2021), Eq. 8, for theta_T = alpha theta_S, by default with a single
-sample. The single layer is trained by gradient descent; the limit of deeper networks is Theorem
-5.2's (checked there). Sigma is printed as the covariance of D; see Theorem 4.1. The strict part of
-the statement (the risk of one layer is not zero) fails only where P_perp theta_S = 0 or alpha = 1.
+sample. The single layer is trained by gradient descent, networks of depth 4 to 128 by gradient
+flow; for the rate in the depth, up to 10^7, the limit in time is the solution of Eq. 5
+(theorem-5.2-infinite-depth). Sigma is printed as the covariance of D; see Theorem 4.1. Eq. 6, on
+which the theorem rests, divides by ||P_par theta_S||: a sample orthogonal to theta_S teaches
+nothing. That the risk of one layer is not zero fails only where P_perp theta_S = 0 or alpha = 1.
 """
 
 from collections.abc import Callable
@@ -15,10 +17,14 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.systems import linear_regression as regression
+from theorysim.theorems.linear_teachers import _depth as depths
 from theorysim.theorems.linear_teachers import _problem as problem
 
 STEPS, EVERY = 1000, 50
-DEPTHS = (10, 100, 1e3, 1e4)
+DEPTHS = (4, 8, 16, 32, 64, depths.DEEPEST)
+
+# The least share of theta_S inside the data.
+SEEN = 1e-3
 
 
 def _target(x: claims.Instance):
@@ -26,11 +32,10 @@ def _target(x: claims.Instance):
 
 
 class Risks(NamedTuple):
-    """Along descent of one layer, and of the limit in time at the depth and at infinity."""
+    """Risks along descent of one layer, and the end of the flow at the depth."""
 
     one_layer: Float[Array, " times"]
-    finite: Float[Array, ""]
-    infinite: Float[Array, ""]
+    deep: depths.Trained
 
 
 class Formulas(NamedTuple):
@@ -44,13 +49,21 @@ def simulate(x: claims.Instance, key) -> Risks:
     rate = x.rate_share * regression.largest_learning_rate(problem.data(x))
     labels = problem.outputs(x, _target(x))
     path = regression.train(problem.data(x), labels, problem.source(x), rate, STEPS, every=EVERY)
-    finite = deep_limit.limit(problem.data(x), problem.source(x), _target(x), x.depth)
-    infinite = deep_limit.infinite_depth_limit(problem.data(x), problem.source(x), _target(x))
     return Risks(
         problem.last_axis_time(problem.risk(x, path, _target(x))),
-        problem.risk(x, finite, _target(x)),
-        problem.risk(x, infinite, _target(x)),
+        depths.trained(x, _target(x), x.depth),
     )
+
+
+def _solve(x: claims.Instance, key) -> Float[Array, ""]:
+    """The risk of the solution of Eq. 5 at another depth."""
+    limit = deep_limit.limit(problem.data(x), problem.source(x), _target(x), x.solved_depth)
+    return problem.risk(x, limit, _target(x))
+
+
+def _seen(x: claims.Instance) -> Float[Array, ""]:
+    """Margin of the share of theta_S inside the data."""
+    return jnp.linalg.norm(problem.inside(x, x.source_direction)) - SEEN
 
 
 def _predict(form: Callable, deep: Callable = lambda x: 0.0, factor: float = 1.0) -> Callable:
@@ -74,25 +87,27 @@ theorem = claims.Theorem(
     space=problem.problem_space(
         n=claims.Size(1, high=64),
         alpha=claims.Real(0.1, 10, log=True),
-        depth=claims.Real(1, 1e4, log=True),
+        depth=claims.Real(1, depths.DEEPEST, log=True),
+        solved_depth=claims.Real(1, 1e7, log=True),
         rate_share=claims.Real(0.1, 0.95),
         **problem.distribution_fields(),
     ),
     simulate=simulate,
     predict=_predict(problem.covariance_form),
     claims=(
-        claims.equal("R(beta) = 0", lambda r: r.sim.infinite, lambda r: r.theory.deep),
         claims.tends_to(
-            "R(beta) as L grows",
-            lambda r: r.sim.finite,
+            "R(beta) = 0",
+            lambda r: problem.risk(r.x, r.sim.deep.weights, _target(r.x)),
             lambda r: r.theory.deep,
             over={"depth": DEPTHS},
+            where=lambda r: r.sim.deep.vanished,
         ),
         claims.equal(
             "R(gamma) (Eq. 8)", lambda r: r.limit(r.sim.one_layer), lambda r: r.theory.one_layer
         ),
         NOT_ZERO,
     ),
+    hypotheses={"P_par theta_S is not 0": _seen},
     source=claims.Printed(
         "Section 5.1, Theorem 5.3, Eq. 8",
         "theta_T = alpha theta_S: R(beta) = 0, R(gamma) = ((alpha - 1) / alpha)^2 "
@@ -110,11 +125,12 @@ theorem = claims.Theorem(
         claims.Reading(
             "rate in the depth",
             claims.Finding("how fast the limit in depth is approached"),
+            simulate=_solve,
             claims=(
                 claims.scales_as(
                     "R(beta) ~ L^-2",
-                    lambda r: r.sim.finite,
-                    over={"depth": (1e3, 2e3, 4e3, 8e3)},
+                    lambda r: r.sim,
+                    over={"solved_depth": (1e4, 1e5, 1e6, 1e7)},
                     exponent=-2,
                 ),
             ),
@@ -132,4 +148,7 @@ theorem = claims.Theorem(
         ),
         claims.Mutant("one layer finds the target, too", claims=(NOT_ZERO.reversed(),)),
     ),
+    instances=32,
+    mutant_instances=16,
+    integrates=True,
 )

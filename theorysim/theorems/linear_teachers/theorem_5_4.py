@@ -40,8 +40,11 @@ def simulate(x: claims.Instance, key) -> gaussian.Risks:
     return gaussian.risks(x, gaussian.from_wishart(key, *gaussian.counts(x)))
 
 
-def _predict(widened: float = 1.0, swapped: bool = False) -> Callable:
-    """`widened` multiplies epsilon in the bounds, `swapped` takes n / d for (d - n) / d."""
+def _predict(widened: float = 1.0, swapped: bool = False, zeta: float = 1.0) -> Callable:
+    """`widened` multiplies epsilon in the bounds, `swapped` takes n / d for (d - n) / d.
+
+    zeta is `zeta` epsilon ||theta_T||.
+    """
 
     def predict(x: claims.Instance) -> Bounds:
         source, target = gaussian.teachers(x)
@@ -53,7 +56,7 @@ def _predict(widened: float = 1.0, swapped: bool = False) -> Callable:
         # ||P_perp v||^2 / ||v||^2 ~ Beta((d - n)/2, n/2)
         below = betainc(samples / 2, jnp.maximum(rest, 1) / 2, jnp.maximum(1 - seen, 0))
         return Bounds(
-            seen * angles + share * epsilon**2 * size,
+            seen * angles + share * (zeta * epsilon) ** 2 * size,
             seen * jnp.sum((target - source) ** 2),
             jnp.where((seen < 1) & (rest > 0), below, 0.0),
         )
@@ -114,6 +117,12 @@ SHALLOW_CLAIMS = (
 )
 
 PLANE = {"d >= 2": gaussian.has_plane}
+AT_MOST_ONE = {**PLANE, "epsilon <= 1": lambda x: 1 - x.epsilon}
+
+DEEP_CLAIMS = (
+    _likely("Eq. 9, c = 1/3", "deep", DEEP),
+    _deep_constant(samples=COUNTS, rest=COUNTS, epsilon=(1, 0.3, 0.1)),
+)
 
 theorem = claims.Theorem(
     space=gaussian.plane_space(),
@@ -134,14 +143,18 @@ theorem = claims.Theorem(
         claims.Reading(
             "epsilon <= 1",
             claims.Corrected("epsilon <= 1 instead of any epsilon"),
-            claims=(
-                _likely("Eq. 9, c = 1/3", "deep", DEEP),
-                _deep_constant(samples=COUNTS, rest=COUNTS, epsilon=(1, 0.3, 0.1)),
-                *SHALLOW_CLAIMS,
-            ),
-            hypotheses={**PLANE, "epsilon <= 1": lambda x: 1 - x.epsilon},
+            claims=(*DEEP_CLAIMS, *SHALLOW_CLAIMS),
+            hypotheses=AT_MOST_ONE,
             primary=True,
             note="one constant c serves every epsilon <= 1 in Eq. 9",
+        ),
+        claims.Reading(
+            "zeta = 0",
+            claims.Finding("whether the second term of Eq. 9 is needed"),
+            predict=_predict(zeta=0.0),
+            claims=DEEP_CLAIMS,
+            hypotheses=AT_MOST_ONE,
+            note="the ratio of Eq. 7 is off by an order of the angle between the teachers, too",
         ),
     ),
     mutants=(

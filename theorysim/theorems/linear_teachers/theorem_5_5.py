@@ -5,7 +5,8 @@ first k = 1 or 2 of three layers fixed, beta(t) = c(t) theta_S at every time. Wh
 it obeys a scalar flow (systems/deep_linear). From the prose below: "the model is still equal to the
 source task", true of its direction only, and "its error cannot be reduced with additional target
 data", read as: it stays above the risk of the best multiple of theta_S, whatever the data.
-Assumption 3.3 is part of the setting that is printed; no generic target meets it.
+Assumption 3.3 is part of the setting that is printed; no generic target meets it, while aligned
+ones do: theorem-5.5-aligned.
 """
 
 import functools
@@ -134,6 +135,7 @@ theorem = claims.Theorem(
                 "the model is still equal to the source task, independently of the target task",
             ),
             assumes=(),
+            hypotheses={"n < d": lambda x: x.d - x.n - 1.0},
             claims=(UNCHANGED,),
             note="the prose: true of the direction only",
         ),

@@ -2,8 +2,9 @@
 
 Section 6 of Shachaf et al. (2021), below Theorem 6.1: "the weights do not move too far away from
 the weights at random initialization", also where pretraining comes first. Networks of finite width
-are trained on the source and then on the target by gradient descent, and compared on all of D with
-the linear recursion of the infinite-width kernel. They start with outputs zero (units in pairs).
+are trained on the source and then on the target by gradient descent, and compared at all inputs
+with the linear recursion of the infinite-width kernel. They start with outputs zero (units in
+pairs).
 """
 
 from typing import NamedTuple
@@ -38,13 +39,13 @@ def simulate(x: claims.Instance, key) -> Outputs:
     for_data, for_weights = jax.random.split(key)
     data = regime.inputs(x, for_data)
     source, target = regime.labellings(x, data)
-    network = relu.initialise_silent(for_weights, x.width, x.d, 1.0, data.population.dtype)
+    network = relu.initialise_silent(for_weights, x.width, x.d, 1.0, data.drawn.dtype)
     network = _train(network, data.source, source[: x.n_source])
     network = _train(network, data.target, target[-x.n :])
     before = regime.pretrained(data, source[: x.n_source], STEPS)
     start = regime.fine_tuning((target - before)[-x.n :], data.target)
     kernel = regime.fine_tuned(data, before, start, STEPS)
-    return Outputs(relu.outputs(network, data.population), kernel)
+    return Outputs(relu.outputs(network, data.drawn), kernel)
 
 
 def _claims(power: float) -> tuple:
