@@ -8,12 +8,10 @@ takes that mean exactly. With a kink the series is compared with the closed form
 truncation error it names. How the appendix prints h is `appendix-a.1`.
 """
 
-from functools import reduce
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim import claims
@@ -33,14 +31,6 @@ class Theory(NamedTuple):
     loss: Float[Array, ""]
 
 
-def _inputs(d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of the product rule, exact for polynomials of degree 2 DEGREES - 1."""
-    points, weights = np.polynomial.hermite_e.hermegauss(problems.DEGREES)
-    grid = np.stack(np.meshgrid(*d * [points], indexing="ij"), axis=-1).reshape(-1, d)
-    shares = reduce(np.multiply.outer, d * [weights / weights.sum()])
-    return grid, shares.ravel()
-
-
 def _anywhere(x: claims.Instance) -> Float[Array, " d"]:
     """A unit vector that is not orthogonal to the features."""
     return rank_one.unit(problems.learner(x, x.overlap) + rank_one.unit(x.rows[0]))
@@ -56,7 +46,7 @@ def _simulate(stretch: bool = False, outside: bool = True):
         given, u = problems.problem(x), problems.truth(x)
         here = problems.learner(x, x.overlap) if outside else _anywhere(x)
         length = jnp.sqrt(rank_one.square_length(given)) if stretch else 1.0
-        inputs, shares = _inputs(x.d)
+        inputs, shares = problems.product_rule(x.d)
 
         def loss(direction):
             def of(sample):

@@ -65,6 +65,6 @@ theorem = claims.Theorem(
         claims.Mutant("d^(-p/4), p = 3", claims=(_query(3, -0.75),)),
         claims.Mutant("d^(-p/4), p = 6", of=("one query, p = 6",), claims=(_query(6, -1.5),)),
     ),
-    keys=16,
+    keys=1024,
     instances=16,
 )
