@@ -3,9 +3,9 @@
 Eq. 11 and Claim 4 of Dayi and Chen (2024), Appendix A.3.2, xi = 1: h(0), up to its factor 2, is
 f(b, b^) = b^T Q b^ with Q_ij = (lambda_i lambda_j / k) sum_s (s+1) mu_(s+1)^2 (k/(k+1))^(s+1)
 <w_i, w_j>^s, so |f|_2^2 = sum_ij Q_ij^2 over independent random signs; and
-Omega(lambda_min^2 / k) <= |f|_2 <= O(lambda_max^2). The proof reaches Omega(lambda_min^2 / sqrt(k))
-by sum_i Q_ii^2 >= (sum_s (s+1) / 2^s mu_(s+1)^2)^2 lambda_min^4 / k, which takes (k/(k+1))^(s+1) for
-at least 2^-s: at s = 0 it is k/(k+1) < 1, so 2^-(s+1) is needed. This step is looked at for
+Omega(lambda_min^2 / k) <= |f|_2 <= O(lambda_max^2). The proof has lambda_min^2 / sqrt(k), by
+sum_i Q_ii^2 >= (sum_s (s+1) / 2^s mu_(s+1)^2)^2 lambda_min^4 / k, and takes (k/(k+1))^(s+1) for at
+least 2^-s: at s = 0 it is k/(k+1) < 1, so 2^-(s+1) is needed. This step is looked at for
 activations near h_1.
 """
 
@@ -128,7 +128,7 @@ theorem = claims.Theorem(
             claims.Corrected("2^(s+1) for 2^s"),
             predict=_predict(lambda x: 1 / x.k, _near_linear),
             claims=(_halved(1.0), _lower(0.5)),
-            note="with 2^(s+1) the proof stands, and has lambda_min^2 / sqrt(k) for the printed / k",
+            note="with 2^(s+1) the proof stands, and gives sqrt(k) for the k of the claim",
         ),
         claims.Reading(
             "Q without 1/k (proof of Proposition 7)",

@@ -37,9 +37,7 @@ def _slopes(x: claims.Instance, activation: Activation, inputs: Array) -> Float[
         def loss(direction):
             given = problems.problem(x)
             student = (direction, given.student)
-            return rank_one.sample_loss(
-                given, activation.value, problems.truth(x), student, sample
-            )
+            return rank_one.sample_loss(given, activation.value, problems.truth(x), student, sample)
 
         return _spherical(x, loss)
 

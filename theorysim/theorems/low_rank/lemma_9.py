@@ -3,9 +3,9 @@
 Lemma 9 of Dayi and Chen (2024), Appendix B: on the event that sup |M_t| <= epsilon/36, sup eta^3
 sum |L_j|^2 |<L_j, u>| <= epsilon/18 and sup eta^2 sum |L_j|^2 <= epsilon/18, where M_t = eta sum
 <E_j, u> and E_j is the noise of the gradient L_j, |m_t - m_s - eta sum_(s <= j < t) h(m_j) (1 -
-m_j^2)| < epsilon/6. Checked path by path on the reduced chain, with epsilon the least for which the
-path lies in the event. Furthermore, once m has reached r (1/2 here), it stays above 0, where epsilon
-< 1 and h does not turn back on [0, 1], which Condition 3 grants.
+m_j^2)| < epsilon/6. Checked path by path on the reduced chain, with epsilon the least for which
+the path lies in the event. Furthermore, once m has reached r (1/2 here), it stays above 0, where
+epsilon < 1 and h does not turn back on [0, 1], which Condition 3 grants.
 """
 
 import jax.numpy as jnp
