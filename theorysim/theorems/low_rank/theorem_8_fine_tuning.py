@@ -1,0 +1,124 @@
+"""On the features of Claim 2, fine-tuning takes a number of steps linear in d and at most k^2.
+
+Theorem 8 of Dayi and Chen (2024), first half: with a Hermite activation of order p > 2 (here 3),
+whose learning from scratch takes d^(p/2) queries, online SGD fine-tunes in O(d k^2 / epsilon^4)
+steps. By Theorem 7 this needs V / S^2 of order k^2; Lemma 3's V, of order k^2, and S, of order
+1/sqrt(k), give k^3. Measured are E[a^2] / h(0)^2 on these features, whose neurons are nearly
+orthonormal, and steps of online SGD on the reduced chain, for signs with |h(0)| not small, at a
+learning rate of order epsilon^3 / (d k^(3/2)), which is Theorem 7's for V of order k.
+"""
+
+import jax.numpy as jnp
+
+from theorysim import claims
+from theorysim.numerics.gaussian import hermite
+from theorysim.systems import rank_one
+from theorysim.systems import rank_one_chain as chain
+from theorysim.systems.rank_one_overlap import speed
+from theorysim.theorems.low_rank._problem import sign
+from theorysim.theorems.low_rank.claim_2 import features
+
+ACTIVATION = hermite(3)
+DIMENSIONS, NEURONS = (16.0, 32.0, 64.0, 128.0), (3.0, 5.0, 7.0, 9.0)
+DIMENSION = 64.0  # while k climbs: k = 9 needs more than 46
+EPSILON = 0.4
+LONGEST = 100_000
+DRAWS = 4096
+
+
+def _problem(x: claims.Instance) -> rank_one.RankOne:
+    """Claim 2's features for the teacher's signs; u is flipped where h(0) < 0."""
+    teacher, student = sign(x.teacher), sign(x.student)
+    given = rank_one.from_signs(features(teacher), x.readout, teacher, student, 1.0)
+    up = sign(speed(given, ACTIVATION, jnp.zeros(())))
+    return chain.reduce_features(given._replace(teacher=up * given.teacher))
+
+
+def _start_speed(x: claims.Instance):
+    """h(0)."""
+    return speed(_problem(x), ACTIVATION, jnp.zeros(()))
+
+
+def _steps(x: claims.Instance, key):
+    """Steps from 1 / sqrt(d) until the square of the overlap is 1 - epsilon."""
+    given = _problem(x)
+    return chain.first_passage(
+        given,
+        ACTIVATION.value,
+        chain.begin(given, 1 / jnp.sqrt(x.dimension)),
+        x.dimension,
+        5 * EPSILON**3 / (x.dimension * x.k**1.5),
+        key,
+        level=jnp.sqrt(1 - EPSILON),
+        limit=LONGEST,
+    )
+
+
+def _over_k(x: claims.Instance, key):
+    """The same at one d."""
+    return _steps(x.replace(dimension=DIMENSION), key)
+
+
+def _ratio(x: claims.Instance, key):
+    """E[a^2] / h(0)^2, V / S^2 up to constants, at the start."""
+    moment = chain.mean_square_pull(_problem(x), ACTIVATION.value, jnp.zeros(()), key, DRAWS)
+    return moment / _start_speed(x) ** 2
+
+
+def _scales(name: str, over: dict, exponent: float, middle=jnp.median) -> claims.Claim:
+    return claims.scales_as(
+        name, lambda r: middle(r.sim), over=over, exponent=exponent, relation="at_most"
+    )
+
+
+def _in_d(exponent: float = 1.0):
+    """Logarithms of d, which the start at 1 / sqrt(d) costs, apart."""
+    return (
+        claims.scales_as(
+            "steps over d",
+            lambda r: jnp.median(r.sim) / jnp.log(r.x.dimension),
+            over={"dimension": DIMENSIONS},
+            exponent=exponent,
+            relation="at_most",
+        ),
+    )
+
+
+def _in_k(exponent: float = 2.0):
+    return (_scales("steps over k", {"k": NEURONS}, exponent),)
+
+
+def _noise_over_k(exponent: float = 2.0):
+    return (_scales("V / S^2 over k", {"k": NEURONS}, exponent, jnp.mean),)
+
+
+SOURCE = claims.Printed(
+    "Theorem 8, Section 3.5, and Theorem 3", "fine-tuning with online SGD ... in O(d k^2 / eps^4)"
+)
+
+theorem = claims.Theorem(
+    space=claims.Space(
+        k=claims.Size(3, low=2, high=16),
+        readout=claims.Real(0.8, 1.25, log=True, shape="k"),
+        teacher=claims.Real(-1, 1, shape="k"),
+        student=claims.Real(-1, 1, shape="k"),
+        dimension=claims.Real(16, 128, log=True),
+    ),
+    simulate=_steps,
+    claims=_in_d(),
+    printed="in d",
+    hypotheses={"|h(0)| is not small": lambda x: _start_speed(x) - 0.5 * x.k**-0.5},
+    source=SOURCE,
+    readings=(
+        claims.Reading("in k", SOURCE, simulate=_over_k, claims=_in_k()),
+        claims.Reading("noise and signal", SOURCE, simulate=_ratio, claims=_noise_over_k()),
+    ),
+    mutants=(
+        claims.Mutant("square root of d", claims=_in_d(0.5)),
+        claims.Mutant("no growth in k", of=("in k",), claims=_in_k(0.0)),
+        claims.Mutant("no growth in k", of=("noise and signal",), claims=_noise_over_k(0.0)),
+    ),
+    keys=4,
+    instances=8,
+    mutant_instances=8,
+)
