@@ -4,11 +4,8 @@ Rows w_i have length one, u and u^ are orthogonal to them (Assumptions 1 and 2),
 {+-1/sqrt(k)}^k (Assumption 3). The activation is ReLU times a number plus a polynomial.
 """
 
-from functools import reduce
-
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim import claims
@@ -27,14 +24,6 @@ def activation(x: claims.Instance) -> gaussian.Activation:
 def series(x: claims.Instance) -> gaussian.Activation:
     """sum_p mu_p h_p, whose Hermite series ends."""
     return gaussian.from_coefficients(x.mu)
-
-
-def product_rule(d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of the product rule, exact for polynomials of degree 2 DEGREES - 1."""
-    points, weights = np.polynomial.hermite_e.hermegauss(DEGREES)
-    grid = np.stack(np.meshgrid(*d * [points], indexing="ij"), axis=-1).reshape(-1, d)
-    shares = reduce(np.multiply.outer, d * [weights / weights.sum()])
-    return grid, shares.ravel()
 
 
 def problem_space(**fields: claims.Field | claims.Size) -> claims.Space:
@@ -88,7 +77,7 @@ def orthonormal_space(k: claims.Size) -> claims.Space:
     """Problems on orthonormal features with a Hermite series; signs are drawn with the keys."""
     return claims.Space(
         k=k,
-        readout=claims.Real(-10, 10, shape="k"),
+        readout=claims.Real(0.1, 10, log=True, shape="k"),
         mu=claims.Real(-1, 1, shape=DEGREES),
         xi_bar=claims.Real(0.3, 2),
         overlap=claims.Real(-1, 1),

@@ -5,7 +5,7 @@ delta / (d V), alpha = L / (epsilon delta S), T = alpha d V, with L = log(lambda
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -44,9 +44,9 @@ def schedule_space() -> claims.Space:
     )
 
 
-def schedule(x: claims.Instance, order: Order) -> Schedule:
-    """eta and T."""
-    logarithm = jnp.log(x.dimension * x.k**2)
+def schedule(x: claims.Instance, order: Order, largest: Any = 1.0) -> Schedule:
+    """eta and T for lambda_max = `largest`."""
+    logarithm = jnp.log(largest**4 * x.dimension * x.k**2)
     signal, variance = order.signal(x), order.variance(x)
     delta = jnp.minimum(x.constant * signal * x.epsilon**3 / logarithm**2, 1.0)
     alpha = logarithm / (x.epsilon * delta * signal)

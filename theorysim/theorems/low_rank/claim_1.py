@@ -4,7 +4,8 @@ Claim 1 of Dayi and Chen (2024), orthonormal features: the terms of the series o
 1 and with l > 0 even, s = 0 add up to a number of the sign of m, with probability at least 1 -
 exp(-2k / (e xi^2)) over c and c^. The main text leaves out the powers m^l, the appendix has them
 and writes "l even", which lets in l = 0: the constant term, of the sign of h(0). Decided for
-activations of degree 4 and random signs, all terms in closed form.
+activations of degree 4 and random signs, which absorb those of the readouts; all terms are in
+closed form.
 """
 
 import jax.numpy as jnp

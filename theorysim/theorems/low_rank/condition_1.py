@@ -16,6 +16,7 @@ from theorysim.numerics.gaussian import Activation
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import population_loss
 from theorysim.theorems.low_rank import _problem as problems
+from theorysim.theorems.low_rank._product_rule import product_rule
 
 SAMPLES = 16  # per key
 
@@ -51,7 +52,7 @@ def _drawn(x: claims.Instance, key) -> Float[Array, " d"]:
 
 def _exact(x: claims.Instance, key) -> Float[Array, " d"]:
     """The mean over all inputs."""
-    inputs, shares = problems.product_rule(x.d)
+    inputs, shares = product_rule(x.d)
     return shares @ _slopes(x, problems.series(x), jnp.asarray(inputs))
 
 

@@ -87,7 +87,13 @@ MOMENTS = claims.equal("T(l, s)", lambda r: r.sim.moments, _printed_moments)
 SUM = claims.equal("h = (7) + (8) + (9)", lambda r: r.sim.h, lambda r: _first_parts(r) + _rest(r))
 
 theorem = claims.Theorem(
-    space=problems.orthonormal_space(claims.Size(5, high=64)),
+    space=claims.Space(
+        k=claims.Size(5, high=64),
+        readout=claims.Real(-10, 10, shape="k"),
+        mu=claims.Real(-1, 1, shape=problems.DEGREES),
+        xi_bar=claims.Real(0.3, 2),
+        overlap=claims.Real(-1, 1),
+    ),
     simulate=simulate,
     claims=(MOMENTS, SUM, _outward(1.0)),
     hypotheses={

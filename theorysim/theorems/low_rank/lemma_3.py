@@ -23,7 +23,7 @@ from theorysim.theorems.low_rank._problem import random_signs
 
 POWERS = (1, 2)
 OVERLAPS = (-1.0, 0.0, 1.0)
-NEURONS, SCALES = (4.0, 8.0, 16.0, 32.0), (0.5, 2.0, 8.0, 32.0)
+NEURONS, SCALES = (4.0, 8.0, 16.0, 32.0), (4.0, 16.0, 64.0, 256.0)
 DIMENSION = 64.0
 
 
@@ -116,7 +116,7 @@ theorem = claims.Theorem(
     space=claims.Space(
         k=claims.Size(4, low=2, high=64),
         readout=claims.Real(0.1, 10, log=True),
-        scale=claims.Real(0.1, 40, log=True),
+        scale=claims.Real(0.1, 256, log=True),
     ),
     simulate=simulate,
     claims=_claims(),
@@ -126,7 +126,7 @@ theorem = claims.Theorem(
         "C_(p,sigma) lambda_max^4 k^3 xi^2 min{k, 4 xi^2} / (k + xi^2)",
     ),
     mutants=(claims.Mutant("a power of k is lost", claims=_claims(1.0)),),
-    keys=4096,
+    keys=2048,
     instances=4,
     mutant_instances=4,
 )

@@ -18,6 +18,7 @@ from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems import rank_one_overlap as closed
 from theorysim.theorems.low_rank import _problem as problems
+from theorysim.theorems.low_rank._product_rule import product_rule
 
 KINKED = 16
 
@@ -46,7 +47,7 @@ def _simulate(stretch: bool = False, outside: bool = True):
         given, u = problems.problem(x), problems.truth(x)
         here = problems.learner(x, x.overlap) if outside else _anywhere(x)
         length = jnp.sqrt(rank_one.square_length(given)) if stretch else 1.0
-        inputs, shares = problems.product_rule(x.d)
+        inputs, shares = product_rule(x.d)
 
         def loss(direction):
             def of(sample):

@@ -1,9 +1,9 @@
 """As the perturbation outgrows the features, h is that of a generalised linear model.
 
 Remark 3 of Dayi and Chen (2024), xi = xi_bar sqrt(k), xi_bar -> infinity: the terms of h with s >=
-1 vanish, and h(m) tends to sum_l l mu_(l+1)^2 m^l, up to a constant. Decided for c = c^ = (1/sqrt(k),
-...), lambda = 1/k, as in the special case of Section 1.1, and activations of degree 4 on random
-features. The limit is 2 sum_l (l+1) mu_(l+1)^2 m^l: at m = 0 the printed one loses mu_1.
+1 vanish, and h(m) tends to sum_l l mu_(l+1)^2 m^l, up to a constant. Decided for c = c^ =
+(1/sqrt(k), ...), lambda = 1/k, as in the special case of Section 1.1, and activations of degree 4
+on random features. The limit is 2 sum_l (l+1) mu_(l+1)^2 m^l: at m = 0 the printed one loses mu_1.
 """
 
 import jax.numpy as jnp

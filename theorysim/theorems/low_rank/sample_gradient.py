@@ -3,8 +3,8 @@
 Dayi and Chen (2024), unnumbered: (k / (xi^2 + k)) grad_u^ L = 2 (f* - f^) sum_i lambda_i c^_i
 s'((k / (xi^2 + k)) <w_i + c_i u, x>) x, and, in the proof of Proposition 5, the spherical gradient
 of f^ is (I - u^ u^^T) x sum_i lambda_i xi c^_i / sqrt(1 + xi^2 c^_i^2) s'(<v_i, x>). Both are
-compared with automatic differentiation of the loss of `proposition-1`. The student's neurons v^_i belong into s',
-and the first has the sign, xi and the root of 1 + xi^2/k lost.
+compared with automatic differentiation of the loss of `proposition-1`. The student's neurons v^_i
+belong into s', and the first has the sign, xi and the root of 1 + xi^2/k lost.
 """
 
 import jax

@@ -116,7 +116,7 @@ theorem = claims.Theorem(
     mutants=(
         claims.Mutant("square root of d", claims=_in_d(0.5)),
         claims.Mutant("no growth in k", of=("in k",), claims=_in_k(0.0)),
-        claims.Mutant("no growth in k", of=("noise and signal",), claims=_noise_over_k(0.0)),
+        claims.Mutant("V / S^2 does not grow", of=("noise and signal",), claims=_noise_over_k(0.0)),
     ),
     keys=4,
     instances=8,
