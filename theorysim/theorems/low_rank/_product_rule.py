@@ -3,7 +3,6 @@
 from functools import reduce
 
 import numpy as np
-from jaxtyping import Float
 
 from theorysim.theorems.low_rank._problem import DEGREES
 
