@@ -33,10 +33,11 @@ def _polynomial(x: claims.Instance, g: Array) -> Array:
     return jnp.sum(x.coefficients * g[..., None] ** jnp.arange(1, x.s + 1), axis=-1)
 
 
-def _pair(x: claims.Instance) -> tuple[Array, Array]:
-    """Two Gaussians of correlation r at the nodes."""
-    first, second = np.meshgrid(POINTS, POINTS, indexing="ij")
-    return jnp.asarray(first), x.r * first + jnp.sqrt((1 - x.r) * (1 + x.r)) * second
+def _pair(x: claims.Instance) -> tuple[Array, Array, Array]:
+    """Two Gaussians of correlation 1 - gap at the nodes, and their difference."""
+    first, other = np.meshgrid(POINTS, POINTS, indexing="ij")
+    apart = jnp.sqrt(x.gap * (2 - x.gap)) * other - x.gap * first
+    return jnp.asarray(first), first + apart, apart
 
 
 def _root_moment(values: Array, power) -> Float[Array, ""]:
@@ -46,7 +47,7 @@ def _root_moment(values: Array, power) -> Float[Array, ""]:
 
 def simulate(x: claims.Instance, key) -> Moves:
     """How far p moves."""
-    first, second = _pair(x)
+    first, second, _ = _pair(x)
     return Moves(
         jnp.abs(_polynomial(x, x.points[0]) - _polynomial(x, x.points[1])),
         _root_moment(_polynomial(x, first) - _polynomial(x, second), x.q),
@@ -62,10 +63,10 @@ def _predict(floor: float, lost: int = 1, power: float = 1.0):
 
     def predict(x: claims.Instance) -> Moves:
         factor = x.s * jnp.sum(jnp.abs(x.coefficients))
-        first, second = _pair(x)
+        first, second, difference = _pair(x)
         points = largest(x, x.points[0], x.points[1]) * jnp.abs(x.points[0] - x.points[1])
         moments = _root_moment(largest(x, first, second), 2 * x.q)
-        apart = _root_moment(first - second, 2 * x.q) ** power
+        apart = _root_moment(difference, 2 * x.q) ** power
         return Moves(factor * points, factor * moments * apart)
 
     return predict
@@ -81,7 +82,7 @@ theorem = claims.Theorem(
         s=claims.Size(3, high=12),
         coefficients=claims.Real(-2, 2, shape="s"),
         points=claims.Real(-3, 3, shape=2),
-        r=claims.Real(-1, 0.9999),
+        gap=claims.Real(1e-6, 2, log=True),
         q=claims.Integer(1, 4),
     ),
     simulate=simulate,
