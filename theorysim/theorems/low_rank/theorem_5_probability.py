@@ -98,7 +98,7 @@ theorem = claims.Theorem(
             claims=(_bounded(_of_proof), _kept(lambda x: -(x.k**-0.5))),
         ),
     ),
-    keys=4096,
-    instances=8,
-    mutant_instances=8,
+    keys=1024,
+    instances=32,
+    mutant_instances=32,
 )
