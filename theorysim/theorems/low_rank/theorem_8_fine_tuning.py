@@ -23,7 +23,7 @@ from theorysim.theorems.low_rank._problem import sign
 from theorysim.theorems.low_rank.claim_2 import features
 
 ACTIVATION = hermite(3)
-NEURONS = (5.0, 9.0, 17.0, 33.0)
+NEURONS = (3.0, 5.0, 9.0, 17.0)
 DRAWS = 64  # inputs per c^
 
 
@@ -67,7 +67,7 @@ def _signal(exponent: float = -1.0):
 
 theorem = claims.Theorem(
     space=claims.Space(
-        k=claims.Size(5, low=2, high=40),
+        k=claims.Size(5, low=2, high=20),
         readout=claims.Real(0.8, 1.25, log=True, shape="k"),
         teacher=claims.Real(-1, 1, shape="k"),
     ),
@@ -89,7 +89,7 @@ theorem = claims.Theorem(
         claims.Mutant("S^2 of order 1; V / S^2 of order 1", claims=(_signal(0.0), _steps(0.0))),
         claims.Mutant("V of order 1/k", of=("V of order k",), claims=(_noise(-1.0),)),
     ),
-    keys=512,
+    keys=128,
     instances=8,
     mutant_instances=8,
 )
