@@ -86,6 +86,11 @@ def _upper(extreme):
     return claims.at_most("the upper bound", _size, lambda r: r.theory.whole * extreme(r))
 
 
+def _shortest(x: claims.Instance):
+    """The length of the shortest row before it is divided by its length."""
+    return jnp.min(jnp.linalg.norm(x.rows + x.closeness * x.common, axis=1))
+
+
 LEAST, LARGEST = _extreme(jnp.min), _extreme(jnp.max)
 EQ_11 = claims.equal("Eq. 11: f = h(0) / 2", lambda r: r.sim[1] / 2, _value)
 SQUARE = claims.equal(
@@ -108,6 +113,10 @@ theorem = claims.Theorem(
     simulate=simulate,
     predict=_predict(lambda x: 1 / x.k),
     claims=(EQ_11, SQUARE, _lower(1.0), _upper(LARGEST)),
+    hypotheses={
+        "lambda_i != 0": claims.strict(lambda x: jnp.min(jnp.abs(x.readout))),
+        "w_i is a unit vector": claims.strict(_shortest),
+    },
     aliases=("equation-11", "eq-11"),
     source=claims.Printed(
         "Eq. 11 and Claim 4, Appendix A.3.2", "Omega(lambda_min^2 / k) <= |f|_2 <= O(lambda_max^2)"
