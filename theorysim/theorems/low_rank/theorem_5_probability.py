@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.theorems.low_rank._problem import random_signs, sign
 
-NEURONS = (17.0, 65.0, 257.0, 1025.0)
+NEURONS = (65.0, 257.0, 1025.0)
 OVERLAPS = jnp.linspace(0.0, 1.0, 33)
 
 
