@@ -109,7 +109,7 @@ theorem = claims.Theorem(
             simulate=_run(CUBIC, _order(-0.5), 30.0),
         ),
     ),
-    keys=24,
+    keys=32,
     instances=4,
     mutant_instances=4,
 )
