@@ -85,7 +85,7 @@ theorem = claims.Theorem(
         claims.Mutant("V / S^2 of order 1/k", claims=(_steps(-1.0),)),
         claims.Mutant("V of order 1/k", of=("V of order k",), claims=(_noise(-1.0),)),
     ),
-    keys=32,
-    instances=4,
-    mutant_instances=4,
+    keys=128,
+    instances=8,
+    mutant_instances=8,
 )
