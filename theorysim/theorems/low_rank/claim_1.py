@@ -2,8 +2,10 @@
 
 Claim 1 of Dayi and Chen (2024), orthonormal features: the terms of the series of h with l odd, s =
 1 and with l > 0 even, s = 0 add up to a number of the sign of m, with probability at least 1 -
-exp(-2k / (e xi^2)) over c and c^. The main text leaves out the powers m^l. Decided for activations
-of degree 4 and random signs, all terms in closed form.
+exp(-2k / (e xi^2)) over c and c^. The main text leaves out the powers m^l, the appendix has them
+and writes "l even", which lets in l = 0: the constant term, of the sign of h(0). Decided for
+activations of degree 4 and random signs, which absorb those of the readouts; all terms are in
+closed form.
 """
 
 import jax.numpy as jnp
@@ -17,14 +19,18 @@ from theorysim.theorems.low_rank import _problem as problems
 ORDERS = np.arange(problems.DEGREES)
 
 
-def simulate(x: claims.Instance, key) -> Float[Array, " orders"]:
-    """The coefficients of m^l of those terms, for random signs."""
-    given = problems.orthonormal(x, key)
-    table = series_coefficients(given, problems.series(x), problems.DEGREES)
-    even, odd = moments(given, problems.DEGREES)
-    of_odd = jnp.where(ORDERS % 2 == 1, table[:, 1] * odd[1], 0)
-    of_even = jnp.where((ORDERS % 2 == 0) & (ORDERS > 0), table[:, 0] * even[0], 0)
-    return 2 * (of_odd + of_even)
+def _simulate(first: int):
+    """The coefficients of m^l of those terms, with even l from `first` on, for random signs."""
+
+    def simulate(x: claims.Instance, key) -> Float[Array, " orders"]:
+        given = problems.orthonormal(x, key)
+        table = series_coefficients(given, problems.series(x), problems.DEGREES)
+        even, odd = moments(given, problems.DEGREES)
+        of_odd = jnp.where(ORDERS % 2 == 1, table[:, 1] * odd[1], 0)
+        of_even = jnp.where((ORDERS % 2 == 0) & (ORDERS >= first), table[:, 0] * even[0], 0)
+        return 2 * (of_odd + of_even)
+
+    return simulate
 
 
 def _claims(powers, orientation: float = 1.0):
@@ -51,7 +57,7 @@ WITHOUT_POWERS = _claims(lambda m: jnp.ones(problems.DEGREES))
 
 theorem = claims.Theorem(
     space=problems.orthonormal_space(claims.Size(5, low=1, high=512)),
-    simulate=simulate,
+    simulate=_simulate(2),
     claims=WITHOUT_POWERS,
     printed="main text",
     source=claims.Printed(
@@ -63,14 +69,22 @@ theorem = claims.Theorem(
         claims.Reading(
             "appendix",
             claims.Printed(
-                "Proof of Claim 1, Appendix A.4", "the same sums with m^l in every term"
+                "Proof of Claim 1, Appendix A.4",
+                "sign(m) (2 sum_(l odd, s=1) ... T(l, s) m^l + 2 sum_(l even, s=0) ... m^l) >= 0",
             ),
+            simulate=_simulate(0),
             claims=WITH_POWERS,
-            primary=True,
+            note="l = 0 must be left out: it is the constant term, which has the sign of h(0)",
+        ),
+        claims.corrected(
+            "the powers m^l of the appendix in the sums of the main text, l > 0",
+            claims=WITH_POWERS,
+            note="with the powers m^l, and even l from 2 on, the odd terms outweigh the even ones",
         ),
     ),
     mutants=(
         claims.Mutant("the powers m^l are lost", claims=WITHOUT_POWERS),
+        claims.Mutant("the term l = 0 is let in", simulate=_simulate(0)),
         claims.Mutant("the sign of -m", claims=_claims(lambda m: m**ORDERS, -1.0)),
     ),
     keys=512,

@@ -34,7 +34,7 @@ def moment(x: claims.Instance):
     return jnp.max(jax.vmap(at)(_overlaps()))
 
 
-def _drift(x: claims.Instance):
+def drift(x: claims.Instance):
     """The largest |grad Phi|^2."""
     m = _overlaps()
     return jnp.max(SETTING.speed(SETTING.problem(x), m) ** 2 * (1 - m**2))
@@ -51,7 +51,7 @@ CONDITION_2 = claims.Assumption(
         "Condition 2: E|L|^2 / d, E<L, u>^2 <= mu_1 V": lambda x: (
             x.constant * x.variance - moment(x)
         ),
-        "Condition 2: |grad Phi|^2 <= V": lambda x: x.variance - _drift(x),
+        "Condition 2: |grad Phi|^2 <= V": lambda x: x.variance - drift(x),
     },
 )
 

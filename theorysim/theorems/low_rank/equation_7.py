@@ -3,7 +3,8 @@
 Eqs. 7 to 9 of Dayi and Chen (2024): T(l, 0) is k sum_ij lambda_i lambda_j c_i c^_j (l even) or
 (sum_i lambda_i)^2 (l odd), T(l, s) for s >= 1 is k sum_i lambda_i^2 c_i c^_i or |lambda|^2. Part
 (7) is l = s = 0, part (8) has even l and s >= 1, part (9) is the rest, whose product with m is
-claimed to be positive with high probability over the signs (Claim 1 gives 1 - exp(-2k / (e xi^2))).
+claimed to be positive with high probability over the signs (Claim 1 gives 1 - exp(-2k / (e xi^2))),
+which asks for m != 0 and an activation beyond h_1.
 """
 
 from typing import NamedTuple
@@ -70,10 +71,14 @@ def _rest(r: claims.Run):
 
 
 def _outward(orientation: float):
+    def misses(r: claims.Run):
+        """1 where the product is not positive, which 0 is not."""
+        return jnp.where(orientation * r.x.overlap * _rest(r) > 0, 0.0, 1.0)
+
     return claims.with_probability(
-        "C1: m times (9) is not negative",
-        lambda r: -orientation * r.x.overlap * _rest(r),
-        lambda r: 0.0,
+        "C1: m times (9) is positive",
+        misses,
+        lambda r: 0.5,
         at_least=problems.chance_over_signs,
     )
 
@@ -82,9 +87,19 @@ MOMENTS = claims.equal("T(l, s)", lambda r: r.sim.moments, _printed_moments)
 SUM = claims.equal("h = (7) + (8) + (9)", lambda r: r.sim.h, lambda r: _first_parts(r) + _rest(r))
 
 theorem = claims.Theorem(
-    space=problems.orthonormal_space(claims.Size(5, high=64)),
+    space=claims.Space(
+        k=claims.Size(5, high=64),
+        readout=claims.Real(-10, 10, shape="k"),
+        mu=claims.Real(-1, 1, shape=problems.DEGREES),
+        xi_bar=claims.Real(0.3, 2),
+        overlap=claims.Real(-1, 1),
+    ),
     simulate=simulate,
     claims=(MOMENTS, SUM, _outward(1.0)),
+    hypotheses={
+        "m != 0": claims.strict(lambda x: jnp.abs(x.overlap)),
+        "mu_p != 0 for some p >= 2": claims.strict(lambda x: jnp.max(jnp.abs(x.mu[2:]))),
+    },
     source=claims.Printed(
         "Eqs. 7 to 9, Section 3.2", "h(m) = (7) + (8) + h~(m) (9), where h~(m) m > 0"
     ),

@@ -2,10 +2,12 @@
 
 Lemma 8 of Dayi and Chen (2024), Appendix B, with h(0) > 0: on the events of Eqs. 14 and 15 and
 before m leaves [0, r], r < 1 / sqrt(2), the statement has m_t >= beta / (2 sqrt(d)) + t eta S / 2
-and the proof t eta S / 4. Checked path by path on the reduced chain with beta / sqrt(d) = m_0, as
-long as the path so far lies in the event: |M| and the cubic sum at most m_0 / 10, eta sum (S / 4 -
-eta |L|^2) at least -m_0 / 5. Condition 3 gives S; the noise in M is what a gradient has beyond the
-population's, which is Proposition 1's.
+and the proof t eta S / 4; furthermore m stays above 0. Checked path by path on the reduced chain
+with beta / sqrt(d) = m_0, as long as the path so far lies in the event: |M| and the cubic sum at
+most m_0 / 10, eta sum (S / 4 - eta |L|^2) at least -m_0 / 5, at all times (Eq. 15 prints a supremum
+there, Claim 7 the infimum). The bounds by epsilon, which make the event smaller, are left out.
+Condition 3 gives S; the noise in M is what a gradient has beyond the population's, which is
+Proposition 1's.
 """
 
 from typing import NamedTuple
@@ -56,10 +58,21 @@ def _claims(factor: float):
     def bound(r: claims.Run):
         return r.x.start / 2 + factor * r.sim.grown
 
-    return (
-        claims.at_least(
-            "m_t", lambda r: r.sim.overlap, bound, where=lambda r: r.sim.inside.astype(float) - 0.5
-        ),
+    return (claims.at_least("m_t", lambda r: r.sim.overlap, bound, where=_inside),)
+
+
+def _inside(r: claims.Run):
+    return r.sim.inside.astype(float) - 0.5
+
+
+def _stays_above(share: float = 0.0):
+    """m_t is above a share of m_0."""
+    return claims.at_least(
+        "tau_0 > T",
+        lambda r: r.sim.overlap,
+        lambda r: share * r.x.start,
+        where=_inside,
+        strict=True,
     )
 
 
@@ -72,7 +85,7 @@ theorem = claims.Theorem(
         delta=claims.Real(0.02, 0.3, log=True),
     ),
     simulate=simulate,
-    claims=_claims(0.5),
+    claims=(*_claims(0.5), _stays_above()),
     assumes=(CONDITION_3,),
     hypotheses={
         "|h(0)| is not small": lambda x: SETTING.start_speed(SETTING.problem(x)) - 0.1,
@@ -85,11 +98,15 @@ theorem = claims.Theorem(
             claims.Printed(
                 "Proof of Lemma 8, Appendix B.3.3", "m_t >= beta / (2 sqrt(d)) + t eta S_k / 4"
             ),
-            claims=_claims(0.25),
+            claims=(*_claims(0.25), _stays_above()),
         ),
     ),
     mutants=(
-        claims.Mutant("t eta 4 S for t eta S / 2", of=("as printed", "proof"), claims=_claims(4.0)),
+        claims.Mutant(
+            "t eta 4 S for t eta S / 2; above m_0 for above 0",
+            of=("as printed", "proof"),
+            claims=(*_claims(4.0), _stays_above(1.0)),
+        ),
     ),
     keys=4,
     instances=32,

@@ -8,18 +8,17 @@ takes that mean exactly. With a kink the series is compared with the closed form
 truncation error it names. How the appendix prints h is `appendix-a.1`.
 """
 
-from functools import reduce
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems import rank_one_overlap as closed
 from theorysim.theorems.low_rank import _problem as problems
+from theorysim.theorems.low_rank._product_rule import product_rule
 
 KINKED = 16
 
@@ -31,14 +30,6 @@ class Theory(NamedTuple):
     closed: Float[Array, ""]
     gradient: Float[Array, " d"]
     loss: Float[Array, ""]
-
-
-def _inputs(d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of the product rule, exact for polynomials of degree 2 DEGREES - 1."""
-    points, weights = np.polynomial.hermite_e.hermegauss(problems.DEGREES)
-    grid = np.stack(np.meshgrid(*d * [points], indexing="ij"), axis=-1).reshape(-1, d)
-    shares = reduce(np.multiply.outer, d * [weights / weights.sum()])
-    return grid, shares.ravel()
 
 
 def _anywhere(x: claims.Instance) -> Float[Array, " d"]:
@@ -56,7 +47,7 @@ def _simulate(stretch: bool = False, outside: bool = True):
         given, u = problems.problem(x), problems.truth(x)
         here = problems.learner(x, x.overlap) if outside else _anywhere(x)
         length = jnp.sqrt(rank_one.square_length(given)) if stretch else 1.0
-        inputs, shares = _inputs(x.d)
+        inputs, shares = product_rule(x.d)
 
         def loss(direction):
             def of(sample):

@@ -4,7 +4,8 @@ Propositions 4 to 6 and Lemma 3 of Dayi and Chen (2024), for p = 1: the loss E(f
 C lambda_max^2 min(k^2, 4 k xi^2), the student's gradient E|grad f^|^2 / d at most C lambda_max^2
 k^2 xi^2 / (k + xi^2) and the drift |grad Phi| at most C lambda_max^2 k xi^2 / A. C has no printed
 value: it is read as 4 E[s'^2] = 4 sum_p p mu_p^2, which c^ = -c at m = 1 attains for the loss as xi
-grows (twice that for the drift). All sides are exact in closed form.
+grows (twice that for the drift). All sides are exact in closed form; `lemma-3` has
+p = 2 and the gradient of the loss.
 """
 
 import jax.numpy as jnp
@@ -57,7 +58,7 @@ theorem = claims.Theorem(
     space=problem_space(overlap=claims.Real(-1, 1)),
     simulate=simulate,
     claims=_claims(),
-    aliases=("proposition-5", "proposition-6", "lemma-3"),
+    aliases=("proposition-5", "proposition-6"),
     source=claims.Printed(
         "Propositions 4 to 6, Appendix A.2",
         "C lambda_max^2 min{k^2, 4 k xi^2}; C lambda_max^2 k^2 xi^2 / (k + xi^2); "
