@@ -44,8 +44,8 @@ def carried(x: claims.Instance, coefficients: Float[Array, "*keys p"]) -> Float[
 
 
 def samples(x: claims.Instance) -> Float[Array, ""]:
-    """n_Q: the first of all target inputs."""
-    return jnp.floor(x.samples)
+    """n_Q: the first of all target inputs. Rounded, so that no rung sits where the number jumps."""
+    return jnp.round(x.samples)
 
 
 def summed(x: claims.Instance, values: Float[Array, "*keys n"]) -> Float[Array, "*keys"]:

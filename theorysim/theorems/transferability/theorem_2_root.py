@@ -4,7 +4,7 @@ Theorem 2 of Liu et al. (2019) is printed twice: Eq. 48, which is proved, bounds
 distance with an error of order n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4 delta^2 kappa^2), and
 Eq. 5 the distance itself with poly / m^(1/4). Where the tasks agree (y_Q = y_(P->Q)) the root of
 that error is all that Eq. 48 leaves. What real networks show is transferability/theorem-2-widths:
-both errors fall faster than printed. Any polynomial serves; that of Eq. 48 stands in.
+both errors fall faster than printed. Any polynomial serves; the root of that of Eq. 48 stands in.
 """
 
 from theorysim import claims
@@ -13,6 +13,7 @@ from theorysim.theorems.transferability._orders import LADDERS, order, order_spa
 
 
 def _polynomial(x: claims.Instance):
+    """The numerator of Eq. 48's error, and the square of that of Eq. 5."""
     return order(x, n_p=5, n_q=5, lam_p=-4, lam_q=-4, failure=-2, kappa=-2)
 
 
@@ -22,7 +23,7 @@ def _claim(power: float) -> tuple:
         claims.exists_constant(
             "Eq. 5: the error of finite width, by Eq. 48",
             lambda r: _polynomial(r.x) * r.x.m**-0.25,
-            lambda r: (_polynomial(r.x) * r.x.m**-power) ** 2,
+            lambda r: _polynomial(r.x) * r.x.m ** (-2 * power),
             over={"m": LADDERS["m"]},
         ),
     )

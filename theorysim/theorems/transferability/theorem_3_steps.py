@@ -135,7 +135,7 @@ theorem = claims.Theorem(
     source=claims.Printed(
         "proof of Theorem 3",
         "||y_Q - u_Q(k+1)||^2 = ||y_Q - u_Q(k)||^2 - ... + ||u_Q(k+1) - u_Q(k)||^2, where "
-        "|I_2^i| <= eta |S_i| sqrt(n_Q) ||u_Q(k) - y_Q|| / m",
+        "|I_2^i| <= eta |S_bar_i| sqrt(n_Q) ||u_Q(k) - y_Q|| / m",
     ),
     note="the entries of H_perp have a factor (u_j - y_j) too many",
     readings=(
