@@ -40,6 +40,7 @@ bound = claims.at_most("P(|<w_r, x>| <= R)", lambda r: r.mean(r.sim[0]), _bound)
 
 theorem = claims.Theorem(
     space=problem.problem_space(
+        d=claims.Size(2, low=2, high=64),
         width=claims.Size(64, high=65536),
         kappa=claims.Real(1e-3, 10, log=True),
         reach=claims.Real(0.1, 3, log=True),

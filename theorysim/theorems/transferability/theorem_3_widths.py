@@ -2,8 +2,9 @@
 
 The width that Theorem 3 of Liu et al. (2019) asks for has lambda_P twice, as lambda_P^16
 lambda_P^4; lambda_Q does not enter. That lambda_Q^4 is meant is our guess: with it, the steps of
-the proof go through (transferability/theorem-3-choices). Nearly parallel target inputs share all patterns in a network
-that knows nothing of their angle, and their difference is then learned at the rate of its square.
+the proof go through (transferability/theorem-3-choices). Nearly parallel target inputs share all
+patterns in a network that knows nothing of their angle, and their difference is then learned at the
+rate of its square.
 """
 
 import jax.numpy as jnp
