@@ -4,7 +4,9 @@ Proof of Theorem 3 of Liu et al. (2019). S_i are the units with |<w_r(0), x_i>| 
 parts of u(k+1) - u(k) that come from S_i and from the rest, r(k) = y_Q - u_Q(k). Where no unit has
 moved by R, ||r(k+1)||^2 = ||r||^2 - 2 eta r^T H r + 2 eta r^T H_perp r - 2 r^T I_2 + ||u(k+1) -
 u(k)||^2. H_perp is defined with a factor (u_j - y_j) in its entries, which the vectors beside it
-supply already. transferability/theorem-3-gradients bounds the last term.
+supply already. R is any radius here, below and above the largest movement R'; whether the printed
+choice of R is above it is transferability/theorem-3-choices. transferability/theorem-3-gradients
+bounds the last term.
 """
 
 import jax.numpy as jnp
