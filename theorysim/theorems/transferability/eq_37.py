@@ -37,6 +37,10 @@ def _bound(r):
     return 2 * _rate(r) * jnp.sqrt(r.x.q) / r.x.width * jnp.sum(r.sim.near) * rest
 
 
+def _share(r):
+    return _bound(r) / r.x.width
+
+
 def _room(r):
     return r.sim.room
 
@@ -68,8 +72,8 @@ theorem = claims.Theorem(
     ),
     mutants=(
         claims.Mutant("without I_2", claims=(entries.against(lambda r: _terms(r) - r.sim.i_2),)),
-        claims.Mutant("a twentieth of the units", claims=(bound.scaled(1 / 20),)),
+        claims.Mutant("1 / m^2 for 1 / m", claims=(bound.against(_share),)),
     ),
     instances=32,
-    mutant_instances=32,
+    mutant_instances=128,
 )

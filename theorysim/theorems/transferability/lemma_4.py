@@ -98,8 +98,6 @@ def _order(lam_q: float):
 
 movement = problem.likely("Eq. 36", lambda r: r.sim.distance, _bound)
 order = _order(1)
-PRIMARY, REAL = "as printed, at infinite width", "networks"
-
 theorem = claims.Theorem(
     space=training.lemma_4_space(
         256,
@@ -110,7 +108,7 @@ theorem = claims.Theorem(
     assumes=(problem.REGULAR,),
     simulate=simulate,
     claims=(movement, order),
-    printed=PRIMARY,
+    printed="as printed, at infinite width",
     source=claims.Printed(
         "Appendix C.2, Lemma 4 (Eq. 36)",
         "4 sqrt(n_P) ||y_P - u_P(0)|| / (sqrt(m) lambda_P) + 4 sqrt(n_Q) ||y_Q - u_Q(P)|| / "
@@ -119,7 +117,7 @@ theorem = claims.Theorem(
     aliases=("corollary-1", "eq-36"),
     readings=(
         claims.Reading(
-            REAL,
+            "networks",
             claims.Finding("real networks of any scale, narrower than Theorem 3 asks"),
             simulate=simulate_network,
             claims=(movement,),
@@ -129,13 +127,13 @@ theorem = claims.Theorem(
     mutants=(
         claims.Mutant(
             "without the term of fine-tuning",
-            of=(PRIMARY, REAL),
+            of=("as printed, at infinite width", "networks"),
             claims=(movement.against(lambda r: _source_term(r)[:, None]),),
         ),
         claims.Mutant("free of lambda_Q", claims=(_order(0),)),
         claims.Mutant(
             "1 / m for 1 / sqrt(m)",
-            of=(REAL,),
+            of=("networks",),
             claims=(movement.against(lambda r: _bound(r) / jnp.sqrt(r.x.width)),),
         ),
     ),
