@@ -58,7 +58,7 @@ def simulate(x: claims.Instance, key) -> Moved:
 def simulate_network(x: claims.Instance, key) -> Moved:
     """A real network."""
     network = training.started(x, key)
-    ready = training.pretrained(x, network, training.lemma_1_rate(x))
+    ready = training.pretrained(x, network)
 
     def record(now):
         return jnp.max(jnp.linalg.norm(now.weights - network.weights, axis=1))
@@ -100,7 +100,7 @@ movement = problem.likely("Eq. 36", lambda r: r.sim.distance, _bound)
 order = _order(1)
 theorem = claims.Theorem(
     space=training.lemma_4_space(
-        256,
+        512,
         failure=claims.Real(0.15, 0.5, log=True),
         scale_share=claims.Real(1e-3, 1, log=True),
         pretraining=claims.Real(1, 1e5, log=True),
