@@ -74,7 +74,7 @@ theorem = claims.Theorem(
     ),
     mutants=(
         claims.Mutant("the first term free of kappa", claims=(_order(0.0),)),
-        claims.Mutant("the second term free of kappa", claims=(in_kappa.with_exponent(0.0),)),
+        claims.Mutant("kappa^(1/2) in the second term", claims=(in_kappa.with_exponent(0.5),)),
     ),
     keys=32,
     instances=16,
