@@ -28,7 +28,7 @@ def _share_of_rate(r):
 
 
 def _order(name: str, value, power: int):
-    over = {"target_spread": (1.0, 0.6, 0.36), "rate_share": (0.8, 0.4, 0.2)}
+    over = {"target_spread": (1.0, 0.6, 0.36), "rate_share": (0.8, 0.4, 0.2, 0.1, 0.05)}
     return claims.exists_constant(name, value, lambda r: _share_of_rate(r) ** -power, over=over)
 
 

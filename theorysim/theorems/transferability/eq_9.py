@@ -40,7 +40,7 @@ def _order(power: float):
 
     over = {
         "width": (128, 512, 2048),
-        "kappa": (1.0, 10.0, 100.0),
+        "kappa": (1.0, 10.0, 100.0, 1000.0),
         "source_spread": (1.0, 0.6, 0.36),
         "failure": (0.5, 0.25, 0.125),
     }
@@ -60,7 +60,7 @@ theorem = claims.Theorem(
         p=claims.Size(2, high=64),
         width=claims.Size(512, low=2, high=65536),
         source_steps=claims.Size(48, high=100_000),
-        kappa=claims.Real(0.3, 100, log=True),
+        kappa=claims.Real(0.3, 1000, log=True),
         failure=problem.FAILURE,
         rate_share=claims.Real(0.3, 0.9),
     ),
@@ -77,6 +77,6 @@ theorem = claims.Theorem(
         claims.Mutant("kappa^(1/2) in the second term", claims=(in_kappa.with_exponent(0.5),)),
     ),
     keys=32,
-    instances=16,
-    mutant_instances=16,
+    instances=8,
+    mutant_instances=8,
 )
