@@ -20,7 +20,7 @@ from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
 
 UNITS = 128
-STEPS = jnp.array([0.0, 1.0, 10.0, 100.0, 1e3, 1e4, jnp.inf])
+STEPS = (0.0, 1.0, 10.0, 100.0, 1e3, 1e4, float("inf"))
 
 
 class Moved(NamedTuple):
@@ -42,7 +42,9 @@ def simulate(x: claims.Instance, key) -> Moved:
     ready = start[x.p :] + dot(problem.cross_gram(x).T, before.coefficients)
     left, gram = x.target_labels - ready, problem.target_gram(x)
     rate = training.theorem_3_rate(x)
-    after = jax.vmap(lambda k: limit.kernel_descent(gram, left, rate, k).coefficients)(STEPS)
+    after = jax.vmap(lambda k: limit.kernel_descent(gram, left, rate, k).coefficients)(
+        jnp.array(STEPS)
+    )
     units = jax.random.normal(for_units, (UNITS, x.d))
 
     def pushed(task, coefficients):
