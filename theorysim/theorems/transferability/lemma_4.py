@@ -103,6 +103,8 @@ order = _order(1)
 theorem = claims.Theorem(
     space=training.lemma_4_space(
         512,
+        source_spread=claims.Real(0.03, 30, log=True),
+        target_spread=claims.Real(0.03, 30, log=True),
         failure=claims.Real(0.15, 0.5, log=True),
         scale_share=claims.Real(1e-3, 1, log=True),
         pretraining=claims.Real(1, 1e5, log=True),

@@ -82,8 +82,8 @@ IN_KAPPA = {"scale_share": (1, 0.1, 0.01)}
 LADDERS = {
     "p": (2, 4, 8),
     "q": (2, 4, 8),
-    "source_spread": (1.0, 0.6, 0.36, 0.216),
-    "target_spread": (1.0, 0.6, 0.36, 0.216),
+    "source_spread": (1.2, 0.75, 0.48, 0.3),
+    "target_spread": (1.2, 0.75, 0.48, 0.3),
     "failure": (0.5, 0.25, 0.125),
     **IN_KAPPA,
 }
