@@ -59,7 +59,7 @@ def _kappa_part(x: claims.Instance):
         order(x, n_p=1, n_q=1, kappa=1, lam_p=-1, failure=-0.5),
         order(x, n_p=1, n_q=1, kappa=2, lam_p=-1, failure=-1.5),
     )
-    return sum(terms)
+    return sum(terms, start=jnp.zeros(()))
 
 
 PRINTED = {

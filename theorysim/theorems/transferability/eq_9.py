@@ -24,7 +24,9 @@ def simulate(x: claims.Instance, key) -> tuple:
 
     def eps(network):
         ready = training.pretrained(x, network)
-        lead = dot(training.features(*network, problem.source(x).inputs), sums)
+        lead = dot(
+            training.features(network.weights, network.signs, problem.source(x).inputs), sums
+        )
         return jnp.linalg.norm(training.vec(ready.weights - network.weights) - lead)
 
     return eps(training.started(x, key)), eps(training.silent(x, key))
