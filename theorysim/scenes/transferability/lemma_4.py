@@ -30,8 +30,8 @@ def movements(kappa: Any) -> tuple[Float[Array, " widths"], Float[Array, " width
         drawn = theorem.space.sample(jax.random.key(0), theorem.space.default_sizes(width=width))
         x = drawn.replace(kappa=1.0 * kappa)
         run = claims.Run(x, (), jax.vmap(lambda key: reading.simulate(x, key))(keys), keys=KEYS)
-        sides = claim.lhs(run)[:, -1], claim.rhs(run)[:, -1]
-        return tuple(jnp.median(side) / jnp.sqrt(width) for side in sides)
+        moved, bound = claim.lhs(run)[:, -1], claim.rhs(run)[:, -1]
+        return jnp.median(moved) / jnp.sqrt(width), jnp.median(bound) / jnp.sqrt(width)
 
     found = [at(int(width)) for width in WIDTHS]
     return jnp.stack([moved for moved, _ in found]), jnp.stack([bound for _, bound in found])

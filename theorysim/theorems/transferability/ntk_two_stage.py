@@ -65,9 +65,9 @@ def _simulate(begin: Callable) -> Callable:
             )
 
         path = training.fine_tuning(x, ready, record, every=EVERY)
-        return training.outputs(*network, problem.joint_inputs(x)), path._replace(
-            pretraining=length
-        )
+        inputs = problem.joint_inputs(x)
+        start = training.outputs(network.weights, network.signs, inputs)
+        return start, path._replace(pretraining=length)
 
     return simulate
 
