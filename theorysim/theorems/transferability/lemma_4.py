@@ -93,7 +93,7 @@ def _order(lam_q: float):
     over = {
         "source_spread": (1.0, 0.3, 0.1, 0.03),
         "target_spread": (1.0, 0.3, 0.1, 0.03),
-        "failure": (0.5, 0.25, 0.125),
+        "failure": (0.5, 0.3, 0.18),
     }
     return problem.likely_order("Eq. 36: its order", lambda r: _bound(r)[:, 0], scale, over)
 
