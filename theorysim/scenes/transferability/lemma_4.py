@@ -23,13 +23,15 @@ KEYS = 8
 def movements(kappa: Any) -> tuple[Float[Array, " widths"], Float[Array, " widths"]]:
     """The largest movement and the bound, medians over networks; at the end of fine-tuning."""
     keys = jax.random.split(jax.random.key(1), KEYS)
-    (claim,) = theorem.claims
+    reading = theorem.reading("networks")
+    (claim,) = reading.claims
 
     def at(width: int) -> tuple[Array, Array]:
         drawn = theorem.space.sample(jax.random.key(0), theorem.space.default_sizes(width=width))
         x = drawn.replace(kappa=1.0 * kappa)
-        run = claims.Run(x, (), jax.vmap(lambda key: theorem.simulate(x, key))(keys), keys=KEYS)
-        return jnp.median(claim.lhs(run)[:, -1]), jnp.median(claim.rhs(run)[:, -1])
+        run = claims.Run(x, (), jax.vmap(lambda key: reading.simulate(x, key))(keys), keys=KEYS)
+        moved, bound = claim.lhs(run)[:, -1], claim.rhs(run)[:, -1]
+        return jnp.median(moved) / jnp.sqrt(width), jnp.median(bound) / jnp.sqrt(width)
 
     found = [at(int(width)) for width in WIDTHS]
     return jnp.stack([moved for moved, _ in found]), jnp.stack([bound for _, bound in found])

@@ -13,6 +13,7 @@ from theorysim import claims
 from theorysim.claims.kinds import PowerLaw
 from theorysim.systems import two_layer_relu as relu
 from theorysim.theorems.transferability._problem import (
+    FAILURE,
     HIGHEST,
     NORMALISATION,
     lambda_p,
@@ -44,13 +45,40 @@ def training_space(**parts: claims.Size | claims.Field) -> claims.Space:
 
 
 def pretraining_space(**parts: claims.Size | claims.Field) -> claims.Space:
-    """Networks that are pretrained, over the scales that the proof of Lemma 3 is about."""
+    """Networks that are pretrained, over many scales."""
     return problem_space(
         width=claims.Size(128, high=65536),
         source_steps=claims.Size(32, high=100_000),
         kappa=claims.Real(0.1, 1000, log=True),
         **parts,
         rate_share=RATE_SHARE,
+    )
+
+
+def lemma_1_rate(x: claims.Instance) -> Float[Array, ""]:
+    """eta of Lemma 1 for pretraining: a share of lambda_P / n_P^2."""
+    return x.rate_share * lambda_p(x) / x.p**2
+
+
+def lemma_1_width(x: claims.Instance) -> Float[Array, ""]:
+    """m of Lemma 1, with the constant one: n_P^6 / (lambda_P^4 kappa^2 delta^3)."""
+    return x.p**6 / (lambda_p(x) ** 4 * x.kappa**2 * x.failure**3)
+
+
+LEMMA_1 = {"width": lambda x: x.width / lemma_1_width(x) - 1}
+"""The condition on the width; kappa has no upper bound there."""
+
+
+def lemma_1_space(**parts: claims.Size | claims.Field) -> claims.Space:
+    """Pretraining under the conditions of Lemma 1, which small networks of large scale meet."""
+    return problem_space(
+        p=claims.Size(2, high=64),
+        width=claims.Size(512, high=65536),
+        source_steps=claims.Size(64, high=100_000),
+        kappa=claims.Real(0.1, 1e5, log=True),
+        failure=FAILURE,
+        rate_share=claims.Real(0.05, 1, log=True),
+        **parts,
     )
 
 
@@ -113,9 +141,11 @@ def paths(x: claims.Instance, network: relu.Network, rates: tuple | None = None)
     return Paths(network.signs, before, after)
 
 
-def pretrained(x: claims.Instance, network: relu.Network) -> relu.Network:
-    """The network after pretraining on the source task, at the stable learning rate."""
-    rate = stable_rates(x)[0]
+def pretrained(
+    x: claims.Instance, network: relu.Network, rate: Float[Array, ""] | None = None
+) -> relu.Network:
+    """The network after pretraining on the source task, at the stable rate unless given."""
+    rate = stable_rates(x)[0] if rate is None else rate
     return relu.train_to(network, source(x), rate, x.source_steps, normalisation=NORMALISATION)
 
 
@@ -148,6 +178,17 @@ def fine_tuning(
 def theorem_3_rate(x: claims.Instance) -> Float[Array, ""]:
     """eta of Theorem 3 for fine-tuning: a share of lambda_Q / n_Q^2."""
     return x.rate_share * lambda_q(x) / x.q**2
+
+
+def theorem_3_scale(x: claims.Instance) -> Float[Array, ""]:
+    """The largest kappa of Theorems 1 and 3: lambda_P^2 delta / (n_P^2 sqrt(n_Q))."""
+    return lambda_p(x) ** 2 * x.failure / (x.p**2 * jnp.sqrt(x.q))
+
+
+def log_theorem_3_width(x: claims.Instance) -> Float[Array, ""]:
+    """log10 of n_P^8 n_Q^6 / (lambda_P^16 lambda_P^4 kappa^2 delta^10)."""
+    rest = lambda_p(x) ** 20 * x.kappa**2 * x.failure**10
+    return jnp.log10(x.p**8 * x.q**6) - jnp.log10(rest)
 
 
 def source_reach(x: claims.Instance, rest: Float[Array, "..."]) -> Float[Array, "..."]:

@@ -1,7 +1,10 @@
 """Pretraining changes the cross Gram matrix by little, on average and with probability 1 - delta.
 
 Eq. 13 and 14 of Liu et al. (2019), the proof of Lemma 3: E|H_PQ,ij(P) - H_PQ,ij(0)| <= 2 R /
-(sqrt(2 pi) kappa) + delta / m, R that of Lemma 1, and Markov's inequality for the sum over entries.
+(sqrt(2 pi) kappa) + delta / m, and Markov's inequality for the sum over entries, under the
+conditions of Lemma 1. R is printed with "a small c"; the constant is 4 here, as in Lemma 1, which
+bounds the chance of its second event by delta, and in Eq. 19. transferability/eq-14-23 has the
+order that Eq. 14 ends with.
 """
 
 import jax.numpy as jnp
@@ -15,7 +18,10 @@ from theorysim.theorems.transferability import _training as training
 def simulate(x: claims.Instance, key) -> training.Bounded:
     """H_PQ(0) and H_PQ(P)."""
     network, (p, q) = training.started(x, key), (problem.source(x), problem.target(x))
-    ready, rest = training.pretrained(x, network), training.rest(network, p)
+    ready, rest = (
+        training.pretrained(x, network, training.lemma_1_rate(x)),
+        training.rest(network, p),
+    )
     grams = tuple(empirical_gram(network, p.inputs, n, q.inputs) for n in (network, ready))
     return training.Bounded(grams, rest.reshape(1, 1))
 
@@ -43,8 +49,10 @@ average = claims.at_most(
 norm = problem.likely(EQ_14, lambda r: jnp.linalg.norm(_change(r), axis=(-2, -1)), _sum)
 
 theorem = claims.Theorem(
-    space=training.pretraining_space(failure=problem.FAILURE),
+    space=training.lemma_1_space(),
     assumes=(problem.REGULAR,),
+    hypotheses=training.LEMMA_1,
+    requirements={"log10 of the width": lambda x: jnp.log10(training.lemma_1_width(x))},
     simulate=simulate,
     claims=(average, norm),
     source=claims.Printed("proof of Lemma 3, Eq. 13 and 14", "2 R / (sqrt(2 pi) kappa) + delta/m"),

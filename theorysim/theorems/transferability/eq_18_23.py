@@ -1,9 +1,10 @@
 """Outputs on the target change along the features of the start, up to units whose pattern flips.
 
-Eq. 18, 19 and 21 to 23 of Liu et al. (2019). S_i are the units with |<w_r(0), x_i>| <= R, R that of
-Lemma 1: u_Q(P) - u_Q(0) = a^T sigma_0((W(P) - W(0))^T X) / sqrt(m) + eps_1 + eps_2, where the
-errors sum over S_i only, wherever no unit moves by R. The second line of Eq. 22 has them under
-1 / sqrt(m) once more than the third. Eq. 23 bounds the errors; transferability/eq-20 has |S_i|.
+Eq. 18, 19 and 21 to 23 of Liu et al. (2019). S_bar_i are the units with |<w_r(0), x_i>| <= R, R
+that of Lemma 1: u_Q(P) - u_Q(0) = a^T sigma_0((W(P) - W(0))^T X) / sqrt(m) + eps_1 + eps_2, where
+the errors sum over S_bar_i only, wherever no unit moves by R. The second line of Eq. 22 has them
+under 1 / sqrt(m) once more than the third. Eq. 23 bounds the errors; transferability/eq-20 has
+|S_bar_i|, transferability/eq-14-23 the order that Eq. 23 ends with.
 """
 
 from typing import NamedTuple
@@ -26,7 +27,7 @@ class Change(NamedTuple):
     eps_1: Float[Array, " q"]
     eps_2: Float[Array, " q"]
     near: Float[Array, " q"]
-    """|S_i|"""
+    """|S_bar_i|"""
     radius: Float[Array, ""]
     movement: Float[Array, ""]
 
@@ -89,7 +90,7 @@ theorem = claims.Theorem(
     printed="Eq. 21 and the third line of Eq. 22",
     source=claims.Printed(
         "Appendix C.1, Eq. 18 to 23",
-        "||eps_1 + eps_2|| <= sqrt(n_Q / m) |S_i| ||w_r(P) - w_r(0)||",
+        "||eps_1 + eps_2|| <= sqrt(n_Q / m) |S_bar_i| ||w_r(P) - w_r(0)||",
     ),
     aliases=("eq-18", "eq-19", "eq-21", "eq-22", "eq-23"),
     readings=(

@@ -1,7 +1,8 @@
 """Few units have a small preactivation on an input: 2 m n_P R / (sqrt(2 pi) kappa delta).
 
 Eq. 20 of Liu et al. (2019), with probability 1 - delta; R = 4 sqrt(n_P) ||y_P - u_P(0)|| / (sqrt(m)
-lambda_P) is that of Lemma 1. Its second form, with R inserted, has sqrt(n_P) for n_P^(3/2).
+lambda_P) is that of Lemma 1. Its second form, with R inserted, has sqrt(n_P) for n_P^(3/2). The
+sum over the inputs that the print mentions has n_Q terms; for one input, no n_P is needed.
 """
 
 import jax.numpy as jnp
@@ -36,7 +37,7 @@ def _inserted(r):
     return _over(r, 8 * jnp.sqrt(r.x.width * r.x.p) * r.sim.rest / problem.lambda_p(r.x))
 
 
-units = problem.likely("Eq. 20: |S_i|", lambda r: r.sim.value, _bound)
+units = problem.likely("Eq. 20: |S_bar_i|", lambda r: r.sim.value, _bound)
 without_delta = units.against(lambda r: _bound(r) * r.x.failure**2)
 
 theorem = claims.Theorem(
@@ -44,7 +45,9 @@ theorem = claims.Theorem(
     assumes=(problem.REGULAR_SOURCE,),
     simulate=simulate,
     claims=(units,),
-    source=claims.Printed("Appendix C.1, Eq. 20", "|S_i| <= 2 m n_P R / (sqrt(2 pi) kappa delta)"),
+    source=claims.Printed(
+        "Appendix C.1, Eq. 20", "|S_bar_i| <= 2 m n_P R / (sqrt(2 pi) kappa delta)"
+    ),
     readings=(
         claims.Reading(
             "with R inserted",

@@ -3,8 +3,8 @@
 Eq. 37 to 41 of Liu et al. (2019). u(k+1) - u(k) = -eta H_Q(k) (u(k) - y) + eps_3(k) =
 -eta H_Q (u(k) - y) + eps_3(k) + zeta(k) with H_Q of infinite width. Eq. 40 sums the errors with
 (I - eta H)^k for each; the t-th of them has the power t. Eq. 39 bounds zeta by H_Q(0) - H_Q(k),
-but it contains H_Q - H_Q(k). transferability/eq-44 has the
-series that Eq. 41 and 44 sum them with.
+but it contains H_Q - H_Q(k). transferability/eq-37 bounds eps_3, transferability/eq-44 has the
+series that Eq. 41 and 44 sum the errors with, and transferability/eq-36-48 the orders.
 """
 
 from typing import NamedTuple
@@ -113,7 +113,7 @@ theorem = claims.Theorem(
         "||zeta(k)|| <= eta ||H_Q(0) - H_Q(k)||_F ||u_Q(k) - y_Q||",
     ),
     note="an error of t steps ago has decayed t times; zeta holds H_Q, not H_Q(0)",
-    aliases=("eq-37", "eq-38", "eq-39", "eq-40", "eq-41"),
+    aliases=("eq-38", "eq-39", "eq-40", "eq-41"),
     readings=(
         claims.Reading(
             "corrected",

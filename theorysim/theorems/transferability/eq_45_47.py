@@ -3,7 +3,8 @@
 Below Eq. 45 of Liu et al. (2019), "using equation 22": y_Q - u_Q(P) = y_Q - (Z_Q(0)^T (Z_P(0)
 H_P^(-1) y_P + eps) + eps') - u_Q(0) = y_Q - y_(P->Q) + (H_PQ^T - Z_Q(0)^T Z_P(0)) H_P^(-1) y_P -
 Z_Q(0)^T eps - eps' + u_Q(0): the second line has u_Q(0) with the wrong sign. Eq. 47 calls the
-errors eps_4; transferability/eq-48 bounds what they change.
+errors eps_4; transferability/eq-48 bounds what they change, and transferability/eq-36-48 has their
+order.
 """
 
 from typing import NamedTuple
@@ -66,7 +67,7 @@ theorem = claims.Theorem(
     claims=(first, printed),
     source=claims.Printed("below Eq. 45, and Eq. 47", "... - Z_Q(0)^T eps - eps' + u_Q(0)"),
     note="u_Q(0) has a minus sign in the first line, and gets a plus sign in the second",
-    aliases=("eq-45", "eq-47"),
+    aliases=("eq-47",),
     readings=(
         claims.Reading(
             "corrected",

@@ -1,7 +1,8 @@
 """What errors of the residual change in the weight distance.
 
 Eq. 48 of Liu et al. (2019), first line. With e = y_Q - y_(P->Q) and r = y_Q - u_Q(P) = e + eps_4:
-| r^T H_Q^(-1) r - e^T H_Q^(-1) e | <= (2 |eps_4| |e| + |eps_4|^2) / lambda_Q.
+| r^T H_Q^(-1) r - e^T H_Q^(-1) e | <= (2 |eps_4| |e| + |eps_4|^2) / lambda_Q. The print writes the
+squared distance for the first form; that step is transferability/eq-45.
 """
 
 import jax.numpy as jnp

@@ -3,7 +3,8 @@
 Eq. 8 of Liu et al. (2019). With e(k) from u_P(k) - y_P = -(I - eta H_P)^k y_P + e(k), vec W(P) -
 vec W(0) is the sum over k < K of eta Z(0) (I - eta H_P)^k y_P + eta (Z(k) - Z(0)) (I - eta H_P)^k
 y_P - eta Z(k) e(k), at every width. Eq. 42 is the same for fine-tuning, with y_Q - u_Q(P) in the
-place of y_P and e(k) = u_Q(k) - y_Q - (I - eta H_Q)^k (u_Q(P) - y_Q).
+place of y_P and e(k) = u_Q(k) - y_Q - (I - eta H_Q)^k (u_Q(P) - y_Q); Z_Q(0) is that of W(0), as
+in Lemma 6.
 """
 
 import jax.numpy as jnp
@@ -24,26 +25,29 @@ def _powers(gram, rate, vector, steps: int):
     return shrunk @ basis.T
 
 
-def _sums(path, signs, task, gram, rate, lead, sign: float):
-    """The three sums; `lead` stands in the place of the labels minus the start's outputs."""
+def _sums(path, signs, task, gram, rate, lead, start, sign: float):
+    """The three sums; `lead` stands in the place of the labels, `start` has the features Z(0)."""
     z = training.features(path[:-1], signs, task.inputs)
     residual = training.outputs(path[:-1], signs, task.inputs) - task.labels
     powers = _powers(gram, rate, lead, len(path) - 1)
-    first = jnp.einsum("mn,tn->m", z[0], powers, precision="highest")
-    second = jnp.einsum("tmn,tn->m", z - z[0], powers, precision="highest")
+    z_start = training.features(start, signs, task.inputs)
+    first = jnp.einsum("mn,tn->m", z_start, powers, precision="highest")
+    second = jnp.einsum("tmn,tn->m", z - z_start, powers, precision="highest")
     third = jnp.einsum("tmn,tn->m", z, residual + powers, precision="highest")
     return rate * (first + second - sign * third)
 
 
 def _pretraining(r, sign: float):
     (rate, _), task, gram = problem.stable_rates(r.x), problem.source(r.x), problem.source_gram(r.x)
-    return _sums(r.sim.source, r.sim.signs, task, gram, rate, task.labels, sign)
+    start = r.sim.source[0]
+    return _sums(r.sim.source, r.sim.signs, task, gram, rate, task.labels, start, sign)
 
 
 def _fine_tuning(r, sign: float):
     (_, rate), task, gram = problem.stable_rates(r.x), problem.target(r.x), problem.target_gram(r.x)
     lead = task.labels - training.outputs(r.sim.target[0], r.sim.signs, task.inputs)
-    return _sums(r.sim.target, r.sim.signs, task, gram, rate, lead, sign)
+    start = r.sim.source[0]
+    return _sums(r.sim.target, r.sim.signs, task, gram, rate, lead, start, sign)
 
 
 def _claims(sign: float) -> tuple:

@@ -17,7 +17,7 @@ from theorysim.theorems.transferability import _training as training
 def simulate(x: claims.Instance, key):
     """||H_PQ(P) - H_PQ||_F."""
     network = training.started(x, key)
-    ready = training.pretrained(x, network)
+    ready = training.pretrained(x, network, training.lemma_1_rate(x))
     z_source = training.features(*network, problem.source(x).inputs)
     z_target = training.features(*ready, problem.target(x).inputs)
     return jnp.linalg.norm(dot(z_source.T, z_target) - problem.cross_gram(x))
@@ -38,12 +38,14 @@ printed = problem.likely_order(
     "|H_PQ(P) - H_PQ|_F",
     lambda r: r.sim,
     _order,
-    over={"kappa": (1.0, 10.0, 100.0, 1000.0), "failure": (0.5, 0.25, 0.125)},
+    over={"kappa": (100.0, 1e3, 1e4, 1e5), "failure": (0.5, 0.25, 0.125)},
 )
 
 theorem = claims.Theorem(
-    space=training.pretraining_space(failure=problem.FAILURE),
+    space=training.lemma_1_space(),
     assumes=(problem.REGULAR,),
+    hypotheses=training.LEMMA_1,
+    requirements={"log10 of the width": lambda x: jnp.log10(training.lemma_1_width(x))},
     simulate=simulate,
     claims=(printed,),
     source=claims.Printed(
@@ -61,7 +63,7 @@ theorem = claims.Theorem(
         ),
     ),
     mutants=(claims.Mutant("without the sampling error, as printed", claims=(printed,)),),
-    keys=128,
+    keys=64,
     instances=16,
     mutant_instances=16,
 )

@@ -15,36 +15,14 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from theorysim import claims
-from theorysim.numerics.kernels import tangent_gram
 from theorysim.systems import two_layer_relu_limit as limit
+from theorysim.theorems.transferability import _groups as groups
 from theorysim.theorems.transferability import _problem as problem
-
-
-def _inputs(x: claims.Instance):
-    """All target inputs, group after group of one about each centre."""
-    rows = problem.target(x).inputs + x.closeness * x.jitter
-    return (rows / jnp.linalg.norm(rows, axis=-1, keepdims=True)).reshape(-1, x.d)
-
-
-def _labels(x: claims.Instance):
-    """Those of the centres."""
-    return jnp.tile(x.target_labels, x.groups)
-
-
-def _carried(x: claims.Instance, coefficients):
-    """H_PQ^T times coefficients of the source inputs."""
-    cross = tangent_gram(problem.source(x).inputs, _inputs(x))
-    return jnp.einsum("pn,...p->...n", cross, coefficients, precision="highest")
-
-
-def _samples(x: claims.Instance):
-    """n_Q: the first of all target inputs."""
-    return jnp.floor(x.samples)
 
 
 def _kappa(x: claims.Instance):
     """A share of the largest scale that is allowed."""
-    largest = problem.lambda_p(x) ** 2 * x.failure / (x.p**2 * jnp.sqrt(_samples(x)))
+    largest = problem.lambda_p(x) ** 2 * x.failure / (x.p**2 * jnp.sqrt(groups.samples(x)))
     return x.scale_share * largest
 
 
@@ -52,54 +30,47 @@ def _simulate(steps: float) -> Callable:
     """u_Q(0) and u_Q(P) - u_Q(0), at infinite width."""
 
     def simulate(x: claims.Instance, key) -> tuple:
-        inputs = jnp.concatenate([problem.source(x).inputs, _inputs(x)])
+        inputs = jnp.concatenate([problem.source(x).inputs, groups.inputs(x)])
         start = limit.sample_initial_outputs(key, inputs, _kappa(x))
         residual = x.source_labels - start[: x.p]
         moved = limit.kernel_descent(
             problem.source_gram(x), residual, problem.stable_rates(x)[0], steps
         )
-        return start[x.p :], _carried(x, moved.coefficients)
+        return start[x.p :], groups.carried(x, moved.coefficients)
 
     return simulate
 
 
 def _gap(r):
     """The squared gradient minus the three leading terms, free of their cancellation."""
-    lead = _carried(r.x, problem.solve(problem.source_gram(r.x), r.x.source_labels))
-    labels, (start, change) = _labels(r.x), r.sim
+    lead = groups.carried(r.x, problem.solve(problem.source_gram(r.x), r.x.source_labels))
+    labels, (start, change) = groups.labels(r.x), r.sim
     error = (change - lead) * (change + lead - 2 * labels) + 2 * change * start
-    among = jnp.arange(labels.size) < _samples(r.x)
-    return jnp.abs(jnp.sum(error * among, axis=-1))
+    return jnp.abs(groups.summed(r.x, error))
 
 
-def _order(power: float):
-    """The quantile of the error against n_P^2 n_Q^power kappa / (lambda_P^2 delta)."""
+def _order(n_q: float, lam: float = 2):
+    """The quantile of the error against n_P^2 n_Q^n_q kappa / (lambda_P^lam delta)."""
 
     def scale(r):
-        rest = problem.lambda_p(r.x) ** 2 * r.x.failure
-        return r.x.p**2 * _samples(r.x) ** power * _kappa(r.x) / rest
+        rest = problem.lambda_p(r.x) ** lam * r.x.failure
+        return r.x.p**2 * groups.samples(r.x) ** n_q * _kappa(r.x) / rest
 
     over = {
+        **groups.LADDER,
         "samples": (4, 8, 16, 32, 64, 128),
         "scale_share": (1, 0.1, 0.01),
-        "failure": (0.5, 0.25, 0.125),
+        "source_spread": (1.2, 0.75, 0.48, 0.3),
     }
     return problem.likely_order("error of order kappa", _gap, scale, over)
 
 
 theorem = claims.Theorem(
-    space=problem.problem_space(
-        q=claims.Size(4, high=64),
-        groups=claims.Size(32, high=64),
-        jitter=claims.Gaussian("groups", "q", "d"),
-        closeness=claims.Real(1e-3, 0.1, log=True),
-        samples=claims.Real(1, 128, log=True),
-        scale_share=claims.Real(1e-4, 1, log=True),
-        failure=problem.FAILURE,
-        rate_share=claims.Real(0.3, 0.9),
+    space=groups.group_space(
+        32, scale_share=claims.Real(1e-4, 1, log=True), rate_share=claims.Real(0.3, 0.9)
     ),
     assumes=(problem.REGULAR_SOURCE,),
-    hypotheses={"lambda_Q > 0": lambda x: problem.regular(tangent_gram(_inputs(x), _inputs(x)))},
+    hypotheses={"lambda_Q > 0": groups.regular},
     simulate=_simulate(jnp.inf),
     claims=(_order(0.5),),
     source=claims.Printed(
@@ -117,13 +88,19 @@ theorem = claims.Theorem(
         ),
         claims.Reading(
             "after any number of steps",
-            claims.Finding("K = 3 steps of pretraining: the print asks nothing of K"),
+            claims.Printed(
+                "Theorem 1 with Appendix C, first paragraph",
+                "W(P) denotes the pretrained weight matrix after training K steps",
+            ),
             simulate=_simulate(3.0),
             claims=(_order(1.0),),
-            note="y_(P->Q) is the end of pretraining: K must be large",
+            note="K = 3: y_(P->Q) is the end of pretraining, and the print asks nothing of K",
         ),
     ),
-    mutants=(claims.Mutant("n_Q^(1/2), as printed", claims=(_order(0.5),)),),
+    mutants=(
+        claims.Mutant("n_Q^(1/2), as printed", claims=(_order(0.5),)),
+        claims.Mutant("free of lambda_P", claims=(_order(1.0, 0),)),
+    ),
     keys=128,
     instances=16,
     mutant_instances=16,

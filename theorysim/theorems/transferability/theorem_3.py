@@ -5,29 +5,21 @@ Theorem 3 (Eq. 35) and Condition 1 of Liu et al. (2019): with probability 1 - de
 O(lambda_Q / n_Q^2), kappa = O(lambda_P^2 delta / (n_P^2 sqrt(n_Q))) and m = Omega(n_P^8 n_Q^6 /
 (lambda_P^16 lambda_P^4 kappa^2 delta^10)). All orders are read with the constant one. No network of
 that width can be run: it follows the law of infinite width, which transferability/ntk-two-stage
-checks, from outputs u(0) drawn from theirs. transferability/theorem-3-widths has real networks.
+checks, from outputs u(0) drawn from theirs. There it is elementary, (1 - eta lambda)^2 <= 1 - eta
+lambda / 2: what the theorem says beyond that is its width, which transferability/theorem-3-choices
+checks as its proof uses it, and transferability/theorem-3-widths on real networks.
 """
-
-import jax.numpy as jnp
 
 from theorysim import claims
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability import _decay as decay
 from theorysim.theorems.transferability import _problem as problem
+from theorysim.theorems.transferability import _training as training
 
 
 def simulate(x: claims.Instance, key) -> decay.Decay:
     start = limit.sample_initial_outputs(key, problem.joint_inputs(x), x.kappa)
     return decay.linear_decay(x, problem.joint_gram(x), start, x.target_steps)
-
-
-def _largest_scale(x: claims.Instance):
-    return problem.lambda_p(x) ** 2 * x.failure / (x.p**2 * jnp.sqrt(x.q))
-
-
-def _log_width(x: claims.Instance):
-    rest = problem.lambda_p(x) ** 20 * x.kappa**2 * x.failure**10
-    return jnp.log10(x.p**8 * x.q**6) - jnp.log10(rest)
 
 
 def _largest_eigenvalue(x: claims.Instance):
@@ -37,8 +29,8 @@ def _largest_eigenvalue(x: claims.Instance):
 theorem = claims.Theorem(
     space=decay.decay_space(),
     assumes=(problem.REGULAR,),
-    hypotheses={"kappa": lambda x: _largest_scale(x) / x.kappa - 1},
-    requirements={"log10 of the width": _log_width},
+    hypotheses={"kappa": lambda x: training.theorem_3_scale(x) / x.kappa - 1},
+    requirements={"log10 of the width": training.log_theorem_3_width},
     simulate=simulate,
     claims=(decay.contraction,),
     printed="as printed, at infinite width",

@@ -4,73 +4,21 @@ Proof of Theorem 3 of Liu et al. (2019). S_i are the units with |<w_r(0), x_i>| 
 parts of u(k+1) - u(k) that come from S_i and from the rest, r(k) = y_Q - u_Q(k). Where no unit has
 moved by R, ||r(k+1)||^2 = ||r||^2 - 2 eta r^T H r + 2 eta r^T H_perp r - 2 r^T I_2 + ||u(k+1) -
 u(k)||^2. H_perp is defined with a factor (u_j - y_j) in its entries, which the vectors beside it
-supply already. transferability/theorem-3-gradients bounds the last term.
+supply already. R is any radius here, below and above the largest movement R'; whether the printed
+choice of R is above it is transferability/theorem-3-choices. transferability/theorem-3-gradients
+bounds the last term.
 """
 
-from typing import NamedTuple
-
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
 from theorysim import claims
-from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
-
-
-class Steps(NamedTuple):
-    """Of every step of fine-tuning; `near` counts the units that are not in S_i."""
-
-    residual: Float[Array, "times_plus_1 q"]
-    i_1: Float[Array, "times q"]
-    i_2: Float[Array, "times q"]
-    near: Float[Array, " q"]
-    gram: Float[Array, "times q q"]
-    perp: Float[Array, "times q q"]
-    room: Float[Array, ""]
-    """R minus the largest movement: where it is above 0, patterns change within `near` only"""
-
-
-def simulate(x: claims.Instance, key) -> Steps:
-    path = training.paths(x, training.started(x, key))
-    inputs, first = problem.target(x).inputs, path.source[0]
-    values = jnp.matmul(path.target, inputs.T, precision=problem.HIGHEST)
-    moved = jnp.linalg.norm(path.target - first, axis=-1)
-    radius = x.radius_share * jnp.max(moved)
-    near = (jnp.abs(dot(first, inputs.T)) <= radius).astype(float)
-    steps = path.signs[:, None] * jnp.diff(jnp.maximum(values, 0), axis=0) / jnp.sqrt(x.width)
-    pattern = training.active(path.target[:-1], inputs)
-    residual = x.target_labels - training.outputs(path.target, path.signs, inputs)
-
-    def gram(units):
-        both = jnp.einsum("tri,trj->tij", units * pattern, pattern, precision=problem.HIGHEST)
-        return dot(inputs, inputs.T) / x.width * both
-
-    return Steps(
-        residual=residual,
-        i_1=jnp.sum((1 - near) * steps, axis=1),
-        i_2=jnp.sum(near * steps, axis=1),
-        near=jnp.sum(near, axis=0),
-        gram=gram(jnp.ones_like(near)),
-        perp=gram(near),
-        room=radius - jnp.max(moved),
-    )
-
-
-def _before(r):
-    return r.sim.residual[:-1]
+from theorysim.theorems.transferability._steps import before, changed, simulate, times
 
 
 def _square(vectors):
     return jnp.sum(jnp.square(vectors), axis=-1)
-
-
-def _times(matrices, vectors):
-    return jnp.einsum("tij,tj->ti", matrices, vectors, precision=problem.HIGHEST)
-
-
-def _change(r):
-    return -jnp.diff(r.sim.residual, axis=0)
 
 
 def _few(units):
@@ -78,14 +26,14 @@ def _few(units):
 
     def bound(r):
         share = problem.stable_rates(r.x)[1] * jnp.sqrt(r.x.q) / r.x.width
-        return share * units(r) * jnp.sqrt(_square(_before(r)))[:, None]
+        return share * units(r) * jnp.sqrt(_square(before(r)))[:, None]
 
     return bound
 
 
 def _by_gram(factor: float):
     return lambda r: (
-        problem.stable_rates(r.x)[1] * _times(r.sim.gram - factor * r.sim.perp, _before(r))
+        problem.stable_rates(r.x)[1] * times(r.sim.gram - factor * r.sim.perp, before(r))
     )
 
 
@@ -93,31 +41,27 @@ def _expansion(literal: bool = False, factor: float = 2.0):
     """The right side of T8; a factor of the term in H_perp."""
 
     def side(r):
-        before = _before(r)
-        perp = r.sim.perp * (-before[:, None, :] if literal else 1)
+        now = before(r)
+        perp = r.sim.perp * (-now[:, None, :] if literal else 1)
         return (
-            _square(before)
-            - 2
-            * problem.stable_rates(r.x)[1]
-            * jnp.sum(before * _times(r.sim.gram, before), axis=-1)
-            + factor
-            * problem.stable_rates(r.x)[1]
-            * jnp.sum(before * _times(perp, before), axis=-1)
-            - 2 * jnp.sum(before * r.sim.i_2, axis=-1)
-            + _square(_change(r))
+            _square(now)
+            - 2 * problem.stable_rates(r.x)[1] * jnp.sum(now * times(r.sim.gram, now), axis=-1)
+            + factor * problem.stable_rates(r.x)[1] * jnp.sum(now * times(perp, now), axis=-1)
+            - 2 * jnp.sum(now * r.sim.i_2, axis=-1)
+            + _square(changed(r))
         )
 
     return side
 
 
-t1 = claims.equal("T1: u(k+1) - u(k) = I_1 + I_2", _change, lambda r: r.sim.i_1 + r.sim.i_2)
+t1 = claims.equal("T1: u(k+1) - u(k) = I_1 + I_2", changed, lambda r: r.sim.i_1 + r.sim.i_2)
 t2 = claims.at_most("T2: |I_2|", lambda r: jnp.abs(r.sim.i_2), _few(lambda r: r.sim.near))
 t4 = claims.equal(
     "T4: I_1 by the Gram matrices", lambda r: r.sim.i_1, _by_gram(1.0), where=lambda r: r.sim.room
 )
 t5 = claims.at_most(
     "T5: the same over the rest",
-    lambda r: jnp.abs(problem.stable_rates(r.x)[1] * _times(r.sim.perp, _before(r))),
+    lambda r: jnp.abs(problem.stable_rates(r.x)[1] * times(r.sim.perp, before(r))),
     t2.rhs,
 )
 t8 = claims.equal(
@@ -135,7 +79,7 @@ theorem = claims.Theorem(
     source=claims.Printed(
         "proof of Theorem 3",
         "||y_Q - u_Q(k+1)||^2 = ||y_Q - u_Q(k)||^2 - ... + ||u_Q(k+1) - u_Q(k)||^2, where "
-        "|I_2^i| <= eta |S_i| sqrt(n_Q) ||u_Q(k) - y_Q|| / m",
+        "|I_2^i| <= eta |S_bar_i| sqrt(n_Q) ||u_Q(k) - y_Q|| / m",
     ),
     note="the entries of H_perp have a factor (u_j - y_j) too many",
     readings=(
