@@ -3,7 +3,8 @@
 Theorem 2 of Afzal et al. (2025), with r_0 the residual at the start. The statement and its
 two cases have the residual at time t; the proof bounds the residuals on the way by r_0, which is
 what holds: a model that has fitted its data has moved. Checked for a constant lambda_t, zero
-included, with constants on a ball that holds the path; theorem-2-selective has the other scheme.
+included, with constants on a ball that just holds the path; theorem-2-selective has the scheme of
+the paper, theorem-2-limit the lim sup of case 1, theorem-2-proof the lines before the integral.
 """
 
 from typing import NamedTuple
@@ -17,18 +18,15 @@ from theorysim.theorems.linearization import _models as models
 
 
 class Moved(NamedTuple):
-    """Along the flow; the memory is int_0^t e^(-lambda (t - s)) ||y(s) - y*|| ds."""
+    """Along the flow; the memory is int_0^t e^(-lambda (t - s)) ||y(s) - y*|| ds.
+
+    The constant is 2 Lip(f) on a ball that holds the path.
+    """
 
     distance: Float[Array, " times"]
     residual: Float[Array, " times"]
     memory: Float[Array, " times"]
-
-
-class Bound(NamedTuple):
-    """2 Lip(f), and that times the integral of e^(-(Lambda_t - Lambda_s))."""
-
     constant: Float[Array, " times"]
-    bound: Float[Array, " times"]
 
 
 def _pull(x: claims.Instance):
@@ -39,22 +37,22 @@ def _pull(x: claims.Instance):
 
 def simulate(x: claims.Instance, key) -> Moved:
     path = flow.run(x, *_pull(x))
-    return Moved(path.distance, path.residual, path.memory)
+    constant = 2 * models.lipschitz(x, path.radius).f
+    return Moved(path.distance, path.residual, path.memory, constant)
 
 
-def predict(x: claims.Instance) -> Bound:
+def predict(x: claims.Instance) -> Float[Array, " times"]:
+    """The integral over s from 0 to t of e^(-(Lambda_t - Lambda_s))."""
     strength, end = _pull(x)
-    times = end * jnp.array(flow.GRID[1:])
-    constant = 2 * models.lipschitz(x, flow.sure_radius(x, strength, times)).f
-    return Bound(constant, constant * flow.faded_time(strength, times))
+    return flow.faded_time(strength, end * jnp.array(flow.GRID[1:]))
 
 
 def _memory(r):
-    return r.theory.constant * r.sim.memory
+    return r.sim.constant * r.sim.memory
 
 
 def _from_start(r):
-    return r.x.residual_size * r.theory.bound
+    return r.x.residual_size * r.sim.constant * r.theory
 
 
 AT_START = claims.at_most(
@@ -66,7 +64,7 @@ AT_START = claims.at_most(
 AT_TIME = claims.at_most(
     AT_START.name,
     AT_START.lhs,
-    lambda r: r.sim.residual * r.theory.bound,
+    lambda r: r.sim.residual * r.sim.constant * r.theory,
     statement="2 Lip(f) ||f_t - y|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
 )
 BY_MEMORY = claims.at_most(AT_START.name, AT_START.lhs, _memory)
