@@ -55,7 +55,7 @@ def distance_space() -> claims.Space:
     return models.model_space(
         pulled=claims.Choice(0.0, 1.0),
         strength=claims.Real(0.05, 100, log=True),
-        horizon=claims.Real(0.1, 3000, log=True),
+        horizon=claims.Real(1, 1000, log=True),
         share=claims.Real(0.01, 0.1, log=True),
     )
 
