@@ -42,7 +42,7 @@ def model_space(**parts: claims.Size | claims.Field) -> claims.Space:
         "n": claims.Size(3, low=2, high=16),
         "family": claims.Choice(0.0, 1.0, 2.0),
         # Above zero without loss: a sign of it is one of delta, of the bend and of the phase.
-        "slope": claims.Real(0.2, 3, log=True, shape="n"),
+        "slope": claims.Real(0.3, 3, log=True, shape="n"),
         "bend": claims.Gaussian("n"),
         "bend_scale": claims.Real(1e-3, 3, log=True),
         "frequency": claims.Real(0.1, 3, log=True, shape="n"),

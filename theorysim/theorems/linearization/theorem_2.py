@@ -7,8 +7,6 @@ included, with constants on a ball that just holds the path; theorem-2-selective
 the paper, theorem-2-limit the lim sup of case 1, theorem-2-proof the lines before the integral.
 """
 
-from typing import NamedTuple
-
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -17,28 +15,14 @@ from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
 
 
-class Moved(NamedTuple):
-    """Along the flow; the memory is int_0^t e^(-lambda (t - s)) ||y(s) - y*|| ds.
-
-    The constant is 2 Lip(f) on a ball that holds the path.
-    """
-
-    distance: Float[Array, " times"]
-    residual: Float[Array, " times"]
-    memory: Float[Array, " times"]
-    constant: Float[Array, " times"]
-
-
 def _pull(x: claims.Instance):
     """The strength, and the last time."""
     strength = x.pulled * x.strength
     return strength, x.horizon * flow.time_scale(x, strength)
 
 
-def simulate(x: claims.Instance, key) -> Moved:
-    path = flow.run(x, *_pull(x))
-    constant = 2 * models.lipschitz(x, path.radius).f
-    return Moved(path.distance, path.residual, path.memory, constant)
+def simulate(x: claims.Instance, key) -> flow.Moved:
+    return flow.move(x, *_pull(x))
 
 
 def predict(x: claims.Instance) -> Float[Array, " times"]:
@@ -47,12 +31,17 @@ def predict(x: claims.Instance) -> Float[Array, " times"]:
     return flow.faded_time(strength, end * jnp.array(flow.GRID[1:]))
 
 
-def _memory(r):
-    return r.sim.constant * r.sim.memory
+def _constant(r) -> Float[Array, " times"]:
+    """2 Lip(f)."""
+    return 2 * models.lipschitz(r.x, r.sim.radius).f
 
 
-def _from_start(r):
-    return r.x.residual_size * r.sim.constant * r.theory
+def _memory(r) -> Float[Array, " times"]:
+    return _constant(r) * r.sim.memory
+
+
+def _from_start(r) -> Float[Array, " times"]:
+    return r.x.residual_size * _constant(r) * r.theory
 
 
 AT_START = claims.at_most(
@@ -64,7 +53,7 @@ AT_START = claims.at_most(
 AT_TIME = claims.at_most(
     AT_START.name,
     AT_START.lhs,
-    lambda r: r.sim.residual * r.sim.constant * r.theory,
+    lambda r: r.sim.residual * _constant(r) * r.theory,
     statement="2 Lip(f) ||f_t - y|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
 )
 BY_MEMORY = claims.at_most(AT_START.name, AT_START.lhs, _memory)

@@ -27,7 +27,7 @@ def predict(x: claims.Instance) -> Float[Array, " times"]:
 
 
 def _bound(r) -> Float[Array, " times"]:
-    return flow.gap_factor(r.x, models.lipschitz(r.x, r.sim.radius)) * r.theory
+    return flow.gap_factor(r.x, models.lipschitz(r.x, r.sim.radius), r.x.strength) * r.theory
 
 
 def _straight(r) -> Float[Array, " times"]:

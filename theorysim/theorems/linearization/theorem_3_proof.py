@@ -25,20 +25,13 @@ class Grown(NamedTuple):
     distance: Float[Array, " times"]
     residual: Float[Array, " times"]
     radius: Float[Array, " times"]
-    growth: Float[Array, " times"]
-    """d Delta / dt"""
-    half_square: Float[Array, " times"]
-    """half of d Delta^2 / dt"""
-    product: Float[Array, " times"]
-    """<(k_0 - k_t) 2 (y - y*) - lambda J u, y - y_lin>"""
-    linear: Float[Array, " times"]
-    """<k_0 (2 (y_lin - y*) - 2 (y - y*)), y - y_lin>"""
-    kernel: Float[Array, " times"]
-    """||(k_0 - k_t) 2 (y - y*)||"""
-    pull: Float[Array, " times"]
-    """||J u||"""
-    along: Float[Array, " times"]
-    """|<J u, y - y_lin>|"""
+    growth: Float[Array, " times"]  # d Delta / dt
+    half_square: Float[Array, " times"]  # half of d Delta^2 / dt
+    product: Float[Array, " times"]  # <(k_0 - k_t) 2 (y - y*) - lambda J u, y - y_lin>
+    linear: Float[Array, " times"]  # <k_0 (2 (y_lin - y*) - 2 (y - y*)), y - y_lin>
+    kernel: Float[Array, " times"]  # ||(k_0 - k_t) 2 (y - y*)||
+    pull: Float[Array, " times"]  # ||J u||
+    along: Float[Array, " times"]  # |<J u, y - y_lin>|
 
 
 def _simulate(pulled: bool = False) -> Callable:
@@ -95,7 +88,7 @@ def _fifth(r) -> Float[Array, " times"]:
 
 def _sixth(r) -> Float[Array, " times"]:
     """b - b e^(-lambda t)."""
-    return flow.gap_factor(r.x, models.lipschitz(r.x, r.sim.radius)) * r.theory
+    return flow.gap_factor(r.x, models.lipschitz(r.x, r.sim.radius), r.x.strength) * r.theory
 
 
 PLACE = "slides, Section 3, Theorem 3, proof"

@@ -3,9 +3,9 @@
 Theorem 5 of Afzal et al. (2025): (sigma |y| / (sigma + lambda_max))^2 <= R <= (sigma |y| /
 (sigma + lambda_min))^2. Its proof takes R averaged over the n inputs and loses the 1/n on the way:
 the bounds hold for the summed risk, and are attained by targets along the extreme eigenvectors, so
-that the strict line of the proof fails there. The target is y - f0 where the model starts at outputs
-f0, and where the squared error is averaged in training, n sigma stands for sigma. Half of the
-kernels are singular, as those of few parameters are.
+that the strict line of the proof fails there. The target is y - f0 where the model starts at
+outputs f0, and where the squared error is averaged in training, n sigma stands for sigma. Half of
+the kernels are singular, as those of few parameters are.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """The change of the ridge risk by added layers lies within a factor a of lambda_max's change.
 
 Theorem 7 of Afzal et al. (2025): with kappa(K + sigma I) <= c, a = c / (1 - eta)^2 and q =
-lambda_max(K + S + sigma I) / lambda_max(K + sigma I), q / a <= (R(K + S) / R(K))^(1/2) <= a q, where
-eta <= 1, which only the proof supposes. Beyond, a decreases and the bounds cross. Because S is a
-Gram matrix, eta is not needed at all: 1 / (kappa q) <= ... <= kappa. theorem-7-proof has the
+lambda_max(K + S + sigma I) / lambda_max(K + sigma I), q / a <= (R(K + S) / R(K))^(1/2) <= a q,
+where eta <= 1, which only the proof supposes. Beyond, a decreases and the bounds cross. Because S
+is a Gram matrix, eta is not needed at all: 1 / (kappa q) <= ... <= kappa. theorem-7-proof has the
 displays, added-layers the least upper bound.
 """
 
