@@ -118,6 +118,9 @@ MINUS = claims.at_most(
     lambda r: r.sim.growth,
     lambda r: r.sim.kernel - r.x.strength * r.sim.along,
 )
+PRODUCT = claims.equal(
+    "growth of the gap as a product", lambda r: r.sim.growth, lambda r: jnp.abs(r.sim.product)
+)
 PLUS = MINUS.against(lambda r: r.sim.kernel + r.x.strength * r.sim.pull)
 LINES = (FIRST, DROPPED, HALF, THIRD, FOURTH, FIFTH, SIXTH, LAST)
 
@@ -155,13 +158,7 @@ theorem = claims.Theorem(
                 PLACE,
                 "d/dt Delta = ||(k_0 - k_t) 2 (y - y*) - lambda J (theta_t - theta_0), y - y_lin||",
             ),
-            claims=(
-                claims.equal(
-                    "growth of the gap as a product",
-                    lambda r: r.sim.growth,
-                    lambda r: jnp.abs(r.sim.product),
-                ),
-            ),
+            claims=(PRODUCT,),
             note="the product lacks 1 / Delta, its sign, and the term of k_0",
         ),
         claims.Reading(
@@ -197,9 +194,6 @@ theorem = claims.Theorem(
         ),
         claims.Mutant("the sign of k_0 lost", claims=(DROPPED.reversed(), HALF.reversed())),
         claims.Mutant("a smaller residual at the start", claims=(FOURTH.scaled(0.5),)),
-        claims.Mutant(
-            "the term of the curvature of the first display lost",
-            claims=(FIRST.against(lambda r: r.sim.linear),),
-        ),
+        claims.Mutant("without the curvature", claims=(FIRST.against(lambda r: r.sim.linear),)),
     ),
 )
