@@ -25,7 +25,7 @@ class Tuned(NamedTuple):
     w: Float[Array, " p"]
 
 
-def space() -> claims.Space:
+def space(**parts: claims.Field) -> claims.Space:
     """Features, and the outputs that a model starts with."""
     return ridge.ridge_space(
         more=claims.Gaussian("n", "n"),
@@ -34,6 +34,7 @@ def space() -> claims.Space:
         test_output=claims.Gaussian(),
         # A mean over one input is its sum.
         n=claims.Size(3, low=2, high=16),
+        **parts,
     )
 
 
