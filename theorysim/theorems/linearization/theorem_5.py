@@ -90,7 +90,8 @@ THEOREM = claims.Printed(
 )
 
 theorem = claims.Theorem(
-    space=ridge.ridge_space(outputs=claims.Gaussian("n")),
+    # A mean over one input is its sum.
+    space=ridge.ridge_space(outputs=claims.Gaussian("n"), n=claims.Size(3, low=2, high=16)),
     simulate=_simulate(from_start=False),
     predict=_predict(of_gap=False),
     claims=_claims(divided=True),
