@@ -35,7 +35,7 @@ def test_the_residual_of_now_does_not_bound_the_distance_and_that_of_the_start_d
         assert np.all(only(corrected, Role.SIMULATION).y <= only(corrected, Role.BOUND).y)
 
 
-def test_the_selective_scheme_goes_as_far_as_no_pull():
+def test_the_selective_scheme_goes_nearly_as_far_as_no_pull():
     far = [
         [each.y[-1] for each in series(panel, Role.SIMULATION)]
         for (panel,) in (
@@ -43,7 +43,7 @@ def test_the_selective_scheme_goes_as_far_as_no_pull():
         )
     ]
     assert far[0][0] == pytest.approx(far[0][1], rel=1e-3)
-    assert far[2][1] < 0.5 * far[2][0]
+    assert far[2][0] > 0.98 * far[0][0] and far[2][1] < 0.9 * far[0][0]
 
 
 def test_the_loss_stops_falling_at_the_ring():

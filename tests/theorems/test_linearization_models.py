@@ -56,16 +56,33 @@ def sampled_constants(x, count=4000):
     return [float(jnp.max(part)) for part in both]
 
 
+def sampled_kernel_constant(x):
+    """Largest slope of the kernel along the axes of the ball, where f acts entry by entry."""
+    shares = jnp.linspace(-RADIUS, RADIUS, 401)
+
+    def slope(axis, share):
+        step = jax.jvp(lambda d: models.gram(x, d), (share * axis,), (axis,))[1]
+        return jnp.linalg.norm(step, ord=2)
+
+    axes = jnp.eye(2 * x.n)
+    return float(jnp.max(jax.jit(jax.vmap(jax.vmap(slope, (None, 0)), (0, None)))(axes, shares)))
+
+
 @pytest.mark.parametrize("seed", [0, thorough(1), thorough(2)])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_constants_bound_the_slopes_and_are_attained_where_exact(family, seed):
     x = instance(family, seed)
     bounds = models.lipschitz(x, jnp.asarray(RADIUS))
     sampled = sampled_constants(x)
+    kernel = sampled_kernel_constant(x)
+    assert kernel <= models.kernel_lipschitz(x, jnp.asarray(RADIUS)) * (1 + 1e-9)
     assert sampled[0] <= bounds.f * (1 + 1e-12)
     assert sampled[1] <= bounds.jacobian * (1 + 1e-12)
     if family != "network":
         np.testing.assert_allclose(sampled, bounds, rtol=0.05)
+        np.testing.assert_allclose(
+            kernel, models.kernel_lipschitz(x, jnp.asarray(RADIUS)), rtol=0.05
+        )
 
 
 def test_constants_grow_with_the_radius_and_broadcast():
@@ -130,7 +147,11 @@ def test_linearised_flows_are_those_of_the_oracle(strength):
     outputs = models.outputs(x)
     behind = outputs(path.deltas[-1]) - outputs(models.start(x)) - jacobian @ pulled
     np.testing.assert_allclose(path.outputs[-1] - path.straight["B"][-1], behind, rtol=FLOW_RTOL)
-    assert jnp.all(path.distance <= flow.sure_radius(x, jnp.asarray(strength), path.times))
+    dense = flow.pulled_flow(x, models.start(x), jnp.asarray(strength), jnp.linspace(0, 0.5, 200))
+    for radius, time in zip(path.radius, path.times):
+        inside = jnp.linalg.norm(dense[jnp.linspace(0, 0.5, 200) <= time], axis=1)
+        assert jnp.max(inside) <= radius * (1 + FLOW_RTOL)
+    assert path.radius[-1] < 1.5 * jnp.max(path.distance)
 
 
 @pytest.mark.parametrize("z", [1e-12, 1e-4, 0.3, 0.4999, 0.5001, 4.0, 800.0])

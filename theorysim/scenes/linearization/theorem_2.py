@@ -36,9 +36,11 @@ def curves(strength: Any, slowest: Any, bend: Any) -> Curves:
     times = jnp.asarray(TIMES)
     path = flow.pulled_flow(x, models.start(x), pull, jnp.append(0.0, times))[1:]
     residual = jnp.linalg.norm(jax.vmap(models.outputs(x))(path) - models.targets(x), axis=1)
-    constant = models.lipschitz(x, flow.sure_radius(x, pull, times)).f
-    bound = 2 * constant * flow.faded_time(pull, times)
-    return Curves(jnp.linalg.norm(path, axis=1), residual * bound, x.residual_size * bound)
+    distance = jnp.linalg.norm(path, axis=1)
+    energy = jnp.append(x.residual_size**2, residual**2 + pull / 2 * distance**2)
+    radius = flow.holding_radius(jnp.append(0.0, times), distance, energy)
+    bound = 2 * models.lipschitz(x, radius).f * flow.faded_time(pull, times)
+    return Curves(distance, residual * bound, x.residual_size * bound)
 
 
 def panels(values: Mapping[str, float]) -> Sequence[Panel]:

@@ -42,7 +42,9 @@ def curves(strength: Any, bend: Any, residual: Any) -> Curves:
         trained, expanded = (_gap(path, name) for name in "BD")
         ends = path.outputs[-1], path.straight["B"][-1]
         trivial = sum(jnp.linalg.norm(end - models.targets(x)) for end in ends)
-        return Curves(trained, expanded, theorem.primary().predict(x)[-1], jnp.asarray(trivial))
+        b = flow.gap_factor(x, models.lipschitz(x, path.radius), x.strength)
+        bound = (b * theorem.predict(x))[-1]
+        return Curves(trained, expanded, bound, jnp.asarray(trivial))
 
     return jax.vmap(at)(jnp.asarray(TIMES))
 

@@ -29,29 +29,42 @@ _SERIES = tuple((-1.0) ** k / factorial(k + 2) for k in range(13, -1, -1))
 """1 - (1 - e^(-z)) / z = z polyval(series, z), to rounding for z < 1/2"""
 
 
-class Path(NamedTuple):
+class Moved(NamedTuple):
     """Along the flow, from the first time after zero on."""
 
-    times: Float[Array, " times"]
     distance: Float[Array, " times"]
     residual: Float[Array, " times"]
     memory: Float[Array, " times"]
     """integral over s from 0 to t of e^(-lambda (t - s)) ||y(s) - y*||"""
+    radius: Float[Array, " times"]
+    """of a ball around theta_0 that holds the path up to every time"""
+
+
+class Path(NamedTuple):
+    """Along the flow and beside its linearised counterparts, from the first time after zero on."""
+
+    times: Float[Array, " times"]
+    distance: Float[Array, " times"]
+    residual: Float[Array, " times"]
     outputs: Float[Array, "times n"]
     straight: dict[str, Float[Array, "times n"]]
     """outputs of the linearised model, for every reading"""
     deltas: Float[Array, "times p"]
     linear: Float[Array, "times p"]
     """parameters of reading A"""
+    radius: Float[Array, " times"]
+    """of a ball around theta_0 that holds the path up to every time"""
 
 
 def distance_space() -> claims.Space:
-    """Flows with a pull or none up to a horizon, and descent at a share of the fastest time."""
+    """Flows with a pull or none, up to horizons in units of the fastest time.
+
+    They are long enough for the slowest modes to be learned.
+    """
     return models.model_space(
-        pulled=claims.Choice(0.0, 1.0, 1.0, 1.0),
+        pulled=claims.Choice(0.0, 1.0),
         strength=claims.Real(0.05, 100, log=True),
-        horizon=claims.Real(0.1, 20, log=True),
-        share=claims.Real(0.01, 0.1, log=True),
+        horizon=claims.Real(1, 300, log=True),
     )
 
 
@@ -79,24 +92,61 @@ def run(x: claims.Instance, strength: Float[Array, ""], end: Float[Array, ""]) -
     linear_slope = jax.grad(squared_loss(straight, y))
 
     def field(state: tuple, strength: Array) -> tuple:
-        delta, a, b, c, memory = state
+        delta, a, b, c = state
         return (
             -slope(delta) - strength * delta,
             -linear_slope(a),
             -linear_slope(b) - strength * b,
             -linear_slope(c) - strength * delta,
-            jnp.linalg.norm(f(delta) - y) - strength * memory,
         )
 
     times = end * jnp.array(GRID)
-    state = (origin, origin, origin, origin, jnp.zeros(()))
     options = statement_options(x.tolerance_scale)
-    path = integrate(field, state, times, strength, **options)
-    delta, *linear, memory = jax.tree.map(lambda leaf: leaf[1:], path)
+    path = integrate(field, (origin,) * 4, times, strength, **options)
+    delta, *linear = jax.tree.map(lambda leaf: leaf[1:], path)
     outputs = jax.vmap(f)(delta)
     linearised = {name: jax.vmap(straight)(u) for name, u in zip(READINGS, (*linear, delta))}
     distance, residual = (jnp.linalg.norm(part, axis=1) for part in (delta, outputs - y))
-    return Path(times[1:], distance, residual, memory, outputs, linearised, delta, linear[0])
+    radius = _radius(x, strength, times, distance, residual)
+    return Path(times[1:], distance, residual, outputs, linearised, delta, linear[0], radius)
+
+
+def move(x: claims.Instance, strength: Float[Array, ""], end: Float[Array, ""]) -> Moved:
+    """Integrates the model alone up to time `end`."""
+    f, y, origin = models.outputs(x), models.targets(x), models.start(x)
+    slope = jax.grad(models.loss(x))
+
+    def field(state: tuple, strength: Array) -> tuple:
+        delta, memory = state
+        remembered = jnp.linalg.norm(f(delta) - y) - strength * memory
+        return -slope(delta) - strength * delta, remembered
+
+    times = end * jnp.array(GRID)
+    options = statement_options(x.tolerance_scale)
+    path, memory = integrate(field, (origin, jnp.zeros(())), times, strength, **options)
+    distance = jnp.linalg.norm(path[1:], axis=1)
+    residual = jnp.linalg.norm(jax.vmap(f)(path[1:]) - y, axis=1)
+    return Moved(distance, residual, memory[1:], _radius(x, strength, times, distance, residual))
+
+
+def _radius(
+    x: claims.Instance, strength: Array, times: Array, distance: Array, residual: Array
+) -> Float[Array, " times"]:
+    energy = residual**2 + strength / 2 * distance**2
+    return holding_radius(times, distance, jnp.append(x.residual_size**2, energy))
+
+
+def holding_radius(
+    times: Float[Array, " more"], distance: Float[Array, " times"], energy: Float[Array, " more"]
+) -> Float[Array, " times"]:
+    """Of balls that hold the path between the times that are kept, too.
+
+    Within dt of a time it goes no further than sqrt(dt dE): the flow descends E = R + lambda/2
+    ||u||^2, and what E loses is the integral of ||u'||^2.
+    """
+    lost = jnp.maximum(energy[:-1] - energy[1:], 0)
+    before = jnp.append(0.0, distance[:-1])
+    return jax.lax.cummax(jnp.maximum(before + jnp.sqrt(jnp.diff(times) * lost), distance))
 
 
 def pulled_flow(
@@ -120,26 +170,12 @@ def gap(r: claims.Run, name: str) -> Float[Array, " times"]:
     return jnp.linalg.norm(r.sim.outputs - r.sim.straight[name], axis=-1)
 
 
-def sure_radius(
-    x: claims.Instance, strength: Float[Array, ""], times: Float[Array, " times"]
-) -> Float[Array, " times"]:
-    """A ball that holds the path up to every time: r_0 min(sqrt(t), sqrt(2 / lambda)).
-
-    The flow descends R + lambda/2 ||u||^2, which is r_0^2 at first, and the integral of ||u'||^2 is
-    what it loses.
-    """
-    # At strength zero the second ball is the whole space.
-    return x.residual_size * jnp.sqrt(jnp.minimum(times, 2 / jnp.maximum(strength, 1e-300)))
-
-
 def gap_factor(
-    x: claims.Instance, curved: bool = True
-) -> tuple[Float[Array, " times"], models.Lipschitz]:
-    """b of Theorem 3 at `growth_times`, or without its curved part, and the constants in it."""
-    radius = sure_radius(x, x.strength, growth_times(x))
-    constants, r_0 = models.lipschitz(x, radius), x.residual_size
-    bent = curved * 4 / x.strength * constants.jacobian * r_0
-    return 2 * constants.f**2 * r_0 * (bent + 1), constants
+    x: claims.Instance, constants: models.Lipschitz, strength: Float[Array, ""]
+) -> Float[Array, "*times"]:
+    """b of Theorem 3."""
+    bent = 4 / strength * constants.jacobian * x.residual_size
+    return 2 * constants.f**2 * x.residual_size * (bent + 1)
 
 
 def faded_time(strength: Float[Array, ""], times: Float[Array, " times"]) -> Float[Array, " times"]:

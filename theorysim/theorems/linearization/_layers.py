@@ -27,6 +27,8 @@ class Spectra(NamedTuple):
     """lambda_max(K + sigma I)"""
     length: Float[Array, ""]
     """sigma ||y||"""
+    smallest: Float[Array, ""]
+    """lambda_min(K + S + sigma I) / lambda_min(K + sigma I)"""
 
 
 def space() -> claims.Space:
@@ -49,13 +51,15 @@ def spectra(x: claims.Instance) -> Spectra:
     """Of K and of K + S, by the singular values of the Jacobians."""
     before, added, together = _jacobians(x)
     gram = ridge.kernel(before)
-    largest, both = (jnp.linalg.norm(j, ord=2) ** 2 + x.sigma for j in (before, together))
+    ends = [jnp.linalg.svd(j, compute_uv=False)[: x.n] ** 2 + x.sigma for j in (before, together)]
+    largest, both = (end[0] for end in ends)
     return Spectra(
         kernel_ridge.relative_size(gram, ridge.kernel(added)),
         kernel_ridge.condition_number(gram, x.sigma),
         both / largest,
         largest,
         x.sigma * jnp.linalg.norm(x.targets),
+        ends[1][-1] / ends[0][-1],
     )
 
 

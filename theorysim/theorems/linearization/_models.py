@@ -41,7 +41,8 @@ def model_space(**parts: claims.Size | claims.Field) -> claims.Space:
     shared: dict[str, claims.Size | claims.Field] = {
         "n": claims.Size(3, low=2, high=16),
         "family": claims.Choice(0.0, 1.0, 2.0),
-        "slope": claims.Gaussian("n"),
+        # Above zero without loss: a sign of it is one of delta, of the bend and of the phase.
+        "slope": claims.Real(0.3, 3, log=True, shape="n"),
         "bend": claims.Gaussian("n"),
         "bend_scale": claims.Real(1e-3, 3, log=True),
         "frequency": claims.Real(0.1, 3, log=True, shape="n"),
@@ -167,6 +168,19 @@ def lipschitz(x: claims.Instance, radius: Float[Array, "*times"]) -> Lipschitz:
     quadratic, sine = (Lipschitz(*(jnp.max(part, -1) for part in family)) for family in families)
     network = _network_bound(x, r)
     return Lipschitz(*(_by_family(x, *parts) for parts in zip(quadratic, sine, network)))
+
+
+def kernel_lipschitz(x: claims.Instance, radius: Float[Array, "*times"]) -> Float[Array, "*times"]:
+    """Lip(k) on the balls: exact but for the network, which has the bound of Lemma 1."""
+    r = jnp.asarray(radius)[..., None]
+    bend = jnp.abs(_bend(x))
+    quadratic = 2 * bend * (jnp.abs(x.slope) + bend * r)
+    # k_ii' = -slope^2 frequency^3 sin(2 (phase + frequency delta)).
+    swing = _largest_cosine(2 * x.phase - pi / 2, 2 * x.frequency * r)
+    sine = x.slope**2 * x.frequency**3 * swing
+    constants = lipschitz(x, radius)
+    by_lemma = 2 * constants.f * constants.jacobian
+    return _by_family(x, jnp.max(quadratic, -1), jnp.max(sine, -1), by_lemma)
 
 
 def _matmul(left: Array, right: Array) -> Array:

@@ -25,20 +25,26 @@ class Tuned(NamedTuple):
     w: Float[Array, " p"]
 
 
-def space() -> claims.Space:
+def space(**parts: claims.Field) -> claims.Space:
     """Features, and the outputs that a model starts with."""
     return ridge.ridge_space(
-        n=claims.Size(3, low=2, high=16),
         more=claims.Gaussian("n", "n"),
         test=claims.Gaussian("n", 2),
         outputs=claims.Gaussian("n"),
         test_output=claims.Gaussian(),
+        # A mean over one input is its sum.
+        n=claims.Size(3, low=2, high=16),
+        **parts,
     )
 
 
 def features(x: claims.Instance) -> tuple[Float[Array, "n p"], Float[Array, " p"]]:
-    """Features as rows: n training inputs in twice as many dimensions, and one test input."""
-    return jnp.concatenate([ridge.jacobian(x), x.more], axis=1), jnp.ravel(x.test)
+    """Features as rows: n training inputs and one test input.
+
+    Twice as many dimensions as inputs, or where there are few parameters, half as many.
+    """
+    more = jnp.where(x.few > 0, 0, x.more)
+    return jnp.concatenate([ridge.jacobian(x), more], axis=1), jnp.ravel(x.test)
 
 
 def optimum(

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.theorems.linearization import _ridge as ridge
 
-SHRINKS = (1.0, 0.5, 0.1, 0.01)
+SHRINKS = (1.0, 0.5, 0.1, 0.0)
 
 
 def _outputs(x: claims.Instance, spectrum) -> Float[Array, " n"]:
@@ -46,7 +46,9 @@ RISK = claims.increasing(
 
 theorem = claims.Theorem(
     space=ridge.ridge_space(
-        other=claims.Spectrum("n", 1e-2, 100), n=claims.Size(3, low=2, high=16)
+        other=claims.Spectrum("n", 1e-2, 100),
+        few=claims.Choice(0.0),
+        n=claims.Size(3, low=2, high=16),
     ),
     simulate=simulate,
     claims=(RISK,),

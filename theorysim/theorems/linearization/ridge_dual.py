@@ -25,7 +25,8 @@ def simulate(x: claims.Instance, key) -> reformulation.Tuned:
 
 
 theorem = claims.Theorem(
-    space=reformulation.space(),
+    # Where K is singular the dual has many minimisers, of one function.
+    space=reformulation.space(few=claims.Choice(0.0)),
     simulate=simulate,
     predict=reformulation.optimum(),
     claims=reformulation.OPTIMAL,

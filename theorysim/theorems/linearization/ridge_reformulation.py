@@ -35,6 +35,10 @@ def _simulate(averaged: bool, pulled_to_zero: bool = True) -> Callable:
     return simulate
 
 
+def _from_zero(x: claims.Instance) -> claims.Instance:
+    return x.replace(outputs=jnp.zeros_like(x.outputs), test_output=jnp.zeros_like(x.test_output))
+
+
 def _spanned(r) -> Float[Array, " p"]:
     """w* projected to the span of the features."""
     basis = jnp.linalg.qr(reformulation.features(r.x)[0].T)[0]
@@ -56,6 +60,17 @@ theorem = claims.Theorem(
     ),
     note="alpha* lacks the n of the average and f0; that w* is a combination of features holds",
     readings=(
+        claims.Reading(
+            "a model that starts at zero",
+            claims.Printed(
+                reformulation.PLACE,
+                "min_w (1/n) sum_i (phi(x_i)^T w - ~y_i)^2 + sigma |w|^2, alpha* = [K(x*, x*) + "
+                "sigma I]^(-1) y*, where f0 = 0",
+            ),
+            simulate=lambda x, key: _simulate(averaged=True)(_from_zero(x), key),
+            claims=reformulation.OPTIMAL,
+            note="the average brings an n: n sigma for sigma",
+        ),
         claims.Reading(
             "corrected",
             claims.Corrected("n sigma for sigma, y - f0 for y, and f0 added to f*"),

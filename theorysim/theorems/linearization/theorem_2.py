@@ -3,10 +3,9 @@
 Theorem 2 of Afzal et al. (2025), with r_0 the residual at the start. The statement and its
 two cases have the residual at time t; the proof bounds the residuals on the way by r_0, which is
 what holds: a model that has fitted its data has moved. Checked for a constant lambda_t, zero
-included, with constants on a ball that holds the path; theorem-2-selective has the other scheme.
+included, with constants on a ball that just holds the path; theorem-2-selective has the scheme of
+the paper, theorem-2-limit the lim sup of case 1, theorem-2-proof the lines before the integral.
 """
-
-from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -16,45 +15,33 @@ from theorysim.theorems.linearization import _flow as flow
 from theorysim.theorems.linearization import _models as models
 
 
-class Moved(NamedTuple):
-    """Along the flow; the memory is int_0^t e^(-lambda (t - s)) ||y(s) - y*|| ds."""
-
-    distance: Float[Array, " times"]
-    residual: Float[Array, " times"]
-    memory: Float[Array, " times"]
-
-
-class Bound(NamedTuple):
-    """2 Lip(f), and that times the integral of e^(-(Lambda_t - Lambda_s))."""
-
-    constant: Float[Array, " times"]
-    bound: Float[Array, " times"]
-
-
 def _pull(x: claims.Instance):
     """The strength, and the last time."""
     strength = x.pulled * x.strength
     return strength, x.horizon * flow.time_scale(x, strength)
 
 
-def simulate(x: claims.Instance, key) -> Moved:
-    path = flow.run(x, *_pull(x))
-    return Moved(path.distance, path.residual, path.memory)
+def simulate(x: claims.Instance, key) -> flow.Moved:
+    return flow.move(x, *_pull(x))
 
 
-def predict(x: claims.Instance) -> Bound:
+def predict(x: claims.Instance) -> Float[Array, " times"]:
+    """The integral over s from 0 to t of e^(-(Lambda_t - Lambda_s))."""
     strength, end = _pull(x)
-    times = end * jnp.array(flow.GRID[1:])
-    constant = 2 * models.lipschitz(x, flow.sure_radius(x, strength, times)).f
-    return Bound(constant, constant * flow.faded_time(strength, times))
+    return flow.faded_time(strength, end * jnp.array(flow.GRID[1:]))
 
 
-def _memory(r):
-    return r.theory.constant * r.sim.memory
+def _constant(r) -> Float[Array, " times"]:
+    """2 Lip(f)."""
+    return 2 * models.lipschitz(r.x, r.sim.radius).f
 
 
-def _from_start(r):
-    return r.x.residual_size * r.theory.bound
+def _memory(r) -> Float[Array, " times"]:
+    return _constant(r) * r.sim.memory
+
+
+def _from_start(r) -> Float[Array, " times"]:
+    return r.x.residual_size * _constant(r) * r.theory
 
 
 AT_START = claims.at_most(
@@ -66,7 +53,7 @@ AT_START = claims.at_most(
 AT_TIME = claims.at_most(
     AT_START.name,
     AT_START.lhs,
-    lambda r: r.sim.residual * r.theory.bound,
+    lambda r: r.sim.residual * _constant(r) * r.theory,
     statement="2 Lip(f) ||f_t - y|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
 )
 BY_MEMORY = claims.at_most(AT_START.name, AT_START.lhs, _memory)

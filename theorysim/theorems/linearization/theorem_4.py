@@ -77,6 +77,22 @@ STAYS = (
 )
 
 
+def _theorem_3(r) -> Float[Array, " times"]:
+    """The bound of Theorem 3, with the constants of the r-ball."""
+    strength = r.x.share * _threshold(r.x)
+    b = flow.gap_factor(r.x, models.lipschitz(r.x, r.x.radius), strength)
+    return b * flow.excess_time(strength, _times(r.x))
+
+
+def _simplifies(power: int):
+    return claims.at_most(
+        "the bound of Theorem 3 simplifies",
+        _theorem_3,
+        lambda r: r.x.residual_size**power * r.theory,
+        where=_strong,
+    )
+
+
 theorem = claims.Theorem(
     space=models.model_space(
         radius=claims.Real(0.1, 2, log=True),
@@ -89,12 +105,13 @@ theorem = claims.Theorem(
     ),
     simulate=simulate,
     predict=predict,
-    claims=(*STAYS, *_gaps(2)),
+    claims=(*STAYS, *_gaps(2), _simplifies(2)),
     source=claims.Printed(
         "slides, Section 3, Theorem 4, and its explanation in the appendix",
         "if lambda >= lambda_0 then for all t, else for t <= (1/lambda) ln(1 / (1 - lambda / "
         "lambda_0)): theta_t remains in the r-ball; for lambda >= lambda_0 ||f_t(x*) - "
-        "f_linear(x*)|| <= 2 Lip(f) R(theta_0) (2 r Lip(grad f) + Lip(f)) t",
+        "f_linear(x*)|| <= 2 Lip(f) R(theta_0) (2 r Lip(grad f) + Lip(f)) t, to which the bound of "
+        "theorem 3 simplifies",
     ),
     note="R(theta_0) = r_0^2 is smaller than r_0 where r_0 < 1",
     integrates=True,
@@ -106,14 +123,14 @@ theorem = claims.Theorem(
                 "Delta(t) grows linearly, with coefficient 2 Lip(f) ||y(0) - y*|| (2 r Lip(grad f) "
                 "+ Lip(f))",
             ),
-            claims=(*STAYS, *_gaps(1)),
+            claims=(*STAYS, *_gaps(1), _simplifies(1)),
             primary=True,
             note="r_0, not R(theta_0) = r_0^2, which is smaller where r_0 < 1",
         ),
     ),
     mutants=(
         claims.Mutant("half of the ball", claims=tuple(claim.scaled(0.5) for claim in STAYS)),
-        claims.Mutant("R(theta_0) for its root", claims=_gaps(2)),
+        claims.Mutant("R(theta_0) for its root", claims=(*_gaps(2), _simplifies(2))),
     ),
     instances=256,
     mutant_instances=1024,

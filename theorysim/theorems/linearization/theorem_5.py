@@ -2,8 +2,10 @@
 
 Theorem 5 of Afzal et al. (2025): (sigma |y| / (sigma + lambda_max))^2 <= R <= (sigma |y| /
 (sigma + lambda_min))^2. Its proof takes R averaged over the n inputs and loses the 1/n on the way:
-the bounds hold for the summed risk. The target is y - f0 where the model starts at outputs f0, and
-where the squared error is averaged in training, n sigma stands for sigma.
+the bounds hold for the summed risk, and are attained by targets along the extreme eigenvectors, so
+that the strict line of the proof fails there. The target is y - f0 where the model starts at
+outputs f0, and where the squared error is averaged in training, n sigma stands for sigma. Half of
+the kernels are singular, as those of few parameters are.
 """
 
 from collections.abc import Callable
@@ -42,11 +44,25 @@ def _predict(of_gap: bool = True, averaged: bool = False, fitted: bool = False) 
         gap = x.targets - x.outputs if of_gap else x.targets
         gram = ridge.kernel(ridge.jacobian(x))
         sigma = x.n * x.sigma if averaged else x.sigma
-        shares = jnp.where(fitted, x.spectrum, x.sigma) / (x.spectrum + x.sigma)
+        spectrum = ridge.eigenvalues(x)
+        shares = jnp.where(fitted, spectrum, x.sigma) / (spectrum + x.sigma)
         display = jnp.sum((shares * (x.basis.T @ gap)) ** 2)
         return Bounded(kernel_ridge.risk_bounds(gram, gap, sigma), display)
 
     return predict
+
+
+def _simulate_extreme(x: claims.Instance, key) -> Float[Array, "2 n"]:
+    """Errors of models trained on the eigenvectors of lambda_max and of lambda_min."""
+    ends = x.basis[:, 0], x.basis[:, -1]
+    jacobian = ridge.jacobian(x)
+    return jnp.stack([ridge.tuned_outputs(jacobian, end, x.sigma) - end for end in ends])
+
+
+def _predict_extreme(x: claims.Instance) -> Float[Array, " 2"]:
+    """lambda_min(I - B)^2 and lambda_max(I - B)^2, times ||U^T y||^2 = 1."""
+    spectrum = ridge.eigenvalues(x)[jnp.array([0, -1])]
+    return (x.sigma / (x.sigma + spectrum)) ** 2
 
 
 def _risk(r) -> Float[Array, ""]:
@@ -54,7 +70,7 @@ def _risk(r) -> Float[Array, ""]:
     return jnp.sum((r.sim - r.x.targets) ** 2, axis=-1)
 
 
-def _claims(divided: bool = False, swapped: bool = False) -> tuple:
+def _claims(divided: bool = False, swapped: bool = False, strict: bool = False) -> tuple:
     """`divided`: the risk is averaged over inputs."""
 
     def risk(r):
@@ -62,8 +78,8 @@ def _claims(divided: bool = False, swapped: bool = False) -> tuple:
 
     ends = (1, 0) if swapped else (0, 1)
     return (
-        claims.at_least("lower bound", risk, lambda r: r.theory.bounds[ends[0]]),
-        claims.at_most("upper bound", risk, lambda r: r.theory.bounds[ends[1]]),
+        claims.at_least("lower bound", risk, lambda r: r.theory.bounds[ends[0]], strict=strict),
+        claims.at_most("upper bound", risk, lambda r: r.theory.bounds[ends[1]], strict=strict),
     )
 
 
@@ -74,7 +90,8 @@ THEOREM = claims.Printed(
 )
 
 theorem = claims.Theorem(
-    space=ridge.ridge_space(outputs=claims.Gaussian("n")),
+    # A mean over one input is its sum.
+    space=ridge.ridge_space(outputs=claims.Gaussian("n"), n=claims.Size(3, low=2, high=16)),
     simulate=_simulate(from_start=False),
     predict=_predict(of_gap=False),
     claims=_claims(divided=True),
@@ -132,6 +149,28 @@ theorem = claims.Theorem(
             ),
             claims=(claims.equal("R = ||(I - B) U^T y||^2", _risk, lambda r: r.theory.display),),
         ),
+        claims.Reading(
+            "proof, strict middle line",
+            claims.Printed(
+                "slides, Section 4, proof of Theorem 5",
+                "lambda_min(I - B)^2 ||U^T y*||^2 < R(theta) < lambda_max(I - B)^2 ||U^T y*||^2",
+            ),
+            claims=_claims(divided=True, strict=True),
+            note="the 1/n of the line above is gone, with which a mean is below the lower bound",
+        ),
+        claims.Reading(
+            "targets along extreme eigenvectors",
+            claims.Finding("that both bounds are attained, so that neither is strict"),
+            simulate=_simulate_extreme,
+            predict=_predict_extreme,
+            claims=(
+                claims.equal(
+                    "R = lambda_ext(I - B)^2",
+                    lambda r: jnp.sum(r.sim**2, axis=-1),
+                    lambda r: r.theory,
+                ),
+            ),
+        ),
     ),
     mutants=(
         claims.Mutant(
@@ -139,6 +178,11 @@ theorem = claims.Theorem(
         ),
         claims.Mutant(
             "B for I - B", of=("proof displays",), predict=_predict(of_gap=False, fitted=True)
+        ),
+        claims.Mutant(
+            "a square lost",
+            of=("targets along extreme eigenvectors",),
+            predict=lambda x: jnp.sqrt(_predict_extreme(x)),
         ),
     ),
 )

@@ -3,6 +3,8 @@
 Theorem 6 of Afzal et al. (2025), with eta = |K^(-1/2) S K^(-1/2)| for the kernel S of the added
 layers: (1 - eta) lambda_i(K) <= lambda_i(K + S) <= (1 + eta) lambda_i(K). The slide's commentary
 puts the eigenvalues themselves into that interval. Because S is a Gram matrix, no eigenvalue falls.
+K^(-1/2) needs at least as many parameters as inputs; with a pseudo-inverse in its place the upper
+bound fails where a layer moves outputs that the first parameters do not.
 """
 
 from collections.abc import Callable
@@ -30,6 +32,14 @@ def _predict(norm: kernel_ridge.Norm) -> Callable:
         return kernel_ridge.relative_size(*grams, norm)
 
     return predict
+
+
+def _predict_pseudo(x: claims.Instance) -> Float[Array, ""]:
+    """eta with the pseudo-inverse of K^(1/2)."""
+    spectrum = ridge.eigenvalues(x)
+    root = jnp.where(spectrum > 0, 1 / jnp.sqrt(jnp.where(spectrum > 0, spectrum, 1)), 0)
+    whitened = (x.basis * root).T @ ridge.candidate_jacobian(x)
+    return jnp.linalg.norm(whitened, ord=2) ** 2
 
 
 def _before(r) -> Float[Array, " n"]:
@@ -72,6 +82,13 @@ theorem = claims.Theorem(
                 claims.at_most("upper end", _after, lambda r: 1 + r.theory),
             ),
             note="their ratios to the eigenvalues before do",
+        ),
+        claims.Reading(
+            "fewer parameters than inputs, pseudo-inverse",
+            claims.Finding("the printed bounds where K is singular"),
+            simulate=lambda x, key: simulate(x.replace(few=jnp.ones(())), key),
+            predict=lambda x: _predict_pseudo(x.replace(few=jnp.ones(()))),
+            note="an eigenvalue that was zero becomes positive, beyond any factor",
         ),
         claims.Reading(
             "sharper: no eigenvalue falls",

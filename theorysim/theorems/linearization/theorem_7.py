@@ -1,10 +1,10 @@
 """The change of the ridge risk by added layers lies within a factor a of lambda_max's change.
 
 Theorem 7 of Afzal et al. (2025): with kappa(K + sigma I) <= c, a = c / (1 - eta)^2 and q =
-lambda_max(K + S + sigma I) / lambda_max(K + sigma I), q / a <= (R(K + S) / R(K))^(1/2) <= a q. The
-statement puts no limit on eta and fails above 1, where a decreases; its proof supposes eta <= 1.
-Because S is a Gram matrix, eta is not needed at all: 1 / (kappa q) <= ... <= kappa.
-theorem-7-proof has the displays.
+lambda_max(K + S + sigma I) / lambda_max(K + sigma I), q / a <= (R(K + S) / R(K))^(1/2) <= a q,
+where eta <= 1, which only the proof supposes. Beyond, a decreases and the bounds cross. Because S
+is a Gram matrix, eta is not needed at all: 1 / (kappa q) <= ... <= kappa. theorem-7-proof has the
+displays, added-layers the least upper bound.
 """
 
 from collections.abc import Callable
@@ -37,31 +37,38 @@ theorem = claims.Theorem(
     simulate=layers.tuned,
     predict=layers.spectra,
     claims=_bounds(lambda r: r.theory.q / _a(r), lambda r: _a(r) * r.theory.q),
+    hypotheses=layers.AT_MOST_ONE,
     source=claims.Printed(
-        "slides, Section 5, Theorem 7",
+        "slides, Section 5, Theorem 7, and its proof",
         "lambda_max(K + S + sigma I) / (a lambda_max(K + sigma I)) <= (R(theta u theta^) / "
         "R(theta))^(1/2) <= a lambda_max(K + S + sigma I) / lambda_max(K + sigma I), "
-        "a = c / (1 - eta)^2",
+        "a = c / (1 - eta)^2; suppose that 0 <= eta <= 1",
     ),
-    note="without the eta <= 1 of the proof a is small for large eta",
     readings=(
         claims.Reading(
-            "proof slide, eta <= 1",
-            claims.Printed("slides, Section 5, proof of Theorem 7", "suppose that 0 <= eta <= 1"),
-            hypotheses=layers.AT_MOST_ONE,
+            "any eta",
+            claims.Finding("without the eta <= 1 that the proof supposes and the statement omits"),
+            hypotheses={},
+            note="a is small for large eta, and the bounds cross",
         ),
         claims.Reading(
-            "corrected, any eta",
-            claims.Corrected("1 / (kappa q) and kappa for the bounds, which no longer contain eta"),
+            "sharper, any eta",
+            claims.Finding("1 / (kappa q) and kappa for the bounds, which no longer contain eta"),
             claims=_bounds(_inverse, _kappa),
-            primary=True,
+            hypotheses={},
             note="kappa alone bounds the ratio, since S is semidefinite",
         ),
     ),
     mutants=(
-        claims.Mutant("lower and upper bound swapped", claims=_bounds(_kappa, _inverse)),
         claims.Mutant(
-            "1 - eta and 1 + eta swapped", of=("proof slide, eta <= 1",), predict=layers.negative
+            "lower and upper bound swapped",
+            claims=_bounds(lambda r: _a(r) * r.theory.q, lambda r: r.theory.q / _a(r)),
+        ),
+        claims.Mutant("1 - eta and 1 + eta swapped", predict=layers.negative),
+        claims.Mutant(
+            "the sharper bounds swapped",
+            of=("sharper, any eta",),
+            claims=_bounds(_kappa, _inverse),
         ),
     ),
     mutant_instances=512,
