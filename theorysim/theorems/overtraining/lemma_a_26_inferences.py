@@ -62,7 +62,9 @@ def _inferences(gaps: Callable, tolerance: Callable, factor: float = 4) -> tuple
 
 
 theorem = claims.Theorem(
-    space=stage.stage_space(ft=claims.Real(0.2, 16, log=True, shape="d")),
+    space=stage.stage_space(
+        d=claims.Size(3, low=2, high=9), ft=claims.Real(0.2, 16, log=True, shape="d")
+    ),
     hypotheses={"every feature moves": claims.strict(every_feature_moves)},
     simulate=lambda x, key: (),
     claims=(_apart(4), *_inferences(to_stage, _kept)),

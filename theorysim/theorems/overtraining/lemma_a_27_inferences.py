@@ -42,7 +42,7 @@ def _inferences(gaps: Callable, share: float) -> tuple[claims.Claim, ...]:
 REST = _inferences(to_all, 2 / 25)[1]
 
 theorem = claims.Theorem(
-    space=stage.stage_space(),
+    space=stage.stage_space(d=claims.Size(3, low=2, high=9)),
     hypotheses={"every feature moves": claims.strict(every_feature_moves)},
     simulate=lambda x, key: (),
     claims=_inferences(to_stage, 1 / 25),

@@ -59,7 +59,7 @@ def _inferences(start: float, end: float, gaps: Callable) -> tuple[claims.Claim,
 
 
 theorem = claims.Theorem(
-    space=stage.stage_space(),
+    space=stage.stage_space(d=claims.Size(3, low=2, high=9)),
     hypotheses={"every feature moves": claims.strict(every_feature_moves)},
     simulate=lambda x, key: (),
     claims=_inferences(100, 50, to_stage),
