@@ -1,6 +1,6 @@
 """Every feature that is learned makes the network more sensitive to noise.
 
-After Proposition 4.3 of Springer et al. (2025): a newly non-zero feature "introduces a new dimension
+After Proposition 4.3 of Springer et al. (2025): a newly learned feature "introduces a new dimension
 along which the perturbation degrades loss". The sensitivity L~(n) - L_pre(n) rises with n, at the
 ideal states by 2 d gamma^2 pre_n, and at those of the flow at its stage times, too.
 """
