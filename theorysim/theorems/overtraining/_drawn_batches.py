@@ -63,9 +63,14 @@ FEW, LOG10_MANY = 10, 6.0
 NO_BATCH = "item 4 of A.21 asks for no batch once 10 d K delta >= e^d: one input is enough"
 
 
+def _asked(x: claims.Instance, sizes: a_21.Sizes) -> Number:
+    """Item 4 at the run's steps; a run that is not made, since it is too long, counts as one."""
+    return sizes.log10_batch(x, jnp.maximum(sizes.steps(x), 1))
+
+
 def log10_batch(x: claims.Instance, sizes: a_21.Sizes) -> Number:
     """log10 m: what item 4 asks for, at least one input, or up to ten times as many."""
-    asked = sizes.log10_batch(x, sizes.steps(x)) + x.more_batch
+    asked = _asked(x, sizes) + x.more_batch
     return jnp.where(asked <= x.more_batch, x.more_batch, jnp.maximum(asked, LOG10_MANY))
 
 
@@ -89,7 +94,7 @@ def assumption(sizes: a_21.Sizes, strength=stage.pull_back) -> claims.Assumption
     whole = sizes.assumption(strength)
 
     def margin(x: claims.Instance) -> Number:
-        return log10_batch(x, sizes) - sizes.log10_batch(x, sizes.steps(x))
+        return log10_batch(x, sizes) - jnp.maximum(_asked(x, sizes), 0)
 
     return replace(whole, hypotheses={**whole.hypotheses, "A.21.4, log10 batch": margin})
 
