@@ -76,4 +76,5 @@ theorem = claims.Theorem(
             "a stronger pull-back lowers the fine-tuning loss", claims=(COSTS.reversed(),)
         ),
     ),
+    instances=400,
 )
