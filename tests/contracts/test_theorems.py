@@ -60,6 +60,8 @@ COSTLY = {
     "low-rank/theorem-5",
     "low-rank/theorem-6",
     "overtraining/lemma-a.12",
+    "overtraining/lemma-a.22",
+    "overtraining/theorem-4.6-batches",
     "overtraining/theorem-a.1",
     "transferability/lemma-6",
     "transferability/ntk-two-stage",
