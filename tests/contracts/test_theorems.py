@@ -64,6 +64,8 @@ COSTLY = {
     "low-rank/theorem-7",
     "low-rank/theorem-8-fine-tuning",
     "overtraining/lemma-a.12",
+    "overtraining/lemma-a.22",
+    "overtraining/theorem-4.6-batches",
     "overtraining/theorem-a.1",
     "transferability/lemma-6",
     "transferability/ntk-two-stage",

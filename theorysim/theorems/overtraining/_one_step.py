@@ -1,7 +1,9 @@
 """Well-conditioned states and batches near the identity, for the one-step lemmas A.15, A.16, A.18.
 
 Half of the states share the singular vectors of the two maps, which is where the bounds are
-tightest; the others have vectors of their own.
+tightest; the others have vectors of their own. The lemmas ask nothing of the learning rate, which
+exceeds what Assumption A.8 admits by up to a factor 100. A batch is a covariance: every symmetric
+matrix within epsilon < 1 of the identity is that of some batch.
 """
 
 from collections.abc import Callable
@@ -18,9 +20,6 @@ from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
-# What Lemmas A.16 and A.18 assume of the learning rate.
-ASSUMES = (A_8,)
-
 
 def one_step_space(**parts: claims.Size | claims.Field) -> claims.Space:
     """Spectra as for all of fine-tuning, one state, and the eigenvalues of a batch's deviation."""
@@ -32,6 +31,7 @@ def one_step_space(**parts: claims.Size | claims.Field) -> claims.Space:
         "left": claims.Real(-2, 2, shape="d"),
         "right": claims.Real(-2, 2, shape="d"),
         "deviation": claims.Real(-1, 1, shape="d"),
+        "rate_share": claims.Real(0.01, 100, log=True),
     }
     return ft.fine_tuning_space(**{**state, **parts})
 
@@ -92,12 +92,13 @@ def grows_by(
 
 
 def without_pull_back(name: str, lemma: str, hypotheses: dict[str, Margin]) -> claims.Reading:
-    """The lemma as printed, for lam = 0 only."""
+    """The lemma as printed, for lam = 0 and learning rates of Assumption A.8 only."""
     return claims.Reading(
         name,
-        claims.Finding(f"{lemma} restricted to lam = 0, where it holds"),
+        claims.Finding(f"{lemma} restricted to lam = 0 and Assumption A.8, where it holds"),
+        assumes=(A_8,),
         hypotheses={**hypotheses, "lam = 0": lambda x: -ft.pull_back(x)},
-        note="without a pull-back nothing is lost",
+        note="without a pull-back a learning rate of Assumption A.8 makes up for what is lost",
     )
 
 

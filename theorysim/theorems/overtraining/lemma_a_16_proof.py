@@ -2,7 +2,8 @@
 
 The proof of Lemma A.16 of Springer et al. (2025) writes the gradient of the regularised loss with
 the target A = (lam A^pre + A^ft) / (1 + lam), which takes a factor 1 + lam and the anchor in place
-of A^pre.
+of A^pre. The step takes the bracket, which is at most 16 Gamma e, 2 eta times, and the conclusion
+once.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,8 @@ from theorysim.theorems.overtraining.lemma_a_16 import simulate
 def _predict(pre: Callable, factor: Callable) -> Callable:
     """Displays of the proof with a `factor` on the gradient, A^pre or what stands for it.
 
-    W_1 - W_1' after the step, |theta - theta'|_op and |[...]|_op before it.
+    W_1 - W_1' after the step, |theta - theta'|_op and |[...]|_op before it, 2 eta |[...]|_op with
+    that factor.
     """
 
     def predict(x: claims.Instance):
@@ -29,7 +31,8 @@ def _predict(pre: Callable, factor: Callable) -> Callable:
         theta, other = dot(*here), dot(*there)
         bracket = dot(theta - target, here[1].T) - dot(other - target, there[1].T)
         step = 2 * factor(x) * ft.learning_rate(x) * bracket
-        return here[0] - there[0] - step, ft.op_norm(theta - other), ft.op_norm(bracket)
+        sizes = ft.op_norm(theta - other), ft.op_norm(bracket), ft.op_norm(step)
+        return here[0] - there[0] - step, *sizes
 
     return predict
 
@@ -53,24 +56,37 @@ BRACKET = claims.at_most(
     lambda r: 16 * ft.gamma(r.x) * _before(r),
 )
 
+
+def _conclusion(factor: Callable) -> claims.Claim:
+    """What the step adds to the distance, against 16 `factor` eta Gamma e."""
+    return claims.at_most(
+        "P4: what the conclusion adds",
+        lambda r: r.theory[3],
+        lambda r: 16 * factor(r.x) * ft.learning_rate(r.x) * ft.gamma(r.x) * _before(r),
+    )
+
+
+TWICE = _conclusion(lambda x: 2 * (1 + ft.pull_back(x)))
+
 theorem = claims.Theorem(
     space=one.two_state_space(),
-    assumes=one.ASSUMES,
     hypotheses=one.CONDITIONED,
     simulate=simulate,
     predict=_predict(lambda x: ft.assembled(x, ft.pre_spectrum(x)), lambda x: 1.0),
-    claims=(DIFFERENCE, PRODUCTS, BRACKET),
+    claims=(DIFFERENCE, PRODUCTS, BRACKET, _conclusion(lambda x: 1)),
     source=claims.Printed(
         "proof of Lemma A.16",
-        "W_1(k+1) - W_1'(k+1) = W_1(k) - W_1'(k) - 2 eta [(theta - A^target) W_2^T - ..]",
+        "W_1(k+1) - W_1'(k+1) = W_1(k) - W_1'(k) - 2 eta [...], |[...]|_op <= 16 Gamma epsilon_k; "
+        "we then conclude that epsilon_{k+1} <= (1 + 16 eta Gamma) epsilon_k",
     ),
     printed="proof displays",
-    note="the step with A^target lacks the factor 1 + lam, and pulls to A^pre",
+    note="2 eta 16 Gamma is 32 eta Gamma; the step lacks a factor 1 + lam, and pulls to A^pre",
     readings=(
         claims.corrected(
             "2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre",
             name="proof displays, corrected",
             predict=_predict(one.anchor, lambda x: 1 + ft.pull_back(x)),
+            claims=(DIFFERENCE, PRODUCTS, BRACKET, TWICE),
             note="with the factor 1 + lam and the anchor the displays are those of the step",
         ),
     ),
@@ -78,7 +94,7 @@ theorem = claims.Theorem(
         claims.Mutant("without the factor 1 + lam", predict=_predict(one.anchor, lambda x: 1.0)),
         claims.Mutant(
             "factors as small as the ideal ones",
-            claims=(PRODUCTS.scaled(0.5), BRACKET.scaled(0.25)),
+            claims=(PRODUCTS.scaled(0.5), BRACKET.scaled(0.25), TWICE.scaled(0.25)),
         ),
     ),
     instances=256,

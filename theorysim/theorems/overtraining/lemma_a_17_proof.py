@@ -1,7 +1,8 @@
 """The distance of the ideal runs follows a linear recursion, with noise from every batch.
 
 The displays of the proof of Lemma A.17 of Springer et al. (2025), on the lemma's runs; the last of
-them with epsilon up to 1 / (2 (1 + 16 eta Gamma)^K).
+them with epsilon up to 1 / (2 (1 + 16 eta Gamma)^K). Assumption A.8 is that of Lemma A.9, which the
+proof starts from.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
+from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 from theorysim.theorems.overtraining.lemma_a_17 import accuracy, growth, root, simulation
 from theorysim.theorems.overtraining.lemma_a_17 import theorem as lemma
 
@@ -32,10 +34,16 @@ P2 = claims.at_most(
 P3 = claims.at_most(
     "P3: e_K < sqrt(Gamma) / 4", lambda r: r.sim[-1], lambda r: root(r) / 4, strict=True
 )
+INFERENCE = claims.at_most(
+    "P3 from P2",
+    lambda r: (growth(r)[-1] - 1) * 2 * accuracy(r.x, 0.5) * root(r),
+    lambda r: root(r) / 4,
+    strict=True,
+)
 
 theorem = claims.Theorem(
     space=lemma.space,
-    assumes=lemma.assumes,
+    assumes=(A_8,),
     hypotheses=lemma.hypotheses,
     simulate=lemma.simulate,
     claims=(P1, P2),
@@ -49,8 +57,13 @@ theorem = claims.Theorem(
             "proof display for epsilon < 1 / (2 (1 + 16 eta Gamma)^K)",
             claims.Printed("proof of Lemma A.17", "epsilon_K < Gamma^(1/2) / 4"),
             simulate=simulation(runs.fine_tune_on, 0.5),
-            claims=(P3,),
-            note="true of the runs, though the displays before it only give e_K < sqrt(Gamma)",
+            hypotheses={
+                "epsilon < 1 / (2 (1 + 16 eta Gamma)^K)": claims.strict(
+                    lambda x: 1 - x.accuracy_share
+                )
+            },
+            claims=(P3, INFERENCE),
+            note="true of the runs, but P2 only gives e_K < sqrt(Gamma), not a quarter of it",
         ),
     ),
     mutants=(

@@ -3,7 +3,8 @@
 Lemma A.19 of Springer et al. (2025): both runs see the same batches, on the event that every
 |S_k - I|_op <= epsilon < 1 / (4 (1 + 32 eta Gamma)^K). exp(-C tau) bounds the Frobenius distance of
 the starts (Theorem A.1); here it is that distance. As printed both pull to the real start
-theta^n(0); a reading lets each pull to its own. All is in the coordinates U^T W_1 and W_2 V.
+theta^n(0); a reading lets each pull to its own. The lemma does not name Assumption A.8, on which
+its proof rests through Lemmas A.17 and A.9. All is in the coordinates U^T W_1 and W_2 V.
 """
 
 from collections.abc import Callable
@@ -53,16 +54,21 @@ def _claims(factor: float) -> tuple:
     )
 
 
-STATEMENTS = ("steps down the gradient, one anchor", "each its own anchor", "Eq. 11 as printed")
+STATEMENTS = (
+    "under Assumption A.8",
+    "each its own anchor",
+    "Eq. 11 as printed, under Assumption A.8",
+)
+CHANGE = "Assumption A.8 is among the hypotheses"
 
 theorem = claims.Theorem(
     space=ft.fine_tuning_space(
         d=claims.Size(3),
         steps=claims.Size(10, high=200),
         depth=claims.Real(3, 15),
+        rate_share=claims.Real(0.01, 10, log=True),
         accuracy_share=claims.Real(1e-4, 0.999, log=True),
     ),
-    assumes=(A_8,),
     hypotheses=ft.accurate(32),
     simulate=_simulate(ft.real_modes, runs.fine_tune_on),
     predict=predict,
@@ -71,15 +77,33 @@ theorem = claims.Theorem(
         "Lemma A.19", "|W_j^n(k) - W_j^n'(k)|_op <= (1 + 32 eta Gamma)^k exp(-C tau)"
     ),
     printed="steps down the gradient, one anchor",
+    note="Lemma A.9, on which the proof rests, needs Assumption A.8: without it the runs diverge",
     readings=(
+        claims.corrected(
+            CHANGE,
+            name="under Assumption A.8",
+            assumes=(A_8,),
+            note="with the learning rate of Lemma A.9",
+        ),
         claims.Reading(
             "each its own anchor",
             claims.Finding("Lemma A.19 where the ideal run is pulled back to its own start"),
             simulate=_simulate(ft.ideal_modes, runs.fine_tune_on),
+            assumes=(A_8,),
             note="the bound does not depend on whose start the ideal run is pulled back to",
         ),
         runs.eq_11_as_printed(
-            "Eq. 11 as printed", "Lemma A.19", _simulate(ft.real_modes, runs.run_printed)
+            "Eq. 11 as printed",
+            "Lemma A.19",
+            _simulate(ft.real_modes, runs.run_printed),
+            note="Assumption A.8 is missing, whichever way Eq. 11 is read",
+        ),
+        claims.Reading(
+            "Eq. 11 as printed, under Assumption A.8",
+            claims.Corrected(CHANGE),
+            simulate=_simulate(ft.real_modes, runs.run_printed),
+            assumes=(A_8,),
+            note="the same for Eq. 11 to the letter",
         ),
     ),
     mutants=(claims.Mutant("no growth", of=STATEMENTS, claims=_claims(0)),),

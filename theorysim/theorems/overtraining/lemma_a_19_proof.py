@@ -1,7 +1,8 @@
 """The distance of the real to the ideal run grows by a factor per step, in the Frobenius norm.
 
 The displays of the proof of Lemma A.19 of Springer et al. (2025) state in the Frobenius norm what
-the lemma states in the operator norm.
+the lemma states in the operator norm, under the Assumption A.8 of Lemmas A.9 and A.17, on which the
+proof rests.
 """
 
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.theorems.overtraining import lemma_a_19 as statement
 from theorysim.theorems.overtraining._finetuning import growth, growth_powers
+from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 
 def _frobenius(r):
@@ -32,12 +34,15 @@ def _displays(factor: float) -> tuple:
 
 theorem = claims.Theorem(
     space=statement.theorem.space,
-    assumes=statement.theorem.assumes,
+    assumes=(A_8,),
     hypotheses=statement.theorem.hypotheses,
     simulate=statement.theorem.simulate,
     predict=statement.predict,
     claims=_displays(32),
-    source=claims.Printed("proof of Lemma A.19", "the same bounds with |.|_F for |.|_op"),
+    source=claims.Printed(
+        "proof of Lemma A.19",
+        "e_{k+1} <= (1 + 32 eta Gamma) e_k, e_k = max_j |W_j^n(k) - W_j^n'(k)|_F",
+    ),
     printed="proof displays",
     mutants=(claims.Mutant("no growth", claims=_displays(0)),),
 )

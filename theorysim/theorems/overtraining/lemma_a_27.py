@@ -4,7 +4,7 @@ Lemma A.27 of Springer et al. (2025): for lam_1 > lam_2 > 0 and a smaller epsilo
 A.21, r_(lam_1) <= r_(lam_2), where r_lam is the smallest r such that L_pre increases at every
 n > r, and |theta_1^n(K) - A^ft|_F^2 > |theta_2^n(K) - A^ft|_F^2 for every n. The displays of the
 proof show the opposite of the first: whatever rises at lam_1 rises at lam_2. Item 3 of A.21 is read
-as the Assumption A.10 that it names; the batch is infinite, which item 4 admits.
+as the Assumption A.10 that it names and as printed; the batch is infinite, which item 4 admits.
 """
 
 from dataclasses import replace
@@ -15,6 +15,7 @@ from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _strengths as strengths
 
+AS_PRINTED = replace(a_21.AS_PRINTED, bound=strengths.pair_bound)
 AS_LABELLED = replace(a_21.AS_LABELLED, bound=strengths.pair_bound)
 CORRECTED = replace(a_21.CORRECTED, bound=strengths.pair_bound)
 
@@ -51,6 +52,14 @@ theorem = claims.Theorem(
     ),
     note="the displays of the proof show the opposite order of the inflection points",
     readings=(
+        AS_PRINTED.reading(
+            "item 3 as printed",
+            strengths.simulation,
+            source=claims.Printed(
+                "Lemma A.27 under Assumption A.21 as printed", "r_{lam_1} <= r_{lam_2}, ..."
+            ),
+            note="the order is reversed, and item 3 of A.21 lacks the learning rate",
+        ),
         CORRECTED.reading(
             "corrected",
             strengths.simulation,
@@ -67,4 +76,5 @@ theorem = claims.Theorem(
             "a stronger pull-back lowers the fine-tuning loss", claims=(COSTS.reversed(),)
         ),
     ),
+    instances=400,
 )

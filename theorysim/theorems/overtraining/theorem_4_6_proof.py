@@ -71,6 +71,15 @@ STARTS = claims.at_most(
     _distance,
     statement="|L_pre(theta(0)) - L_pre(ideal)| <= 32 Gamma |theta(0) - ideal|_F",
 )
+START_CLOSE = claims.at_most(
+    "the starts", lambda r: r.sim.start[1:], lambda r: _tolerance(1 / 100)(r)[-1] / stage.gamma(r.x)
+)
+END_LOSS = claims.at_most(
+    "losses at the end",
+    lambda r: jnp.abs(change(r) + r.sim.start_loss[1:] - r.theory),
+    _tolerance(1 / 5),
+    statement="|L_pre(theta(K)) - L_pre(limit)| <= min / (5 (lam_0 + 1)^2)",
+)
 SKETCH = claims.equal("increments: (ft_n - pre_n)^2", _increments, lambda r: _gap(r) ** 2)
 
 theorem = claims.Theorem(
@@ -81,6 +90,8 @@ theorem = claims.Theorem(
     claims=(
         claims.at_most("P1: starts are close", _distance, lambda r: _tolerance(1 / 10)(r)[-1]),
         LIMIT,
+        START_CLOSE,
+        END_LOSS,
         NEAR,
         INCREMENTS,
         RISES,
@@ -124,6 +135,7 @@ theorem = claims.Theorem(
     ),
     survivors={
         "P1: starts are close": "loose by the growth of item 5, (1 + 32 eta Gamma)^K: the starts "
-        "are equal to some ten digits at least"
+        "are equal to some ten digits at least",
+        "the starts": "the same",
     },
 )

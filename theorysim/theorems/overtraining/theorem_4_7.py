@@ -7,7 +7,8 @@ pull-back the inflection point r(lam) increases (main text) or r(lam_1) <= r(lam
 lam_1 > lam_2 (appendix), and the unregularised fine-tuning loss increases. The inflection point is
 defined twice: Definition 4.2 takes the first rise of L_pre, Theorem A.25 the end of the last fall;
 stages count from 1, or from 0 where nothing is learned. The main text leaves the sizes open: they
-are those of the corrected reading. The batch is infinite, which item 4 of A.21 admits.
+are those of the corrected reading. The batch is infinite, which item 4 of A.21 admits. Inflection
+points are integers, and differ at few instances: many are drawn.
 """
 
 from collections.abc import Callable
@@ -111,6 +112,7 @@ theorem = claims.Theorem(
     printed="main text",
     note="the main text leaves the sizes open: here they are those of the corrected reading",
     aliases=("theorem-a.25",),
+    instances=400,
     readings=(
         AS_PRINTED.reading(
             "appendix",

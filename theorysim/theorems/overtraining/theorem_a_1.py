@@ -3,8 +3,10 @@
 Theorem A.1 of Springer et al. (2025), the formal version of Theorem 4.1, after Gidel et al. (2019):
 from W_1 = W_2 = exp(-tau) I, for a map of rank R, there are times and a C > 0 with
 |W_1(t_n) - U Sigma_{:n}^(1/2)|_F <= exp(-C tau), n <= R, and likewise for W_2; signs of the
-singular vectors are chosen in the theorem's favour. Flows are integrated; the product is the exact
-one (statement eq-5-6), because rounding would let an integrated flow leave a saddle.
+singular vectors and the times, for each factor, are chosen in the theorem's favour; corrected, it
+holds at times in closed form. Flows are
+integrated; the product is the exact one (statement eq-5-6), because rounding would let an
+integrated flow leave a saddle.
 """
 
 from collections.abc import Callable
@@ -21,7 +23,9 @@ from theorysim.systems.balanced_flow import balanced_flow
 from theorysim.theorems.overtraining import _pretraining as pretraining
 
 TAUS = (12.0, 18.0, 27.0)
-TIMES = 96
+
+# Times up to each stage time, and after the last one.
+TIMES = 32
 
 
 class Ideal(NamedTuple):
@@ -30,14 +34,21 @@ class Ideal(NamedTuple):
     factors: Float[Array, "stages d d"]
     basis: Float[Array, "d d"]
     rate: Float[Array, ""]
-    product: Float[Array, "stages d d"]
+    product: Float[Array, "times d d"]
+
+
+def _times(x: claims.Instance) -> Float[Array, " times"]:
+    """TIMES up to each stage time, which is the last of them, and as many to 1.5 t_d."""
+    stages = pretraining.stage_times(x)
+    ends = jnp.append(stages, 1.5 * stages[-1])
+    share = jnp.linspace(0, 1, TIMES + 1, dtype=x.tau.dtype)[1:]
+    starts = jnp.append(0.0, stages).astype(x.tau.dtype)
+    return (starts[:, None] * (1 - share) + ends[:, None] * share).ravel()
 
 
 def simulate(x: claims.Instance, key):
-    """U^T W_1(t_n) and (W_2(t_n) V)^T at the stage times, which end the flow's path."""
-    stages = pretraining.stage_times(x)
-    share = jnp.linspace(0, 1, TIMES - x.d + 1, dtype=x.tau.dtype)
-    times = jnp.append(stages[0] * share, stages[1:])
+    """U^T W_1 and (W_2 V)^T along the flow."""
+    times = jnp.append(0.0, _times(x)).astype(x.tau.dtype)
     options = {**pretraining.TOLERANCES, **statement_options(x.tolerance_scale)}
     loss, start = (
         pretraining.pretraining_loss(pretraining.limited(x)),
@@ -45,7 +56,7 @@ def simulate(x: claims.Instance, key):
     )
     first, second = gradient_flow(loss, start, times, **options)
     left, _, right = pretraining.decomposition(x)
-    return dot(left.T, first[-x.d :]), dot(right.T, jnp.swapaxes(second[-x.d :], -1, -2))
+    return dot(left.T, first[1:]), dot(right.T, jnp.swapaxes(second[1:], -1, -2))
 
 
 def _predict(basis: Callable, speed: float = 1.0) -> Callable:
@@ -54,7 +65,7 @@ def _predict(basis: Callable, speed: float = 1.0) -> Callable:
     def predict(x: claims.Instance) -> Ideal:
         target = pretraining.decomposition(pretraining.limited(x))
         left, sigma, right = target
-        exact = balanced_flow(*pretraining.identity_start(x), target, pretraining.stage_times(x))
+        exact = balanced_flow(*pretraining.identity_start(x), target, _times(x))
         learned = jnp.tril(jnp.ones((x.d, x.d), sigma.dtype)) * jnp.sqrt(sigma)
         return Ideal(
             factors=jax.vmap(jnp.diag)(learned),
@@ -71,10 +82,10 @@ def _hidden(x: claims.Instance):
 
 
 def _distance(layer: int) -> Callable:
-    """|W_j(t_n) - ideal|_F in the basis of the hidden space, with the best signs, per stage."""
+    """|W_j(t) - ideal|_F in the basis of the hidden space, with the best signs: times, stages."""
 
     def distance(r: claims.Run):
-        weights = dot(r.sim[layer], r.theory.basis)
+        weights = dot(r.sim[layer], r.theory.basis)[:, None]
         signs = jnp.sign(jnp.diagonal(weights, axis1=-2, axis2=-1))
         return jnp.linalg.norm(signs[..., None] * weights - r.theory.factors, axis=(-2, -1))
 
@@ -82,8 +93,18 @@ def _distance(layer: int) -> Callable:
 
 
 def _product_distance(r: claims.Run):
-    """|theta(t_n) - U Sigma_{:n} V^T|_F of the exact product, per stage."""
-    return jnp.linalg.norm(r.theory.product - r.theory.factors**2, axis=(-2, -1))
+    """|theta(t) - U Sigma_{:n} V^T|_F of the exact product: times, stages."""
+    return jnp.linalg.norm(r.theory.product[:, None] - r.theory.factors**2, axis=(-2, -1))
+
+
+def _at_stage_times(distance: Callable) -> Callable:
+    """The distance to each stage at its stage time."""
+    return lambda r: jnp.diagonal(distance(r)[TIMES - 1 :: TIMES][: r.x.d])
+
+
+def _least(distance: Callable) -> Callable:
+    """The least distance to each stage at any time."""
+    return lambda r: jnp.min(distance(r), axis=0)
 
 
 def _within_rank(r: claims.Run):
@@ -109,16 +130,19 @@ def _this_rate(name: str, distance: Callable):
     def decay(r: claims.Run):
         return jnp.exp(-r.theory.rate * r.x.tau)
 
-    return claims.exists_constant(name, distance, decay, over={"tau": TAUS}, where=_within_rank)
+    at_times = _at_stage_times(distance)
+    return claims.exists_constant(name, at_times, decay, over={"tau": TAUS}, where=_within_rank)
 
 
-FACTORS = (_some_rate("W_1", _distance(0)), _some_rate("W_2", _distance(1)))
+def _factors(at: Callable) -> tuple[claims.Claim, ...]:
+    return (_some_rate("W_1", at(_distance(0))), _some_rate("W_2", at(_distance(1))))
+
 
 theorem = claims.Theorem(
     space=pretraining.pretraining_space(rank=claims.Integer(1, "d"), tau=claims.Real(10, 27)),
     simulate=simulate,
     predict=_predict(lambda x: jnp.eye(x.d, dtype=x.sigma.dtype)),
-    claims=FACTORS,
+    claims=_factors(_least),
     source=claims.Printed(
         "Theorem A.1", "|W_1(t_i) - U (Sigma^{pre,i})^(1/2)|_F <= exp(-C tau), and likewise W_2"
     ),
@@ -140,7 +164,9 @@ theorem = claims.Theorem(
             hypotheses={"det A^pre < 0": pretraining.out_of_reach},
             claims=(
                 claims.at_most(
-                    "theta(t_d)", lambda r: _product_distance(r)[-1], lambda r: r.x.sigma[-1] / 2
+                    "theta(t_d)",
+                    lambda r: _least(_product_distance)(r)[-1],
+                    lambda r: r.x.sigma[-1] / 2,
                 ),
             ),
             note="det theta(t) never changes its sign: the last feature stays away for ever",
@@ -150,7 +176,7 @@ theorem = claims.Theorem(
             predict=_predict(_hidden),
             hypotheses={"U + V is not nearly singular": pretraining.visible},
             claims=(
-                *FACTORS,
+                *_factors(_at_stage_times),
                 _this_rate("W_1, at this rate", _distance(0)),
                 _this_rate("W_2, at this rate", _distance(1)),
                 _this_rate("product, at this rate", _product_distance),
