@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim import claims
-from theorysim.claims.margins import Margin
+from theorysim.claims.hypotheses import Margin
 from theorysim.systems import rank_one_chain as chain
 from theorysim.theorems.low_rank._recovery import Setting, odd
 

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
-from theorysim.claims.margins import Margin
+from theorysim.claims.hypotheses import Margin
 from theorysim.numerics.products import dot
 from theorysim.systems import linear_modes
 

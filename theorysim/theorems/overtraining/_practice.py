@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from theorysim import claims
-from theorysim.claims.margins import Margin
+from theorysim.claims.hypotheses import Margin
 from theorysim.claims.reading import Simulate
 from theorysim.numerics.products import dot
 from theorysim.systems import batch_covariance

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from theorysim import claims
-from theorysim.claims.margins import Margin
+from theorysim.claims.hypotheses import Margin
 from theorysim.systems.linear_modes import Tuning
 
 
