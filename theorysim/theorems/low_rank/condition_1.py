@@ -53,7 +53,7 @@ def _drawn(x: claims.Instance, key) -> Float[Array, " d"]:
 def _exact(x: claims.Instance, key) -> Float[Array, " d"]:
     """The mean over all inputs."""
     inputs, shares = product_rule(x.d)
-    return shares @ _slopes(x, problems.series(x), jnp.asarray(inputs))
+    return jnp.asarray(shares) @ _slopes(x, problems.series(x), jnp.asarray(inputs))
 
 
 def _predict(activation):

@@ -35,8 +35,8 @@ def _turned(sign: float):
     def simulate(x: claims.Instance, key) -> tuple[Array, Array]:
         given = problem(x)
         kick = given.scale * jnp.outer(given.teacher, truth(x))
-        rows = given.features + kick, given.features - sign * kick
-        return tuple(_teacher(x, each, given.readout) for each in rows)
+        one, other = given.features + kick, given.features - sign * kick
+        return _teacher(x, one, given.readout), _teacher(x, other, given.readout)
 
     return simulate
 
