@@ -11,13 +11,14 @@ rest, at some percent for xi_bar = 1; exp(-2k / (e xi_bar^2)) is below 1e-20 the
 """
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.theorems.low_rank._problem import random_signs, sign
 
 NEURONS = (65.0, 257.0, 1025.0)
-OVERLAPS = jnp.linspace(0.0, 1.0, 33)
+OVERLAPS = np.linspace(0.0, 1.0, 33)
 
 
 def simulate(x: claims.Instance, key) -> Float[Array, ""]:
