@@ -84,7 +84,7 @@ def test_sizes_are_searched_smallest_first():
     )
     found = attack(statement)
     assert found.refuted
-    assert found.instance["sizes"] == {"n": 2}
+    assert found.instance["sizes"] == {"n": 1}
     assert found.instance["values"]["b"] == 1.0
     assert found.instance["values"]["v"] == [0.0, 0.0]
 
