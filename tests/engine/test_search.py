@@ -86,7 +86,7 @@ def test_sizes_are_searched_smallest_first():
     assert found.refuted
     assert found.instance["sizes"] == {"n": 1}
     assert found.instance["values"]["b"] == 1.0
-    assert found.instance["values"]["v"] == [0.0, 0.0]
+    assert found.instance["values"]["v"] == [0.0]
 
 
 def test_gradient_ascent_climbs_where_chance_cannot():
