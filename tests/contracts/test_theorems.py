@@ -48,6 +48,7 @@ COSTLY = {
     "linear-teachers/theorem-5.5",
     "linear-teachers/theorem-6.1",
     "linear-teachers/theorem-6.1-finite-width",
+    "linear-teachers/theorem-6.1-footnote-4",
     "linearization/lemma-3",
     "low-rank/claim-6",
     "low-rank/claim-7",

@@ -114,7 +114,7 @@ def test_the_report_says_what_was_tried():
     statement = theorem(at_most("a", lambda r: r.sim["a"], lambda r: r.x.n + 1.0))
     report = falsify(statement, budget=4000)
     (found,) = report.attacks
-    assert found.sizes == ({"n": 2}, {"n": 4}, {"n": 512}, {"n": 32})
+    assert found.sizes == ({"n": 1}, {"n": 2}, {"n": 4}, {"n": 512}, {"n": 32})
     assert f"{found.draws:,} of them plain draws" in str(report)
     assert report.as_json()["attacks"][0]["draws"] == found.draws == 500
     without = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 3.0))

@@ -27,7 +27,7 @@ def test_a_comparison_is_no_margin():
         verify(theorem(asked))
 
 
-@pytest.mark.parametrize("side", [lambda r: None, lambda r: "a", lambda r: jnp.ones((3, 7))])
+@pytest.mark.parametrize("side", [lambda r: None, lambda r: "text", lambda r: jnp.ones((3, 7))])
 def test_sides_that_do_not_go_together_are_named(side):
     with pytest.raises(UsageError, match="claim 'odd': its sides are"):
         verify(theorem(equal("odd", lambda r: jnp.ones((2, 4)), side)))

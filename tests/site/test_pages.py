@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
 import pytest
 
 from theorysim.engine import registry
@@ -112,7 +113,8 @@ def test_a_counterexample_can_be_replayed(site):
     (file,) = re.findall(r'href="([^"]*counterexamples/[^"]*)" download', text)
     path = posixpath.normpath(posixpath.join("statements/linear-teachers", file))
     assert json.loads((site / path).read_text()) == line["instance"]
-    assert "Measured 2, must be equal to 1" in text
+    assert f"Measured {line['lhs']:.3g}, must be equal to {line['rhs']:.3g}" in text
+    assert line["instance"]["values"]["frame"] == np.eye(5).tolist()
     assert "the identity, 5 × 5" in text
     assert f"--reading &#39;{line['reading']}&#39;" in text
 

@@ -1,5 +1,5 @@
 // What scrolls must be reached by the keyboard; what opens must have a name.
-const boxes = ".md-typeset__scrollwrap, .formula, .claimed, .wide, .statement p, dd p, math[display=block]"
+const boxes = ".md-typeset__scrollwrap, .values dd, .formula, .claimed, .wide, .statement p, dd p, math[display=block]"
 
 function reachable() {
   for (const box of document.querySelectorAll(boxes)) {
