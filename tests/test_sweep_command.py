@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim import cli
 from theorysim.sweeps import open_store
@@ -89,7 +90,7 @@ def test_what_is_no_request_is_refused(request_, tmp_path, monkeypatch, capsys):
     assert "is not a store that" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("tile", [None, 5, [], "zzz", "[[1]]"])
+@pytest.mark.parametrize("tile", [None, thorough(5), thorough([]), thorough("zzz"), "[[1]]"])
 def test_a_store_whose_attributes_were_changed_is_damaged(command, tmp_path, tile):
     sweep, plain = command
     out, statement = tmp_path / "a.zarr", tmp_path / "lemma_1.py"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from drawn import thorough
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -106,7 +107,7 @@ judged = [pytest.param(p, marks=[] if p in SEEN else pytest.mark.thorough) for p
 
 
 @pytest.mark.parametrize("page", judged)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", thorough("dark")])
 def test_pages_are_accessible(visit, page, scheme):
     """No violation of the rules of WCAG 2, levels A and AA, that axe-core can see."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core")
