@@ -55,7 +55,7 @@ def ends(chosen: Scene) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize(
-    "id", [pytest.param(id, marks=marks_of(is_drawn(id, share=2))) for id in IDS]
+    "id", [pytest.param(id, marks=marks_of(is_drawn(id, share=1))) for id in IDS]
 )
 def test_sliders_change_no_shape_and_leave_finite_numbers(id):
     chosen = scene(id)
@@ -105,7 +105,7 @@ AGREES = {
 
 
 @pytest.mark.parametrize(
-    "id", [pytest.param(id, marks=marks_of(is_drawn(id, share=2))) for id in AGREES]
+    "id", [pytest.param(id, marks=marks_of(is_drawn(id, share=1))) for id in AGREES]
 )
 def test_points_agree_with_lines(id):
     chosen = scene(id)
