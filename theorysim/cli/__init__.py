@@ -8,8 +8,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +16,9 @@ import typer
 
 from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
+from theorysim.cli.errata import errata as errata_command
 from theorysim.cli.explore import explore as explore_command
+from theorysim.cli.listing import list_theorems as list_command
 from theorysim.cli.options import (
     AsJson,
     Files,
@@ -25,6 +26,7 @@ from theorysim.cli.options import (
     Settings,
     check_file,
     check_picture,
+    console,
     progress_on_terminal,
 )
 from theorysim.cli.review import review as review_command
@@ -36,10 +38,8 @@ from theorysim.environment import collect_rarely, prepare
 from theorysim.errors import UsageError, is_out_of_memory
 
 if TYPE_CHECKING:
-    from theorysim.citation import Citation
     from theorysim.engine.falsify.report import FalsifyReport
-    from theorysim.engine.registry import Catalogue, Entry
-    from theorysim.engine.registry.coverage import Passage
+    from theorysim.engine.registry import Entry
     from theorysim.engine.verify.report import Report
 
 BAD_USAGE = 2
@@ -48,8 +48,8 @@ FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 app = typer.Typer(
     help="Verify theorems about learning dynamics by running them.",
-    epilog="Exit codes: 0 holds, 3 violated, 4 vacuous or inconclusive, 2 bad usage, "
-    "1 internal error.",
+    epilog="Exit codes, by the primary reading: 0 holds, 3 violated, 4 vacuous or "
+    "inconclusive, 2 bad usage, 1 internal error.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -114,85 +114,7 @@ def theorysim(
     """Verify theorems about learning dynamics by running them."""
 
 
-@app.command("list")
-def list_theorems(
-    paper: Annotated[
-        str | None, typer.Option(metavar="PAPER", help="Only the statements of this paper.")
-    ] = None,
-    coverage: Annotated[
-        bool, typer.Option("--coverage", help="List the places in print, and what checks each.")
-    ] = False,
-    theorems: Files = [],  # noqa: B006  (typer copies it)
-    as_json: AsJson = False,
-) -> None:
-    """List all theorems, or the places in print that they check."""
-    from theorysim.engine import registry
-
-    chosen = registry.catalogue(theorems)
-    if paper is not None:
-        if paper not in chosen.papers():
-            raise UsageError(f"no paper {paper!r}; there are {', '.join(chosen.papers())}")
-        chosen = chosen.of(paper)
-    if coverage:
-        _list_coverage(chosen, as_json)
-        return
-    if as_json:
-        typer.echo(json.dumps([_entry_json(entry) for entry in chosen]))
-        return
-    for slug in chosen.papers():
-        rows = chosen.of(slug)
-        _print_heading(slug, registry.citation(rows[0]))
-        _print_paper(rows)
-
-
-def _list_coverage(chosen: Catalogue, as_json: bool) -> None:
-    """The places in print of these papers, as far as they are written down."""
-    from theorysim.engine import registry
-    from theorysim.engine.registry.coverage import coverage_of
-
-    every = {slug: coverage_of(chosen.of(slug)) for slug in chosen.papers()}
-    told = {slug: passages for slug, passages in every.items() if passages}
-    if as_json:
-        rows = ({"paper": slug, **asdict(one)} for slug, several in told.items() for one in several)
-        typer.echo(json.dumps(list(rows)))
-        return
-    for slug, passages in told.items():
-        _print_heading(slug, registry.citation(chosen.of(slug)[0]))
-        for passage in passages:
-            _print_passage(passage)
-    for slug in (slug for slug in every if slug not in told):
-        typer.echo(f"{slug}: nobody has written down what became of its places in print")
-
-
-def _entry_json(entry: Entry) -> dict[str, Any]:
-    return {
-        "id": entry.id,
-        "aliases": list(entry.aliases),
-        "title": entry.title,
-        "kind": entry.kind,
-        "paper": entry.paper,
-        "readings": [reading.name for reading in entry.readings],
-        "problem": entry.problem,
-    }
-
-
-def _print_heading(slug: str, citation: Citation | None) -> None:
-    source = f": {citation.title} ({citation.year})" if citation else ""
-    typer.echo(wrap(slug + source))
-
-
-def _print_passage(passage: Passage) -> None:
-    typer.echo(wrap(f"{passage.place}: {passage.says}", "  "))
-    by = ", ".join(passage.statements) or f"none: {passage.why_not}"
-    typer.echo(wrap(by, "    checked by  ", " " * 16))
-    if passage.statements and passage.why_not:
-        typer.echo(wrap(passage.why_not, "    left out    ", " " * 16))
-
-
-def _print_paper(rows: Catalogue) -> None:
-    width = 2 + max(len(entry.id) for entry in rows)
-    for entry in rows:
-        typer.echo(wrap(entry.headline, f"  {entry.id:<{width}}", " " * (width + 2)))
+app.command("list")(list_command)
 
 
 @app.command()
@@ -315,7 +237,7 @@ def falsify(
     else:
         from theorysim.report.attacks import render_attacks
 
-        render_attacks(report, _console())
+        render_attacks(report, console())
     if out is not None:
         _write_counterexample(report, out)
     raise typer.Exit(report.exit_code)
@@ -353,87 +275,17 @@ app.command("explore")(explore_command)
 app.command("sweep")(sweep_command)
 app.command("site")(site_command)
 app.command("review")(review_command)
-
-
-@app.command()
-def errata(
-    id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Only of this theorem or paper.")
-    ] = None,
-    search: Annotated[
-        str, typer.Option(metavar="TEXT", help="Only those whose words contain this text.")
-    ] = "",
-    certified: Annotated[
-        bool, typer.Option("--certified", help="Only what ball arithmetic certifies.")
-    ] = False,
-    bibtex: Annotated[
-        bool, typer.Option("--bibtex", help="Print how to cite the papers instead.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Print every printed reading that was refuted, with its counterexample and correction."""
-    from theorysim.engine import registry
-    from theorysim.engine.registry.ledger import errata as ledger
-
-    lines = [line for line in ledger() if search.lower() in _words(line).lower()]
-    if certified:
-        lines = [line for line in lines if line["certificate"] == "certified"]
-    wanted = ""
-    if id is not None:
-        papers = registry.catalogue().papers()
-        wanted = id if id in papers else registry.find(id).id
-        lines = [line for line in lines if f"{line['theorem']}/".startswith(f"{wanted}/")]
-    if as_json:
-        typer.echo(json.dumps(lines))
-    elif bibtex:
-        _print_citations({line["theorem"].partition("/")[0] for line in lines})
-    elif not lines:
-        typer.echo(
-            f"no printed reading of {wanted or 'the catalogue'} that you asked for was refuted"
-        )
-    else:
-        _print_errata(lines, briefly="/" not in wanted)
-
-
-def _words(line: Mapping[str, Any]) -> str:
-    parts = ("theorem", "reading", "place", "words", "wrong", "claim")
-    return " ".join(str(line[part]) for part in parts)
-
-
-def _print_citations(papers: Collection[str]) -> None:
-    from theorysim.engine import registry
-
-    chosen = registry.catalogue()
-    for slug in (slug for slug in chosen.papers() if slug in papers):
-        cited = registry.citation(chosen.of(slug)[0])
-        if cited is not None:
-            typer.echo(cited.bibtex(slug))
-
-
-def _print_errata(lines: Sequence[Mapping[str, Any]], briefly: bool) -> None:
-    from theorysim.report.errata import misprints, render_list, render_misprint
-
-    if briefly:
-        render_list(lines, _console())
-        return
-    for found in misprints(lines):
-        render_misprint(found, _console())
+app.command("errata")(errata_command)
 
 
 def _print_report(entry: Entry, report: Report, full: bool) -> None:
     if full:
         from theorysim.report.table import render
 
-        render(report, _console())
+        render(report, console())
         return
     from theorysim.engine.registry.notation import notation_of
     from theorysim.report.answer import answer
     from theorysim.report.terminal import render_answer
 
-    render_answer(answer(report, notation_of(entry), entry.handle), _console())
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(markup=False, highlight=False)
+    render_answer(answer(report, notation_of(entry), entry.handle), console())

@@ -6,12 +6,15 @@ import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, progress_bar, silent
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def _ids(incomplete: str) -> list[str]:
@@ -64,3 +67,10 @@ def check_picture(file: Path | None) -> None:
         from theorysim.report import sheet
 
         sheet.check_picture(file)
+
+
+def console() -> Console:
+    """The terminal, on which brackets are brackets and numbers have no colours."""
+    from rich.console import Console
+
+    return Console(markup=False, highlight=False)

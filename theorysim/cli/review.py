@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from theorysim.cli.options import AsJson, Files, Id, check_file, progress_on_terminal
+from theorysim.cli.options import AsJson, Files, Id, check_file, console, progress_on_terminal
 from theorysim.environment import cache_folder, prepare
 
 # The exit code of a command that SIGINT ends.
@@ -65,11 +65,9 @@ def review(
     if as_json:
         typer.echo(json.dumps(found.as_json(), allow_nan=False))
     else:
-        from rich.console import Console
-
         from theorysim.report.review_text import render
 
-        render(found, Console(markup=False, highlight=False))
+        render(found, console())
         if html is not None:
             typer.echo(f"written to {html}")
     raise typer.Exit(found.exit_code)
