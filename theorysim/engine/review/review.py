@@ -154,6 +154,27 @@ def review(
     if fresh:
         keep.forget()
     run = _Run(keep, progress, {})
+    stages = _examine(theorem, run, seconds, seed, pictures)
+    readings, adversary = stages.readings, stages.adversary
+    return Review(
+        theorem=theorem.id,
+        title=theorem.title,
+        seed=seed,
+        seconds=seconds,
+        spent=run.spent,
+        versions=versions(),
+        verdict=overall(readings, adversary),
+        sentence=verdict_sentence(readings, adversary),
+        recommendations=recommend(stages),
+        **vars(stages),
+        unchecked=left_out(theorem, readings, adversary, stages.necessity),
+    )
+
+
+def _examine(
+    theorem: Theorem, run: _Run, seconds: float, seed: int, pictures: Pictures | None
+) -> Stages:
+    """All stages one after the other, each with its portion of the time that is left."""
     readings = run.stage(0, Readings, lambda: verify_readings(theorem, seed, pictures))
     mutants = run.stage(1, Mutants, lambda: plant_errors(theorem, readings, seed))
     portion = ADVERSARY_SHARE * (seconds - run.total)
@@ -166,7 +187,7 @@ def review(
     necessity = run.stage(
         4, Necessity, lambda: drop_each(theorem, readings.primary, adversary, seed, portion)
     )
-    stages = Stages(
+    return Stages(
         readings,
         adversary,
         necessity,
@@ -174,19 +195,6 @@ def review(
         measured_numbers(theorem, readings),
         demands_of(readings),
         mutants,
-    )
-    return Review(
-        theorem=theorem.id,
-        title=theorem.title,
-        seed=seed,
-        seconds=seconds,
-        spent=run.spent,
-        versions=versions(),
-        verdict=overall(readings, adversary),
-        sentence=verdict_sentence(readings, adversary),
-        recommendations=recommend(stages),
-        **vars(stages),
-        unchecked=left_out(theorem, readings, adversary, necessity),
     )
 
 
