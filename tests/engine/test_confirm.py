@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.engine.statements import attack, theorem
-from theorysim.claims import Mutant, Real, Space, Verdict, at_most, equal
+from theorysim.claims import Integer, Mutant, Real, Space, Verdict, at_most, equal
+from theorysim.enclosures.interpreter import Interpreter
 from theorysim.engine.falsify.examine import Examiner
 from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.measure.errors import simulation_keys
@@ -126,3 +127,20 @@ def test_an_average_must_miss_with_fresh_keys():
         (examined,) = examiner.examine({reading.claims[0]: suspect}, every=True).values()
         assert examiner.unconfirmed == {"mean": 1}
         assert examined.hit is None
+
+
+def test_a_loop_that_is_too_long_for_many_bits_is_not_begun(monkeypatch):
+    """What decides is the length that it will have, not work that is done in vain."""
+    rounds = []
+    run = Interpreter.loop
+    monkeypatch.setattr(Interpreter, "loop", lambda *a: rounds.append(a) or run(*a))
+    statement = theorem(
+        equal("sum", lambda r: r.sim, lambda r: r.theory),
+        space=Space(a=Real(1, 2), b=Real(1, 2), steps=Integer(100_000, 200_000)),
+        simulate=lambda x, key: jax.lax.fori_loop(0, x.steps, lambda k, s: s / 2 + x.a, x.a),
+        predict=lambda x: 3 * x.a,
+        mutant=Mutant("false", predict=lambda x: 4 * x.a),
+    )
+    found = verify(statement, instances=4)
+    assert found.verdict is Verdict.VIOLATED
+    assert not rounds

@@ -60,3 +60,28 @@ def summed_length(product: Any) -> int:
     """Over how many terms each entry of a `dot_general` sums."""
     (summed, _), _ = product.params["dimension_numbers"]
     return math.prod(shape(product.invars[0])[axis] for axis in summed)
+
+
+def counters(loop: JaxprEqn) -> tuple[int, int] | None:
+    """Which part of a `while`'s state is the integer that it counts up by ones, and up to which.
+
+    None where it ends otherwise; jax.lax.fori_loop makes such loops.
+    """
+    test, body = (loop.params[name].jaxpr for name in ("cond_jaxpr", "body_jaxpr"))
+    state = test.invars[loop.params["cond_nconsts"] :]
+    if [equation.primitive.name for equation in test.eqns] != ["lt"]:
+        return None
+    compared = test.eqns[0].invars
+    if not all(any(v is part for part in state) and v.aval.dtype.kind == "i" for v in compared):
+        return None
+    counted, limit = map(state.index, compared)
+    before = body.invars[loop.params["body_nconsts"] :]
+    grows = any(
+        equation.primitive.name == "add"
+        and equation.outvars[0] is body.outvars[counted]
+        and equation.invars[0] is before[counted]
+        and getattr(equation.invars[1], "val", None) == 1
+        for equation in body.eqns
+    )
+    kept = body.outvars[limit] is before[limit]
+    return (counted, limit) if grows and kept else None

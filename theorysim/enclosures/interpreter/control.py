@@ -11,6 +11,7 @@ import numpy as np
 from theorysim.enclosures.arithmetic.base import Undecided
 from theorysim.enclosures.interpreter.arrays import by_jax, is_key, kind, require_decided
 from theorysim.enclosures.interpreter.interpreter import Interpreter, Table
+from theorysim.jaxprs.structure import counters
 
 # A loop that has not come to its end after so many rounds is given up.
 LONGEST_LOOP = 10**6
@@ -26,6 +27,7 @@ def _scan(interpreter: Interpreter, equation: Any, *operands: Any) -> list[Any]:
     constants, carry, inputs = operands[:fixed], list(operands[fixed:state]), operands[state:]
     length = p["length"]
     kept: list[list[Any]] = [[] for _ in equation.outvars[p["num_carry"] :]]
+    interpreter.expect(length, p["jaxpr"])
     for place in reversed(range(length)) if p["reverse"] else range(length):
         rows = [_row(array, place) for array in inputs]
         results = interpreter.loop(p["jaxpr"], [*constants, *carry, *rows])
@@ -48,6 +50,9 @@ def _while(interpreter: Interpreter, equation: Any, *operands: Any) -> list[Any]
     p = equation.params
     tests, bodies = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
     state = list(operands[bodies:])
+    if (counting := counters(equation)) is not None:
+        counted, limit = (state[part] for part in counting)
+        interpreter.expect(int(np.max(limit - counted, initial=0)), p["body_jaxpr"])
     for _ in range(LONGEST_LOOP):
         (test,) = interpreter.loop(p["cond_jaxpr"], [*operands[:tests], *state])
         goes_on = require_decided(test)

@@ -120,6 +120,9 @@ class Interpreter:
             known.update(zip(equation.outvars, outputs, strict=True))
         return [read(atom) for atom in jaxpr.outvars]
 
+    def expect(self, rounds: int, program: Any) -> None:
+        """Told before a loop whose length is known: a reason to give up for who has little time."""
+
     def loop(self, program: Any, inputs: list[Any]) -> list[Any]:
         """One round of a loop; its results are not remembered, because there may be many."""
         self._loops += 1

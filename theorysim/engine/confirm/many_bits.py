@@ -145,6 +145,11 @@ class _Guarded(Interpreter):
         super().__init__(*arguments)
         self.left = most_work
 
+    def expect(self, rounds: int, program: Any) -> None:
+        """Give up on a loop before it starts, where its rounds are too many."""
+        if rounds * work(program) > self.left:
+            raise _TooMuchWork
+
     def loop(self, program: Any, inputs: list[Any]) -> list[Any]:
         """One round of a loop, if there is still time for it."""
         self.left -= work(program)
