@@ -5,7 +5,8 @@ import pytest
 
 from tests.engine.statements import decay, theorem
 from theorysim.claims import Mutant, at_most, equal, with_probability
-from validation import attacks, read_record
+from theorysim.engine.registry.records import lines_of
+from validation import attacks
 
 
 def bounded_by(bound, **more):
@@ -17,7 +18,7 @@ def bounded_by(bound, **more):
 
 
 def test_a_true_statement_withstands_and_its_planted_error_is_found():
-    line = attacks.measure(bounded_by(4.0), seconds=0)
+    line = attacks.measure(bounded_by(4.0), source="", seconds=0)
     assert line["refuted"] == []
     assert line["evaluations"] == line["runs"] == attacks.FIRST
     assert line["ratio"] == pytest.approx(1)
@@ -25,7 +26,7 @@ def test_a_true_statement_withstands_and_its_planted_error_is_found():
 
 
 def test_a_false_statement_falls_and_the_table_says_so():
-    line = attacks.measure(bounded_by(3.9), seconds=0)
+    line = attacks.measure(bounded_by(3.9), source="", seconds=0)
     assert line["refuted"] == ["product"]
     assert "| tests/statement | " in attacks.table({"tests/statement": line})
     assert "| REFUTED: product |" in attacks.table({"tests/statement": line})
@@ -33,7 +34,7 @@ def test_a_false_statement_falls_and_the_table_says_so():
 
 def test_a_planted_error_that_is_none_is_not_found():
     harmless = Mutant("false", predict=lambda x: {"a": x.a})
-    line = attacks.measure(bounded_by(4.0, mutant=harmless), seconds=0)
+    line = attacks.measure(bounded_by(4.0, mutant=harmless), source="", seconds=0)
     assert line["planted"] is None
     assert "| not found |" in attacks.table({"tests/statement": line})
 
@@ -63,13 +64,14 @@ def test_a_simulation_that_loops_needs_fewer_runs():
 
 def test_what_is_short_or_missing_is_listed():
     line = {"planted": 1, "evaluations": 9, "runs": 99, "target": 100, "refuted": [], "ratio": None}
+    line["seconds"] = 5.0
     lines = {"overtraining/eq-1": line, "overtraining/eq-4": {**line, "runs": 100}}
     text = attacks.table(lines)
-    assert "\nShort of their runs: overtraining/eq-1.\n" in text
+    assert "\nShort of their runs: overtraining/eq-1 (5 s).\n" in text
     missing = text.partition("\nNot attacked yet: ")[2]
     assert "overtraining/eq-15" in missing
     assert "overtraining/eq-4," not in missing
 
 
 def test_the_published_table_is_that_of_the_record():
-    assert attacks.TABLE.read_text() == attacks.table(read_record(attacks.RECORD))
+    assert attacks.TABLE.read_text() == attacks.table(lines_of(attacks.RECORD))

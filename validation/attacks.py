@@ -1,37 +1,38 @@
 """What withstands the falsifier, and for how long: planted errors are found, true readings survive.
 
-    python -m validation.attacks [--seconds 60] [--only TEXT] [--short]
+    python -m validation.attacks [--seconds 60] [--only TEXT] [--part 0/2] [--again]
 
 attacks, from a cold start, the first mutant and the primary reading of every theorem, and records
-in theorysim/records/attacks.json and docs/records/attacks.md how many evaluations it took or
+in theorysim/records/attacks.jsonl and docs/records/attacks.md how many evaluations it took or
 withstood. The claims of a primary reading that are searched, and those that are drawn anew, get as
-many evaluations, up to a million runs, as fit into their seconds.
+many evaluations, up to a million runs, as fit into their seconds. What is recorded of the code as
+it is, with all its runs or in as many seconds, is left alone unless `--again`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import jax
 
 from theorysim.claims import ResolvedReading, Theorem
 from theorysim.claims.kinds import Attack as Way
-from theorysim.engine import registry
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
 from theorysim.engine.measure.errors import replace_tolerance_scale
 from theorysim.engine.measure.setup import parse_settings, select_readings
-from theorysim.engine.registry.records import RECORDS, own_statements
+from theorysim.engine.registry import Entry
+from theorysim.engine.registry.records import ATTACKS, lines_of, own_statements
 from theorysim.jaxprs.structure import contains
-from validation import read_record, write_whole
+from validation import row, write_whole
+from validation.lines import Line, add_choice, chosen, measure_anew
 
-RECORD = Path(str(RECORDS / "attacks.json"))
+RECORD = Path(str(ATTACKS))
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "attacks.md"
 
 # A larger budget must be worth its time; the last one should reach the million.
@@ -50,10 +51,10 @@ counterexample to a claim of the primary reading (the least over its claims), an
 simulation in them. An evaluation is one instance that meets the hypotheses; it takes several runs
 where a claim averages over them or speaks of a probability. *Largest ratio* of the two sides of an
 inequality that was reached (1: it is attained; above 1 "not confirmed": the search saw such a
-ratio, which no measurement confirmed beyond its numerical error). Each reading had a minute or more
-on one core. Survival is no proof; where a primary reading fell, it says so. A reading should
-withstand 1,000,000 runs, or 10,000 where its simulation loops (gradient descent, a flow, a chain),
-if only for a few steps; what is short of that is listed last.
+ratio, which no measurement confirmed beyond its numerical error). Survival is no proof; where a
+primary reading fell, it says so. A reading should withstand 1,000,000 runs, or 10,000 where its
+simulation loops (gradient descent, a flow, a chain), if only for a few steps; what is short of that
+in its seconds on one core is listed last.
 
 | theorem | planted error found after | primary reading withstood | in runs | largest ratio |
 | --- | ---: | ---: | ---: | ---: |
@@ -136,11 +137,14 @@ def attack_primary(theorem: Theorem, seconds: float) -> tuple[Attack, ...]:
     return longest
 
 
-def measure(theorem: Theorem, seconds: float) -> dict[str, Any]:
-    """One line of the record."""
+def measure(theorem: Theorem, source: str, seconds: float) -> Line:
+    """A line of the record."""
     attacks = attack_primary(theorem, seconds)
     ratios = [a.ratio for a in attacks if a.ratio_limit == 1 and math.isfinite(a.ratio)]
     return {
+        "theorem": theorem.id,
+        "source": source,
+        "seconds": seconds,
         "planted": attack_first_mutant(theorem, seconds),
         "evaluations": min(attack.evaluations for attack in attacks),
         "runs": min(attack.runs for attack in attacks),
@@ -150,21 +154,21 @@ def measure(theorem: Theorem, seconds: float) -> dict[str, Any]:
     }
 
 
-def table(lines: dict[str, dict[str, Any]]) -> str:
+def table(lines: Mapping[str, Line]) -> str:
     """The record in Markdown, with what it lacks."""
-    rows = "".join(f"| {' | '.join(_cells(id, line))} |\n" for id, line in lines.items())
-    short = [id for id, line in lines.items() if is_short(line)]
+    rows = "".join(row(*_cells(id, line)) for id, line in lines.items())
+    short = [f"{id} ({line['seconds']:.3g} s)" for id, line in lines.items() if is_short(line)]
     missing = [entry.id for entry in own_statements() if entry.id not in lines]
     lacks = {"Short of their runs": short, "Not attacked yet": missing}
     return HEAD + rows + "".join(f"\n{k}: {', '.join(ids)}.\n" for k, ids in lacks.items() if ids)
 
 
-def is_short(line: dict[str, Any]) -> bool:
+def is_short(line: Line) -> bool:
     """Whether a recorded primary reading withstood fewer runs than it should."""
     return line["runs"] < line["target"]
 
 
-def _cells(id: str, line: dict[str, Any]) -> Iterable[str]:
+def _cells(id: str, line: Line) -> Iterable[str]:
     found = "not found" if line["planted"] is None else f"{line['planted']:,}"
     stood, runs = f"{line['evaluations']:,}", f"{line['runs']:,}"
     if line["refuted"]:
@@ -174,23 +178,21 @@ def _cells(id: str, line: dict[str, Any]) -> Iterable[str]:
     return id, found, stood, runs, ratio
 
 
-def record(ids: Collection[str], seconds: float) -> None:
-    """Attack these theorems and write both files after each."""
-    for id in ids:
-        jax.clear_caches()  # a process has room for some hundreds of compiled programs
-        line = measure(registry.theorem(id), seconds)
-        lines = dict(sorted({**read_record(RECORD), id: line}.items()))
-        write_whole(RECORD, json.dumps(lines, indent=1, allow_nan=False) + "\n")
-        write_whole(TABLE, table(lines))
-        print(id, line, flush=True)
+def record(entries: Iterable[Entry], seconds: float, again: bool) -> None:
+    """Attack these theorems, as far as they are not recorded, and write both files."""
+
+    def is_enough(line: Line) -> bool:
+        return (line["seconds"] >= seconds or not is_short(line)) and not again
+
+    for line, spent in measure_anew(RECORD, entries, partial(measure, seconds=seconds), is_enough):
+        write_whole(TABLE, table(lines_of(RECORD)))
+        print(line, f"({spent:.0f} s of CPU)", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60, help="for each primary reading")
-    parser.add_argument("--only", default="", help="only ids that contain this text")
-    parser.add_argument("--short", action="store_true", help="only what is short of its runs")
+    parser.add_argument("--again", action="store_true", help="also what is recorded")
+    add_choice(parser)
     options = parser.parse_args()
-    done = {id for id, line in read_record(RECORD).items() if options.short and not is_short(line)}
-    wanted = [e.id for e in own_statements() if options.only in e.id and e.id not in done]
-    record(wanted, options.seconds)
+    record(chosen(options), options.seconds, options.again)

@@ -17,6 +17,7 @@ RECORDS = files("theorysim") / "records"
 VERDICTS = RECORDS / "verdicts.jsonl"
 STABILITY = RECORDS / "stability.jsonl"
 HYPOTHESES = RECORDS / "hypotheses.jsonl"
+ATTACKS = RECORDS / "attacks.jsonl"
 
 # At most so many ids are named in one message.
 NAMED = 6
@@ -56,7 +57,7 @@ def is_fresh(line: Mapping[str, Any] | None, entry: Entry) -> TypeGuard[Mapping[
 
 def attacks() -> dict[str, dict[str, Any]]:
     """By theorem, how long its primary reading withstood the falsifier."""
-    return json.loads((RECORDS / "attacks.json").read_text("utf-8"))
+    return lines_of(ATTACKS)
 
 
 def mutants() -> dict[str, dict[str, Any]]:
