@@ -20,6 +20,7 @@ from theorysim.claims.kinds import equal as equal
 from theorysim.claims.kinds import exists as exists
 from theorysim.claims.kinds import exists_constant as exists_constant
 from theorysim.claims.kinds import increasing as increasing
+from theorysim.claims.kinds import on_average as on_average
 from theorysim.claims.kinds import scales_as as scales_as
 from theorysim.claims.kinds import tends_to as tends_to
 from theorysim.claims.kinds import with_probability as with_probability

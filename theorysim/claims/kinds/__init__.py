@@ -1,5 +1,7 @@
 """The kinds of claims: one class and one file each, with its sides, its check and its judge."""
 
+from theorysim.claims.kinds.average import OnAverage as OnAverage
+from theorysim.claims.kinds.average import on_average as on_average
 from theorysim.claims.kinds.base import RELATIONS as RELATIONS
 from theorysim.claims.kinds.base import Attack as Attack
 from theorysim.claims.kinds.base import Claim as Claim

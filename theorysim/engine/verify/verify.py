@@ -66,6 +66,10 @@ def verify(
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
     check_seed(seed)
+    if theorem.empirical:
+        return _verify_experiment(
+            theorem, instances, instance, seed, settings, reading, claims, progress
+        )
     with jax.enable_x64(True):
         readings = select_readings(theorem, reading, claims)
         if instance is not None:

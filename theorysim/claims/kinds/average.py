@@ -1,0 +1,130 @@
+"""A tendency over the keys of an experiment: on average one side lies below the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from theorysim.claims.evidence import Evidence, Judgement, Measurement
+from theorysim.claims.kinds.base import Attack, Claim, Side
+from theorysim.claims.verdict import Verdict
+from theorysim.numerics.statistics import student_quantile
+
+# Chance that an experiment that shows nothing is called one that shows something, or its contrary.
+EMPIRICAL_ALARM = 0.01
+
+# Fewer runs tell little of their spread: Student's quantile is above 5 for four.
+LEAST_KEYS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class OnAverage(Claim):
+    """E lhs < E rhs at every point, over the keys, with which both sides lead.
+
+    The runs of a few keys are compared by Student's test of their differences, whose model is that
+    differences are nearly normal: means of many samples, or of whole trainings.
+    """
+
+    kind: ClassVar[str] = "on_average"
+    attack: ClassVar[Attack] = Attack.RESAMPLE
+    averages_keys: ClassVar[bool] = True
+    labels: ClassVar[tuple[str, str]] = ("mean of the left side", "mean of the right side")
+
+    def slack(self, lhs: Any, rhs: Any) -> Any:
+        """rhs - lhs."""
+        return rhs - lhs
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        """Holds where every point's mean difference is surely positive, violated where one is not.
+
+        To hold, each point passes by itself, at the full level; a violation may stand at any of
+        them, which share it.
+        """
+        means = _Means.of(evidence.measurement)
+        points = int(means.applies.sum())
+        if not points:
+            return Judgement(Verdict.VACUOUS, "no point to which the claim applies at every key")
+        alone, shared = (means.bound(EMPIRICAL_ALARM / count) for count in (1, points))
+        bad = means.applies & (means.room < -shared)
+        good = means.applies & (means.room > alone)
+        unclear = int((means.applies & ~good).sum())
+        if means.undefined.any():
+            verdict, note = Verdict.INCONCLUSIVE, "some runs gave no number"
+        elif bad.any():
+            verdict, note = Verdict.VIOLATED, f"the contrary{_at(int(bad.sum()), points)}"
+        elif not unclear:
+            verdict, note = Verdict.HOLDS, f"{means.keys} runs{_at(points, points)}"
+        else:
+            verdict = Verdict.INCONCLUSIVE
+            note = f"{means.keys} runs do not show it{_at(unclear, points)}"
+        place = means.least_clear()
+        return Judgement(
+            verdict,
+            note,
+            lhs=float(means.lhs[place]),
+            rhs=float(means.rhs[place]),
+            slack=float(means.room[place]),
+            error=float(alone[place]),
+            error_parts={"sampling": float(alone[place])},
+            checked=int(means.applies.any(1).sum()),
+            resolved=int((good | bad).any(1).sum()),
+            row=int(place[0]),
+        )
+
+
+def _at(some: int, points: int) -> str:
+    """Where, if there are several points."""
+    return "" if points == 1 else f" at {some} of {points} points"
+
+
+@dataclass(frozen=True)
+class _Means:
+    """Means over the keys of both sides and of their difference, and the error of that."""
+
+    lhs: Float[np.ndarray, "rows points"]
+    rhs: Float[np.ndarray, "rows points"]
+    room: Float[np.ndarray, "rows points"]
+    spread: Float[np.ndarray, "rows points"]
+    applies: Bool[np.ndarray, "rows points"]
+    undefined: Bool[np.ndarray, "rows points"]
+    keys: int
+
+    @classmethod
+    def of(cls, measurement: Measurement) -> _Means:
+        rows, keys = np.shape(measurement.lhs)[:2]
+        lhs, rhs, applies = (
+            np.asarray(side).reshape(rows, keys, -1)
+            for side in (measurement.lhs, measurement.rhs, measurement.applies)
+        )
+        with np.errstate(invalid="ignore"):
+            room = rhs - lhs
+            spread = room.std(1, ddof=1) / np.sqrt(keys)
+        where = applies.astype(bool).all(1)
+        undefined = where & ~np.isfinite(room).all(1)
+        return cls(lhs.mean(1), rhs.mean(1), room.mean(1), spread, where, undefined, keys)
+
+    def bound(self, alarm: float) -> Float[np.ndarray, "rows points"]:
+        """What a mean difference of zero exceeds with this chance, on either side."""
+        return student_quantile(1 - alarm / 2, self.keys - 1) * self.spread
+
+    def least_clear(self) -> tuple[int, int]:
+        """The point whose difference is least positive, in units of its error."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            clear = np.where(self.room == 0, 0, self.room / self.spread)
+        clear = np.where(self.applies & ~np.isnan(clear), clear, np.inf)
+        row, column = np.unravel_index(np.argmin(clear), clear.shape)
+        return int(row), int(column)
+
+
+def on_average(
+    name: str, lhs: Side, rhs: Side, *, where: Side | None = None, statement: str = ""
+) -> OnAverage:
+    """E lhs < E rhs at every point, over the keys of the simulation, with which both sides lead.
+
+    It holds where a Student test says so at each point, to one in a hundred, and is violated where
+    it says the contrary at one of them; else the runs do not show it.
+    """
+    return OnAverage(name, lhs, rhs, where, statement)

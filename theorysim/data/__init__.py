@@ -1,0 +1,1 @@
+"""Data that needs no network: text that comes with Python, digits that come with a package."""

@@ -1,0 +1,151 @@
+"""Reproducing an experiment: its runs are made or read, and its claims judged on them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from theorysim.claims.evidence import Evidence, Judgement, Measurement
+from theorysim.claims.kinds import Claim
+from theorysim.claims.kinds.average import LEAST_KEYS
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.run import Run
+from theorysim.claims.theorem import Theorem
+from theorysim.claims.verdict import Verdict
+from theorysim.engine import registry
+from theorysim.engine.measure.sample import Sample
+from theorysim.engine.measure.setup import Setup, check_seed, parse_settings, select_readings
+from theorysim.engine.reproduce.dataset import RUN, SECONDS
+from theorysim.engine.reproduce.runs import Runs
+from theorysim.engine.verify.report import Report
+from theorysim.engine.verify.reporting import make_report
+from theorysim.errors import UsageError
+from theorysim.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import xarray
+
+SCALES = ("small", "paper")
+
+# What a verdict says of a figure.
+WORDS = {
+    Verdict.HOLDS: "shown",
+    Verdict.VIOLATED: "contrary",
+    Verdict.INCONCLUSIVE: "not shown",
+    Verdict.VACUOUS: "nothing to show",
+}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What an experiment gave: the verdicts, and by reading the data of all runs."""
+
+    report: Report
+    data: Mapping[str, xarray.Dataset]
+
+    @property
+    def seconds(self) -> float:
+        """How long the runs took, those that were read included."""
+        return float(sum(data[SECONDS].sum() for data in self.data.values()))
+
+
+def reproduce(
+    theorem: Theorem | str,
+    *,
+    scale: str = "small",
+    runs: int | None = None,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    reading: str | None = None,
+    claims: str | Collection[str] | None = None,
+    kept: Path | None = None,
+    progress: Progress = silent,
+) -> Reproduction:
+    """Run an experiment and judge what its figure is said to show.
+
+    Args:
+        theorem: an experiment, or an id such as "overtraining/figure-3".
+        scale: "small", the theorem's own sizes, or "paper", those of its paper.
+        runs: how many independent runs, at least five; the theorem's own number by default.
+        seed: seed of all of them.
+        settings: sizes and field values to fix.
+        reading: run only the reading of this name, which may be that of a null.
+        claims: judge only the claim, or the claims, of this name.
+        kept: a folder where finished runs are kept and found again; None keeps nothing.
+        progress: called with the finished runs, all of them, and what is being done.
+
+    Raises:
+        UsageError: for what is no experiment, for too few runs, and for an unknown id, name,
+            scale or value, with the remedy.
+    """
+    if isinstance(theorem, str):
+        theorem = registry.theorem(theorem)
+    check_seed(seed)
+    if not theorem.empirical:
+        raise UsageError(f"{theorem.id} is no experiment: verify it")
+    count = theorem.keys if runs is None else runs
+    if count < LEAST_KEYS:
+        raise UsageError(f"{count} runs: expected at least {LEAST_KEYS}, to tell their spread")
+    readings = select_readings(theorem, reading, claims)
+    sizes = {**_sizes_of(theorem, scale), **(settings or {})}
+    setup = Setup(theorem, readings, parse_settings(theorem, sizes), seed)
+    judged, data = {}, {}
+    for one in readings:
+        own = Runs(theorem, one, dict(setup.settings.sizes), seed, kept)
+        data[one.name] = own.measured(count, progress)
+        judged[one.name] = judge(one, own, data[one.name])
+    return Reproduction(make_report(setup, _only_sample(setup, own), judged), data)
+
+
+def _sizes_of(theorem: Theorem, scale: str) -> dict[str, int]:
+    if scale not in SCALES:
+        raise UsageError(f"scale {scale!r}: expected one of {', '.join(SCALES)}")
+    if scale == "paper" and not theorem.paper_sizes:
+        raise UsageError(f"{theorem.id} has no sizes of its paper; set them one by one")
+    return dict(theorem.paper_sizes) if scale == "paper" else {}
+
+
+def judge(reading: ResolvedReading, runs: Runs, data: xarray.Dataset) -> dict[str, Judgement]:
+    """The judgement on every claim of a reading, from the data of all runs."""
+    with jax.enable_x64(True):
+        x = jax.tree.map(_in_double_precision, runs.instance())
+        results = jax.tree.map(_in_double_precision, runs.results(data))
+        run = Run(x, reading.predict(x), results, data.sizes[RUN])
+        return {claim.name: claim.judge(_evidence(claim, run)) for claim in reading.claims}
+
+
+def _in_double_precision(leaf: Any) -> jax.Array:
+    array = jnp.asarray(leaf)
+    return array.astype(float) if jnp.issubdtype(array.dtype, jnp.floating) else array
+
+
+def _evidence(claim: Claim, run: Run) -> Evidence:
+    """Both sides of one instance; beside the spread of runs their roundings are nothing."""
+    sides = [np.asarray(side)[None] for side in claim.sides(run)]
+    nothing, number = np.zeros(sides[0].shape), np.zeros(1)
+    measurement = Measurement(
+        lhs=sides[0],
+        rhs=sides[1],
+        applies=np.asarray(claim.applies(run, sides[0].shape[1:]))[None],
+        probability=np.asarray(claim.printed_probability(run))[None],
+        rounding=number,
+        integrator=number,
+        limit=nothing,
+        sampling=nothing,
+        skewness=nothing,
+        extremes=np.zeros((1, 0)),
+    )
+    return Evidence(measurement)
+
+
+def _only_sample(setup: Setup, runs: Runs) -> Sample:
+    """The one instance of an experiment, with the key of its seed."""
+    x = jax.tree.map(lambda leaf: np.asarray(leaf)[None], runs.instance())
+    key = np.asarray(jax.random.key_data(jax.random.key(setup.seed)))[None]
+    return Sample(x, key, {r.name: np.zeros(1, int) for r in setup.readings}, 1)
