@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from theorysim.engine.registry.entries import Entry as Entry
     from theorysim.engine.registry.index import catalogue as catalogue
     from theorysim.engine.registry.index import theorem as theorem
+    from theorysim.engine.reproduce.reproduce import Reproduction as Reproduction
+    from theorysim.engine.reproduce.reproduce import reproduce as reproduce
     from theorysim.engine.review.review import Review as Review
     from theorysim.engine.review.review import review as review
     from theorysim.engine.sweep.sweep import sweep as sweep
@@ -44,6 +46,7 @@ _HOMES = {
     "FalsifyReport": "theorysim.engine.falsify.report",
     "Mutation": "theorysim.engine.verify.mutation",
     "Report": "theorysim.engine.verify.report",
+    "Reproduction": "theorysim.engine.reproduce.reproduce",
     "Review": "theorysim.engine.review.review",
     "catalogue": "theorysim.engine.registry.index",
     "certify": "theorysim.engine.certify.certify",
@@ -53,6 +56,7 @@ _HOMES = {
     "linearize": "theorysim.systems.linearized",
     "mutation": "theorysim.engine.verify.mutation",
     "rank_layers": "theorysim.systems.layer_selection",
+    "reproduce": "theorysim.engine.reproduce.reproduce",
     "review": "theorysim.engine.review.review",
     "sweep": "theorysim.engine.sweep.sweep",
     "task_similarity": "theorysim.systems.task_transfer",
@@ -69,6 +73,7 @@ __all__ = [
     "FalsifyReport",
     "Mutation",
     "Report",
+    "Reproduction",
     "Review",
     "catalogue",
     "certify",
@@ -78,6 +83,7 @@ __all__ = [
     "linearize",
     "mutation",
     "rank_layers",
+    "reproduce",
     "review",
     "sweep",
     "task_similarity",

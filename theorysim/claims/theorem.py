@@ -68,6 +68,7 @@ class Theorem:
         empirical: an experiment: what training shows over its keys. Its numbers are known to their
             spread only, beside which rounding is nothing: no run of it is repeated with others.
         axes: of an experiment, the values along the axes that its simulation's results name.
+        work: of an experiment, the multiplications of one run, about: what other sizes cost.
         paper_sizes: of an experiment, the sizes that its paper has.
         integrates: predict or simulate integrate an ODE with `tolerance_scale=x.tolerance_scale`,
             whose error a second, coarser run measures.
@@ -97,6 +98,7 @@ class Theorem:
     integrates: bool = False
     empirical: bool = False
     axes: Axes = no_axes
+    work: Callable[[Instance], float] | None = None
     paper_sizes: Mapping[str, int] = field(default_factory=dict)
     aliases: tuple[str, ...] = ()
     id: str = ""

@@ -29,6 +29,7 @@ from theorysim.cli.options import (
     console,
     progress_on_terminal,
 )
+from theorysim.cli.reproduce import reproduce as reproduce_command
 from theorysim.cli.review import review as review_command
 from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
@@ -275,6 +276,7 @@ app.command("explore")(explore_command)
 app.command("sweep")(sweep_command)
 app.command("site")(site_command)
 app.command("review")(review_command)
+app.command("reproduce")(reproduce_command)
 app.command("errata")(errata_command)
 
 

@@ -53,7 +53,7 @@ def figure(scene: Scene, notes: Sequence[sheet.Note] = ()) -> Figure:
         [sheet.Note(scene.caption), *notes],
         strip=sheet.STRIP if name else 0.0,
     )
-    colours = _shades(len(values)) if name else ()
+    colours = shades(len(values)) if name else ()
     for axis, panels in zip(axes, zip(*members)):
         _draw_panel(axis, panels, colours, columns=2 if len(axes) == 1 else 1)
     if name:
@@ -61,7 +61,8 @@ def figure(scene: Scene, notes: Sequence[sheet.Note] = ()) -> Figure:
     return picture
 
 
-def _shades(count: int) -> list[Any]:
+def shades(count: int) -> list[Any]:
+    """So many colours from dark to light, for values in their order."""
     from matplotlib import colormaps
 
     return list(colormaps[COLOUR_MAP](np.linspace(0, PALEST, count)))

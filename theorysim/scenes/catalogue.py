@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
+from theorysim.scenes.picture import Picture
 from theorysim.scenes.scene import Scene
 
 
@@ -13,12 +15,20 @@ def scene_of(id: str) -> Scene | None:
 
     It stands as `scene` in the file under theorysim/scenes that is named like the statement's own.
     """
-    name = module_of(id)
+    return _named(id, "scene")
+
+
+def picture_of(id: str) -> Picture | None:
+    """The picture of an experiment, which stands there as `picture`; None if it has none."""
+    return _named(id, "picture")
+
+
+def _named(id: str, name: str) -> Any:
     try:
-        spec = find_spec(name)
+        spec = find_spec(module_of(id))
     except ModuleNotFoundError:  # a paper without scenes, or a user's own theorem
         return None
-    return import_module(name).scene if spec else None
+    return getattr(import_module(module_of(id)), name, None) if spec else None
 
 
 def module_of(id: str) -> str:

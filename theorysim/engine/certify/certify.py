@@ -43,7 +43,7 @@ from theorysim.engine.certify.formulas import (
 from theorysim.engine.certify.report import Certificate, CertifyReport, Tree, tiny_note
 from theorysim.engine.certify.spaces import Piece, check_order, describe_box, pieces, spell
 from theorysim.engine.measure.instance_files import read_instance
-from theorysim.engine.measure.setup import select_readings
+from theorysim.engine.measure.setup import refuse_experiment, select_readings
 from theorysim.errors import UsageError
 from theorysim.jaxprs.fingerprint import fingerprint
 from theorysim.progress import Progress, silent
@@ -84,6 +84,7 @@ def certify(
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
+    refuse_experiment(theorem, "certified")
     if instance is not None and box is not None:
         raise UsageError("an instance is one point: leave out the box")
     if not LEAST_PRECISION <= precision <= max_precision:

@@ -14,7 +14,13 @@ from theorysim.engine import registry
 from theorysim.engine.falsify.attack import ClaimSearch, search_claims
 from theorysim.engine.falsify.report import Attack, FalsifyReport
 from theorysim.engine.falsify.resample import by_resampling
-from theorysim.engine.measure.setup import Setup, check_seed, parse_settings, select_readings
+from theorysim.engine.measure.setup import (
+    Setup,
+    check_seed,
+    parse_settings,
+    refuse_experiment,
+    select_readings,
+)
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
 
@@ -48,6 +54,7 @@ def falsify(
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
+    refuse_experiment(theorem, "attacked")
     if budget < 1:
         raise UsageError(f"budget {budget}: expected at least 1")
     check_seed(seed)

@@ -51,6 +51,15 @@ class Setup:
         return dataclasses.replace(self, readings=readings)
 
 
+def refuse_experiment(theorem: Theorem, what: str) -> None:
+    """Raise UsageError where it is an experiment, of which `what` cannot be said."""
+    if theorem.empirical:
+        raise UsageError(
+            f"{theorem.id} is an experiment, which cannot be {what}: `theorysim reproduce "
+            f"{theorem.id}` runs it, with --runs and --seed for more of it"
+        )
+
+
 def check_seed(seed: int) -> None:
     """Raise UsageError for a seed that no generator takes."""
     if not 0 <= seed < 1 << 63:

@@ -19,7 +19,12 @@ from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
 from theorysim.engine.measure.errors import replace_tolerance_scale, runs, simulation_keys
-from theorysim.engine.measure.setup import parse_settings, select_readings, unknown_name
+from theorysim.engine.measure.setup import (
+    parse_settings,
+    refuse_experiment,
+    select_readings,
+    unknown_name,
+)
 from theorysim.errors import UsageError
 from theorysim.sweeps import DIVERGED
 
@@ -60,6 +65,7 @@ def claim_sides(
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
+    refuse_experiment(theorem, "swept")
     name = theorem.primary().name if reading is None else reading
     (chosen,) = select_readings(theorem, name, claim)
     fixed = parse_settings(theorem, settings or {})

@@ -12,7 +12,13 @@ from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
 from theorysim.engine.measure.sample import draw_sample
-from theorysim.engine.measure.setup import Setup, check_seed, find_reading, parse_settings
+from theorysim.engine.measure.setup import (
+    Setup,
+    check_seed,
+    find_reading,
+    parse_settings,
+    refuse_experiment,
+)
 from theorysim.engine.verify.judge import judge_readings
 from theorysim.errors import UsageError
 from theorysim.tabular import Tabular
@@ -84,6 +90,7 @@ def mutation(
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
+    refuse_experiment(theorem, "tried with mutants by this function")
     check_seed(seed)
     if instances is not None and instances < 1:
         raise UsageError(f"{instances} instances: expected at least 1")

@@ -48,6 +48,8 @@ def verify(
 ) -> Report:
     """Check a theorem on random instances (or on one given instance), in float64.
 
+    An experiment is reproduced instead (see `reproduce`), and none of its runs is kept.
+
     Args:
         theorem: a theorem, or an id such as "overtraining/theorem-4.7" or "theorem-4.7".
         instances: how many instances satisfying the hypotheses to check, exactly. Without it at
@@ -67,9 +69,12 @@ def verify(
         theorem = registry.theorem(theorem)
     check_seed(seed)
     if theorem.empirical:
-        return _verify_experiment(
-            theorem, instances, instance, seed, settings, reading, claims, progress
-        )
+        if instances is not None or instance is not None:
+            raise UsageError(f"{theorem.id} is an experiment: it has runs, and no instances")
+        from theorysim.engine.reproduce.reproduce import reproduce
+
+        asked = {"seed": seed, "settings": settings, "reading": reading, "claims": claims}
+        return reproduce(theorem, **asked, progress=progress).report
     with jax.enable_x64(True):
         readings = select_readings(theorem, reading, claims)
         if instance is not None:

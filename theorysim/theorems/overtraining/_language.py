@@ -58,6 +58,12 @@ def budgets(x: claims.Instance) -> Int[Array, "budgets"]:
     return FIRST_BUDGET * 2 ** jnp.arange(x.budgets)
 
 
+def work(x: claims.Instance) -> float:
+    """Multiplications of pre-training at all budgets, forwards and twice as many backwards."""
+    steps = FIRST_BUDGET * (2**x.budgets - 1)
+    return 3.0 * steps * BATCH * x.width * (x.embedding + x.characters)
+
+
 class Model(eqx.Module):
     """Logits of the next character from the last one."""
 

@@ -119,5 +119,6 @@ theorem = claims.Theorem(
     keys=8,
     instances=1,
     axes=lambda x: {"budget": language.budgets(x), "gamma": SCALES},
+    work=language.work,
     paper_sizes=language.PAPER_SIZES,
 )

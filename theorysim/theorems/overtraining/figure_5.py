@@ -41,5 +41,6 @@ theorem = claims.Theorem(
     keys=8,
     instances=1,
     axes=tuned.axes,
+    work=language.work,
     paper_sizes=language.PAPER_SIZES,
 )

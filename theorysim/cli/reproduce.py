@@ -1,0 +1,129 @@
+"""The command `theorysim reproduce`: a figure or a table of a paper, run anew."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from theorysim.cli.options import AsJson, Files, Id, Settings, console, progress_on_terminal
+from theorysim.cli.settings import parse_settings
+from theorysim.environment import cache_folder, prepare
+from theorysim.errors import UsageError
+
+if TYPE_CHECKING:
+    from theorysim.claims.theorem import Theorem
+    from theorysim.engine.reproduce.reproduce import Reproduction
+
+
+def reproduce(
+    id: Id,
+    scale: Annotated[
+        str, typer.Option(metavar="small|paper", help="Own sizes, or those of the paper.")
+    ] = "small",
+    runs: Annotated[
+        int | None, typer.Option(metavar="N", help="Independent runs, at least five.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of all runs.")] = 0,
+    settings: Settings = [],  # noqa: B006  (typer copies it)
+    reading: Annotated[
+        str | None, typer.Option(metavar="R", help="Run only this reading, or this null.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Save data, picture and verdicts in this folder."),
+    ] = None,
+    as_json: AsJson = False,
+    theorems: Files = [],  # noqa: B006
+) -> None:
+    """Run an experiment of a paper and say whether it shows what its figure is said to show.
+
+    Finished runs are kept: the same command goes on where it was interrupted.
+    """
+    prepare()
+    from theorysim.engine import registry
+    from theorysim.engine.reproduce.reproduce import reproduce as run
+
+    fixed = parse_settings(settings)
+    _check_folder(out)
+    theorem = registry.theorem(id, theorems)
+    kept = _kept()
+    if scale == "paper":
+        _tell_cost(theorem, fixed, seed, kept)
+    with progress_on_terminal("reproduce") as progress:
+        found = run(
+            theorem,
+            scale=scale,
+            runs=runs,
+            seed=seed,
+            settings=fixed,
+            reading=reading,
+            kept=kept,
+            progress=progress,
+        )
+    if as_json:
+        typer.echo(json.dumps(found.report.as_json(), allow_nan=False))
+    else:
+        from theorysim.report.experiment import render
+
+        render(found, console())
+    if out is not None:
+        _save(found, theorem.id, out)
+    raise typer.Exit(found.report.exit_code)
+
+
+def _check_folder(out: Path | None) -> None:
+    """Make the folder before the work, not after it."""
+    if out is None:
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write into {out}: {error.strerror}") from None
+    if not os.access(out, os.W_OK):
+        raise UsageError(f"cannot write into {out}: it is not a writable folder")
+
+
+def _kept() -> Path | None:
+    """Where finished runs are kept; nowhere, if the cache cannot be written."""
+    folder = cache_folder() / "experiments"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _tell_cost(theorem: Theorem, fixed: dict[str, object], seed: int, kept: Path | None) -> None:
+    """Before a long run, how long it will be: by a small one, and by the work of both."""
+    from theorysim.engine.reproduce.cost import paper_hours
+
+    hours, ratio = paper_hours(theorem, fixed, seed, kept)
+    typer.echo(
+        f"{theorem.id} at the sizes of its paper: a run is {ratio:.3g} times the work of a small "
+        f"one; {theorem.keys} runs take about {hours:.2g} hours on this machine",
+        err=True,
+    )
+
+
+def _save(found: Reproduction, id: str, out: Path) -> None:
+    from theorysim.engine.reproduce.dataset import write
+    from theorysim.files import write_whole
+    from theorysim.report.experiment_plot import figure
+    from theorysim.scenes.catalogue import picture_of
+
+    name = id.rpartition("/")[2]
+    primary = next(reading.name for reading in found.report.readings if reading.name in found.data)
+    data = found.data[primary]
+    write(data, out / f"{name}.zarr")
+    text = json.dumps(found.report.as_json(), allow_nan=False, indent=1)
+    write_whole(out / f"{name}.json", text + "\n")
+    saved = [f"{name}.zarr", f"{name}.json"]
+    picture = picture_of(id)
+    if picture is not None:
+        figure(picture, data).savefig(out / f"{name}.png")
+        saved.append(f"{name}.png")
+    typer.echo(f"{out}: {', '.join(saved)}", err=True)
