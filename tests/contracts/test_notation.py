@@ -10,7 +10,7 @@ from theorysim.engine.registry.ledger import errata
 from theorysim.engine.registry.notation import FILE, SHARED, notation_of
 from theorysim.report.mathematics import html, mathml, plain, text
 
-ENTRIES = {entry.id: entry for entry in registry.catalogue()}
+ENTRIES = {entry.id: entry for entry in registry.catalogue() if not entry.is_experiment}
 FILES = {
     folder: tomllib.loads((folder / FILE).read_text("utf-8"))
     for folder in sorted({entry.path.parent for entry in ENTRIES.values()})

@@ -1,6 +1,7 @@
 """The language of theorems."""
 
 from theorysim.citation import Citation as Citation
+from theorysim.claims.experiment import Experiment as Experiment
 from theorysim.claims.fields import Choice as Choice
 from theorysim.claims.fields import Field as Field
 from theorysim.claims.fields import Gaussian as Gaussian

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
 
 from theorysim.claims.hypotheses import Assumption
-from theorysim.claims.instance import Instance
-from theorysim.claims.kinds.average import LEAST_KEYS
 from theorysim.claims.kinds.base import Claim
 from theorysim.claims.margins import Margin
 from theorysim.claims.reading import (
@@ -26,15 +23,6 @@ from theorysim.claims.reading import (
 )
 from theorysim.claims.source import Printed, Source
 from theorysim.claims.space import Space
-
-# By the name of an axis, its values for an instance.
-Axes: TypeAlias = Callable[[Instance], Mapping[str, Any]]
-
-
-def no_axes(x: Instance) -> Mapping[str, Any]:
-    """Results without named axes."""
-    return {}
-
 
 # The source of a statement whose file does not say where it is printed.
 UNPLACED = Printed("", "")
@@ -65,11 +53,6 @@ class Theorem:
             `r.mean` need a multiple of 64.
         instances: how many instances `verify` checks by default.
         mutant_instances: how many instances a mutant is tried on.
-        empirical: an experiment: what training shows over its keys. Its numbers are known to their
-            spread only, beside which rounding is nothing: no run of it is repeated with others.
-        axes: of an experiment, the values along the axes that its simulation's results name.
-        work: of an experiment, the multiplications of one run, about: what other sizes cost.
-        paper_sizes: of an experiment, the sizes that its paper has.
         integrates: predict or simulate integrate an ODE with `tolerance_scale=x.tolerance_scale`,
             whose error a second, coarser run measures.
         aliases: other numbers of the same statement, such as the appendix's.
@@ -96,10 +79,6 @@ class Theorem:
     instances: int = 64
     mutant_instances: int = 64
     integrates: bool = False
-    empirical: bool = False
-    axes: Axes = no_axes
-    work: Callable[[Instance], float] | None = None
-    paper_sizes: Mapping[str, int] = field(default_factory=dict)
     aliases: tuple[str, ...] = ()
     id: str = ""
     title: str = ""
@@ -111,13 +90,6 @@ class Theorem:
                     f"source {reading.source!r}: expected Printed(place, words), Corrected(change) "
                     "or Finding(about)"
                 )
-        if self.empirical and self.keys < LEAST_KEYS:
-            raise ValueError(
-                f"keys = {self.keys}: an experiment needs at least {LEAST_KEYS} runs to tell their "
-                "spread"
-            )
-        if unknown := set(self.paper_sizes) - set(self.space.sizes):
-            raise ValueError(f"paper_sizes: {min(unknown)!r} is not a size of the space")
         for name in ("keys", "instances", "mutant_instances"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} = {getattr(self, name)}: expected at least 1")

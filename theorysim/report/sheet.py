@@ -35,6 +35,7 @@ MARGIN = 0.12  # inches
 BELOW = 34  # points, from an axis to its legend: ticks and name are between
 STRIP = 0.5  # inches, for a row of colours and its title
 PANEL = 9  # size of letters in panels, in points
+ROOMY = 6  # so many colours have their names beside each other in letters of that size
 # Letters are this wide on average, as a share of their size; lines are so far apart.
 LETTER, LINE = 0.53, 1.35
 # An axis is logarithmic beyond this span; of both signs it has so many decades each.
@@ -152,7 +153,7 @@ def _down(axis: Axes, points: float) -> Any:
 
 
 def name_colours(picture: Figure, title: str, handles: Sequence[Any], labels: list[str]) -> None:
-    """What colours stand for, in one row right under all panels."""
+    """What colours stand for, in one row right under all panels; a long row is small."""
     bottom = picture.get_layout_engine().get()["rect"][1]  # type: ignore[union-attr]
     picture.legend(
         handles,
@@ -161,7 +162,9 @@ def name_colours(picture: Figure, title: str, handles: Sequence[Any], labels: li
         loc="upper center",
         bbox_to_anchor=(0.5, bottom),
         ncols=len(handles),
-        fontsize=PANEL,
+        fontsize=PANEL if len(handles) <= ROOMY else PANEL - 2,
+        handlelength=2.0 if len(handles) <= ROOMY else 1.0,
+        columnspacing=2.0 if len(handles) <= ROOMY else 1.0,
         title_fontsize=PANEL,
         frameon=False,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from theorysim.claims.experiment import Experiment
 from theorysim.claims.instance import SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
@@ -53,7 +54,7 @@ class Setup:
 
 def refuse_experiment(theorem: Theorem, what: str) -> None:
     """Raise UsageError where it is an experiment, of which `what` cannot be said."""
-    if theorem.empirical:
+    if isinstance(theorem, Experiment):
         raise UsageError(
             f"{theorem.id} is an experiment, which cannot be {what}: `theorysim reproduce "
             f"{theorem.id}` runs it, with --runs and --seed for more of it"

@@ -20,7 +20,7 @@ class Entry:
     Attributes:
         id: paper and name, such as "overtraining/theorem-4.7".
         paper: the slug of the paper.
-        kind: theorem, lemma, equation, ...
+        kind: theorem, lemma, equation, ..., or experiment.
         title: first line of the docstring.
         aliases: other names of the statement, without the paper.
         readings: the readings, the printed one first.
@@ -38,6 +38,11 @@ class Entry:
     path: Path
     module: str
     problem: str = ""
+
+    @property
+    def is_experiment(self) -> bool:
+        """Whether it is an empirical statement, which is reproduced and not attacked."""
+        return self.kind == "experiment"
 
     @property
     def name(self) -> str:

@@ -13,6 +13,9 @@ from theorysim.errors import UsageError
 # The default of `Theorem.printed`, which cannot be asked without importing JAX.
 PRINTED = "as printed"
 
+# The class of empirical statements.
+EXPERIMENT = "Experiment"
+
 
 class RegistryError(UsageError):
     """A theorem that cannot be found or read; the message says what to change."""
@@ -28,11 +31,12 @@ class ReadingName:
 
 @dataclass(frozen=True)
 class Header:
-    """The title, the aliases and the readings of a statement, the printed reading first."""
+    """The title, aliases and readings of a statement, the printed reading first; what it is."""
 
     title: str
     aliases: tuple[str, ...]
     readings: tuple[ReadingName, ...]
+    is_experiment: bool = False
 
 
 class _Source:
@@ -56,12 +60,12 @@ class _Source:
     def fault(self, node: ast.AST | None, text: str) -> RegistryError:
         return RegistryError(f"{self.path}:{getattr(node, 'lineno', 1)}: {text}")
 
-    def call(self, name: str, function: str) -> ast.Call:
-        """The call of `name = function(...)`."""
+    def call(self, name: str, *functions: str) -> ast.Call:
+        """The call of `name = function(...)`, with one of these functions."""
         value = self.assigned.get(name)
-        if isinstance(value, ast.Call) and _calls(value, function):
+        if isinstance(value, ast.Call) and any(_calls(value, each) for each in functions):
             return value
-        raise self.fault(value, f"expected `{name} = {function}(...)` at the top level")
+        raise self.fault(value, f"expected `{name} = {functions[0]}(...)` at the top level")
 
     def refuse_several(self, function: str) -> None:
         """Refuse a module that assigns the results of several calls of a function."""
@@ -113,13 +117,15 @@ def read_header(path: Path) -> Header:
     if not title:
         raise source.fault(None, "expected a docstring whose first line is the title")
     source.refuse_several("Theorem")
-    keywords = _keywords(source.call("theorem", "Theorem"))
+    call = source.call("theorem", "Theorem", EXPERIMENT)
+    keywords = _keywords(call)
     aliases = [source.literal(item, str, "alias") for item in source.items(keywords.get("aliases"))]
     printed = keywords.get("printed")
     name = PRINTED if printed is None else source.literal(printed, str, "printed")
     readings = [_reading(source, item) for item in source.items(keywords.get("readings"))]
     primary = not any(reading.primary for reading in readings)
-    return Header(title, tuple(aliases), (ReadingName(name, primary), *readings))
+    own = ReadingName(name, primary)
+    return Header(title, tuple(aliases), (own, *readings), _calls(call, EXPERIMENT))
 
 
 def read_citation(path: Path) -> Citation:

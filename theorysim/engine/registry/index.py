@@ -222,7 +222,7 @@ def _entry(path: Path, paper: str, module: str) -> Entry:
     return Entry(
         id=f"{paper}/{name}",
         paper=paper,
-        kind=KINDS.get(word, word),
+        kind="experiment" if header.is_experiment else KINDS.get(word, word),
         title=header.title,
         aliases=header.aliases,
         readings=header.readings,

@@ -18,15 +18,25 @@ VERDICTS = RECORDS / "verdicts.jsonl"
 STABILITY = RECORDS / "stability.jsonl"
 HYPOTHESES = RECORDS / "hypotheses.jsonl"
 ATTACKS = RECORDS / "attacks.jsonl"
+EXPERIMENTS = RECORDS / "experiments.jsonl"
 
 # At most so many ids are named in one message.
 NAMED = 6
 
 
 def own_statements() -> Catalogue:
-    """The statements of this package: those of packs and single files have no records here."""
-    entries = (entry for entry in catalogue() if entry.path.is_relative_to(OWN))
-    return Catalogue(tuple(entries))
+    """The theorems of this package: those of packs and single files have no records here."""
+    return _own(experiments=False)
+
+
+def own_experiments() -> Catalogue:
+    """The experiments of this package, whose records are of their runs."""
+    return _own(experiments=True)
+
+
+def _own(experiments: bool) -> Catalogue:
+    own = (entry for entry in catalogue() if entry.path.is_relative_to(OWN))
+    return Catalogue(tuple(entry for entry in own if entry.is_experiment == experiments))
 
 
 def lines_of(record: Traversable) -> dict[str, dict[str, Any]]:
@@ -58,6 +68,11 @@ def is_fresh(line: Mapping[str, Any] | None, entry: Entry) -> TypeGuard[Mapping[
 def attacks() -> dict[str, dict[str, Any]]:
     """By theorem, how long its primary reading withstood the falsifier."""
     return lines_of(ATTACKS)
+
+
+def experiments() -> dict[str, dict[str, Any]]:
+    """By experiment, what its runs and those of its nulls showed: see validation.experiments."""
+    return lines_of(EXPERIMENTS)
 
 
 def mutants() -> dict[str, dict[str, Any]]:

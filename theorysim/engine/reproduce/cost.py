@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from theorysim.claims.experiment import Experiment
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.setup import parse_settings
 from theorysim.engine.reproduce.dataset import SECONDS
@@ -24,6 +25,8 @@ def paper_hours(
     Raises:
         UsageError: for what is no experiment, or has no sizes of its paper.
     """
+    if not isinstance(theorem, Experiment):
+        raise UsageError(f"{theorem.id} is no experiment: verify it")
     if theorem.work is None or not theorem.paper_sizes:
         raise UsageError(f"{theorem.id} has no sizes of its paper; set them one by one")
 

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from theorysim.claims.evidence import Evidence, Judgement, Measurement
+from theorysim.claims.experiment import Experiment
 from theorysim.claims.kinds import Claim
 from theorysim.claims.kinds.average import LEAST_KEYS
 from theorysim.claims.reading import ResolvedReading
@@ -87,7 +88,7 @@ def reproduce(
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
     check_seed(seed)
-    if not theorem.empirical:
+    if not isinstance(theorem, Experiment):
         raise UsageError(f"{theorem.id} is no experiment: verify it")
     count = theorem.keys if runs is None else runs
     if count < LEAST_KEYS:
@@ -103,7 +104,7 @@ def reproduce(
     return Reproduction(make_report(setup, _only_sample(setup, own), judged), data)
 
 
-def _sizes_of(theorem: Theorem, scale: str) -> dict[str, int]:
+def _sizes_of(theorem: Experiment, scale: str) -> dict[str, int]:
     if scale not in SCALES:
         raise UsageError(f"scale {scale!r}: expected one of {', '.join(SCALES)}")
     if scale == "paper" and not theorem.paper_sizes:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from theorysim.claims.experiment import Experiment
 from theorysim.claims.instance import Instance
 from theorysim.claims.reading import ResolvedReading
-from theorysim.claims.theorem import Theorem
 from theorysim.engine.registry.sources import PACKAGE, ROOMS, code_hash
 from theorysim.engine.reproduce.dataset import RUN, SECONDS, dimensions, read, to_dataset, write
 from theorysim.progress import Progress
@@ -35,7 +35,7 @@ class Runs:
     Experiments that share a simulation share its runs.
     """
 
-    theorem: Theorem
+    theorem: Experiment
     reading: ResolvedReading
     sizes: dict[str, int]
     seed: int

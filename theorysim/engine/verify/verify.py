@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from theorysim.claims.experiment import Experiment
 from theorysim.claims.instance import size_items
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
@@ -68,7 +69,7 @@ def verify(
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
     check_seed(seed)
-    if theorem.empirical:
+    if isinstance(theorem, Experiment):
         if instances is not None or instance is not None:
             raise UsageError(f"{theorem.id} is an experiment: it has runs, and no instances")
         from theorysim.engine.reproduce.reproduce import reproduce

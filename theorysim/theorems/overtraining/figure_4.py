@@ -16,7 +16,7 @@ def _gap(r: claims.Run) -> Float[Array, "run rate budget"]:
     return r.sim.pre - r.sim.base[:, None]
 
 
-theorem = claims.Theorem(
+theorem = claims.Experiment(
     space=language.SPACE,
     simulate=tuned.simulate,
     claims=(
@@ -41,9 +41,6 @@ theorem = claims.Theorem(
         claims.Mutant("every model has the first budget", simulate=tuned.without_budgets),
         claims.Mutant("every run has the first rate", simulate=tuned.without_rates),
     ),
-    empirical=True,
-    keys=8,
-    instances=1,
     axes=tuned.axes,
     work=language.work,
     paper_sizes=language.PAPER_SIZES,

@@ -29,7 +29,7 @@ def _worse(name: str, losses) -> claims.Claim:
     )
 
 
-theorem = claims.Theorem(
+theorem = claims.Experiment(
     space=language.SPACE,
     simulate=tuned.simulate,
     claims=(
@@ -46,9 +46,6 @@ theorem = claims.Theorem(
         claims.Mutant("every model has the first budget", simulate=tuned.without_budgets),
         claims.Mutant("fine-tuning on the text of pre-training", simulate=tuned.on_the_same_text),
     ),
-    empirical=True,
-    keys=8,
-    instances=1,
     axes=tuned.axes,
     work=language.work,
     paper_sizes=language.PAPER_SIZES,

@@ -30,7 +30,7 @@ def _in_the_budget(r: claims.Run) -> Float[Array, "run rate"]:
     return _slope(r.sim.distance, language.budgets(r.x).astype(float))
 
 
-theorem = claims.Theorem(
+theorem = claims.Experiment(
     space=language.SPACE,
     simulate=tuned.simulate,
     claims=(
@@ -66,9 +66,6 @@ theorem = claims.Theorem(
             ),
         ),
     ),
-    empirical=True,
-    keys=8,
-    instances=1,
     axes=tuned.axes,
     work=language.work,
     paper_sizes=language.PAPER_SIZES,
