@@ -4,8 +4,8 @@
 
 reproduces every experiment at its own sizes and judges its claims on the runs of its nulls, too,
 where they should not hold; it writes theorysim/records/experiments.jsonl, the page
-docs/records/experiments.md and the pictures beside it. What is recorded of the code as it is, is left alone unless `--again`;
-`--page` runs nothing and rewrites the page.
+docs/records/experiments.md and the pictures beside it. What is recorded of the code as it is, is
+left alone unless `--again`; `--page` runs nothing and rewrites the page.
 """
 
 from __future__ import annotations

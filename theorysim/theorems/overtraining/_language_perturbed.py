@@ -1,7 +1,7 @@
 """The small language model, perturbed by Gaussian noise: what Figure 3 looks at.
 
-Noise is gamma times the spread of a matrix at initialisation; biases are left alone, and all budgets
-meet the same draws of it.
+Noise is gamma times the spread of a matrix at initialisation; biases are left alone, and all
+budgets meet the same draws of it.
 """
 
 from typing import NamedTuple
