@@ -26,10 +26,11 @@ ALLOWED = {
     "jaxprs": {"jaxprs", "errors"},
     "enclosures": {"enclosures", "jaxprs", "progress", "errors"},
     "sweeps": {"sweeps", "jaxprs", "compiled", "memory", "progress", "versions", "errors"},
+    "data": {"data", "errors"},
     "numerics": {"numerics"},
     "systems": {"systems", "numerics"},
     "claims": {"claims", "numerics", "citation", "errors"},
-    "theorems": {"theorems", "systems", "numerics", "claims"},
+    "theorems": {"theorems", "systems", "numerics", "claims", "data"},
     "engine": {
         *("engine", "claims", "enclosures", "sweeps", "jaxprs", "numerics"),
         *("citation", "compiled", "files", "memory", "progress", "versions", "tabular", "errors"),

@@ -102,8 +102,8 @@ class _Means:
         with np.errstate(invalid="ignore"):
             room = rhs - lhs
             spread = room.std(1, ddof=1) / np.sqrt(keys)
-        where = applies.astype(bool).all(1)
-        undefined = where & ~np.isfinite(room).all(1)
+        where = np.logical_and.reduce(applies, axis=1)
+        undefined = where & ~np.logical_and.reduce(np.isfinite(room), axis=1)
         return cls(lhs.mean(1), rhs.mean(1), room.mean(1), spread, where, undefined, keys)
 
     def bound(self, alarm: float) -> Float[np.ndarray, "rows points"]:

@@ -15,7 +15,6 @@ from theorysim.claims.evidence import Evidence, Judgement, Measurement
 from theorysim.claims.experiment import Experiment
 from theorysim.claims.kinds import Claim
 from theorysim.claims.kinds.average import LEAST_KEYS
-from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
@@ -97,11 +96,12 @@ def reproduce(
     sizes = {**_sizes_of(theorem, scale), **(settings or {})}
     setup = Setup(theorem, readings, parse_settings(theorem, sizes), seed)
     judged, data = {}, {}
-    for one in readings:
-        own = Runs(theorem, one, dict(setup.settings.sizes), seed, kept)
-        data[one.name] = own.measured(count, progress)
-        judged[one.name] = judge(one, own, data[one.name])
-    return Reproduction(make_report(setup, _only_sample(setup, own), judged), data)
+    every = [Runs(theorem, one, dict(setup.settings.sizes), seed, kept) for one in readings]
+    for own in every:
+        name = own.reading.name
+        data[name] = own.measured(count, progress)
+        judged[name] = judge(own, data[name])
+    return Reproduction(make_report(setup, _only_sample(setup, every[0]), judged), data)
 
 
 def _sizes_of(theorem: Experiment, scale: str) -> dict[str, int]:
@@ -112,8 +112,9 @@ def _sizes_of(theorem: Experiment, scale: str) -> dict[str, int]:
     return dict(theorem.paper_sizes) if scale == "paper" else {}
 
 
-def judge(reading: ResolvedReading, runs: Runs, data: xarray.Dataset) -> dict[str, Judgement]:
+def judge(runs: Runs, data: xarray.Dataset) -> dict[str, Judgement]:
     """The judgement on every claim of a reading, from the data of all runs."""
+    reading = runs.reading
     with jax.enable_x64(True):
         x = jax.tree.map(_in_double_precision, runs.instance())
         results = jax.tree.map(_in_double_precision, runs.results(data))

@@ -12,5 +12,5 @@ CAPTION = (
 
 def against_budget(title: str, label: str, quantity: Callable, log_y: bool = True) -> View:
     """A quantity against the budget, a line for each learning rate."""
-    rates = {"lines": "rate", "lines_label": "learning rate of fine-tuning"}
-    return View(title, label, quantity, "budget", "pre-training, steps", **rates, log_y=log_y)
+    along, lines = ("budget", "pre-training, steps"), ("rate", "learning rate of fine-tuning")
+    return View(title, label, quantity, *along, *lines, log_y=log_y)

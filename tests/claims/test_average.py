@@ -1,0 +1,86 @@
+"""Means over the runs of an experiment: the verdicts against SciPy's tests and known laws."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from theorysim.claims import Verdict, on_average
+from theorysim.claims.evidence import Evidence, Measurement
+from theorysim.claims.kinds.average import EMPIRICAL_ALARM
+
+CLAIM = on_average("rises", lambda r: 0.0, lambda r: 0.0)
+
+
+def judged(differences, applies=True):
+    """The judgement on runs (rows) of differences at several points."""
+    room = np.atleast_2d(np.asarray(differences, float).T).T[None]
+    zero, one = np.zeros_like(room), np.zeros(1)
+    measurement = Measurement(
+        lhs=zero,
+        rhs=room,
+        applies=np.broadcast_to(applies, room.shape),
+        probability=one,
+        rounding=one,
+        integrator=one,
+        limit=zero,
+        sampling=zero,
+        skewness=zero,
+        extremes=np.zeros((1, 0)),
+    )
+    return CLAIM.judge(Evidence(measurement))
+
+
+@pytest.mark.parametrize("shift", [-2.0, -0.5, 0.0, 0.5, 1.0, 2.0])
+def test_one_point_is_judged_as_by_the_test_of_student(shift):
+    for seed in range(50):
+        sample = np.random.default_rng(seed).normal(shift, 1, 8)
+        test = stats.ttest_1samp(sample, 0)
+        expected = Verdict.INCONCLUSIVE
+        if test.pvalue < EMPIRICAL_ALARM:
+            expected = Verdict.HOLDS if test.statistic > 0 else Verdict.VIOLATED
+        found = judged(sample)
+        assert found.verdict is expected
+        low, high = stats.t.interval(1 - EMPIRICAL_ALARM, 7, sample.mean(), stats.sem(sample))
+        assert found.slack - found.error == pytest.approx(low)
+        assert found.slack + found.error == pytest.approx(high)
+
+
+def test_nothing_is_shown_of_noise_but_in_one_of_a_hundred():
+    """Of 2000 experiments without any effect; the bounds are those of the binomial law."""
+    verdicts = [
+        judged(np.random.default_rng(seed).normal(0, 1, (8, 5))).verdict for seed in range(2000)
+    ]
+    assert verdicts.count(Verdict.HOLDS) == 0  # all five points by chance: 3e-12 each
+    most = stats.binom.ppf(1 - 1e-6, 2000, EMPIRICAL_ALARM / 2)
+    assert verdicts.count(Verdict.VIOLATED) <= most
+
+
+def test_every_point_must_be_shown_and_one_contrary_point_decides():
+    noise = np.random.default_rng(0).normal(0, 0.1, (8, 3))
+    up, nowhere, down = np.ones(3), np.array([1, 0, 1]), np.array([1, 1, -1])
+    assert judged(noise + up).verdict is Verdict.HOLDS
+    assert judged(noise + nowhere).verdict is Verdict.INCONCLUSIVE
+    found = judged(noise + down)
+    assert found.verdict is Verdict.VIOLATED
+    assert found.slack == pytest.approx(-1, abs=0.2)
+
+
+def test_runs_that_agree_exactly_decide_by_their_sign():
+    assert judged(np.full(8, 1.0)).verdict is Verdict.HOLDS
+    assert judged(np.full(8, -1.0)).verdict is Verdict.VIOLATED
+    assert judged(np.zeros(8)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_run_without_a_number_decides_nothing():
+    sample = np.ones(8)
+    for bad in (np.nan, np.inf):
+        sample[3] = bad
+        found = judged(sample)
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "no number" in found.note
+
+
+def test_points_to_which_the_claim_does_not_apply_do_not_count():
+    sample = np.random.default_rng(0).normal(1, 0.1, (8, 2)) * [1, -1]
+    assert judged(sample, applies=np.array([True, False])).verdict is Verdict.HOLDS
+    assert judged(sample, applies=False).verdict is Verdict.VACUOUS
