@@ -14,7 +14,7 @@ from pathlib import Path
 from theorysim.engine import registry
 from theorysim.engine.registry.coverage import Passage, coverage_of
 from theorysim.engine.registry.entries import Catalogue
-from theorysim.engine.registry.records import own_statements
+from theorysim.engine.registry.records import own_entries
 from validation import row
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "records" / "coverage.md"
@@ -34,7 +34,7 @@ COLUMNS = """
 
 def page() -> str:
     """The whole page."""
-    every = own_statements()
+    every = own_entries()
     return HEAD + "".join(part for slug in every.papers() for part in _paper(every.of(slug)))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from theorysim.engine import registry
 from theorysim.engine.registry import Entry
-from theorysim.engine.registry.records import is_fresh, lines_of, own_experiments, own_statements
+from theorysim.engine.registry.records import is_fresh, lines_of, own_entries, own_statements
 from theorysim.engine.registry.sources import source_hash
 from validation import write_whole
 
@@ -50,7 +50,7 @@ def measure_anew(
     """
     import jax
 
-    ids = [entry.id for entry in (*own_statements(), *own_experiments())]
+    ids = [entry.id for entry in own_entries()]
     for entry in entries:
         known = lines_of(record).get(entry.id)
         if is_fresh(known, entry) and is_enough(known):

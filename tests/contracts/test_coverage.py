@@ -5,9 +5,9 @@ import pytest
 from theorysim.engine import registry
 from theorysim.engine.registry.coverage import FILE, Passage, coverage_of, unnamed
 from theorysim.engine.registry.headers import RegistryError
-from theorysim.engine.registry.records import own_statements
+from theorysim.engine.registry.records import own_entries
 
-OWN = own_statements()
+OWN = own_entries()
 WRITTEN = [slug for slug in OWN.papers() if (OWN.of(slug)[0].path.parent / FILE).is_file()]
 
 

@@ -13,7 +13,7 @@ from theorysim.citation import Citation
 from theorysim.claims.kinds import Claim
 from theorysim.claims.verdict import SEVERITY, Verdict
 from theorysim.engine.registry.coverage import Passage, coverage_of
-from theorysim.engine.registry.records import own_statements
+from theorysim.engine.registry.records import own_entries
 from theorysim.site.addresses import ERRATA, GALLERY, INDEX, errata_of, page_of_paper
 from theorysim.site.documents import Picture, notes, pictures
 from theorysim.site.figures import Figure
@@ -67,7 +67,7 @@ def papers_of(statements: Sequence[Statement]) -> list[Paper]:
     """The papers of these statements, in order."""
     slugs = dict.fromkeys(statement.entry.paper for statement in statements)
     groups = {slug: [s for s in statements if s.entry.paper == slug] for slug in slugs}
-    every = own_statements()
+    every = own_entries()
     return [
         Paper(slug, group[0].citation, group, coverage_of(every.of(slug)))
         for slug, group in groups.items()

@@ -24,19 +24,19 @@ EXPERIMENTS = RECORDS / "experiments.jsonl"
 NAMED = 6
 
 
+def own_entries() -> Catalogue:
+    """All of this package: what packs and single files state has no records here."""
+    return Catalogue(tuple(e for e in catalogue() if e.path.is_relative_to(OWN)))
+
+
 def own_statements() -> Catalogue:
-    """The theorems of this package: those of packs and single files have no records here."""
-    return _own(experiments=False)
+    """The theorems of this package, which campaigns verify and attack."""
+    return Catalogue(tuple(entry for entry in own_entries() if not entry.is_experiment))
 
 
 def own_experiments() -> Catalogue:
     """The experiments of this package, whose records are of their runs."""
-    return _own(experiments=True)
-
-
-def _own(experiments: bool) -> Catalogue:
-    own = (entry for entry in catalogue() if entry.path.is_relative_to(OWN))
-    return Catalogue(tuple(entry for entry in own if entry.is_experiment == experiments))
+    return Catalogue(tuple(entry for entry in own_entries() if entry.is_experiment))
 
 
 def lines_of(record: Traversable) -> dict[str, dict[str, Any]]:
