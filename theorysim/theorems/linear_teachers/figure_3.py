@@ -71,7 +71,7 @@ def _change(model: str) -> Callable:
     return change
 
 
-def _more_constant(model: str, other: str) -> claims.Claim:
+def _more_constant(model: str, other: str):
     return claims.at_most(
         f"a constant generalization loss, beside {other}", _change(model), _change(other)
     )
