@@ -8,7 +8,9 @@ rewrites what stands between markers, which readers do not see:
 
 A marker names a statement of the page's paper, a reading, one of its claims (not for what is
 measured of the whole reading), a quantity of theorysim/records/verdicts.jsonl, and how many digits
-are written, 3 if it does not say. A test compares the pages with what would be written.
+are written, 3 if it does not say. A claim's note has two more: `power`, a fitted exponent with its
+interval, and `"over n"`, the constants along the ladder of n. A test compares the pages with what
+would be written.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +35,8 @@ QUANTITIES = (
     *("verdict", "lhs", "rhs", "slack", "error", "tightness", "excluded"),
     *("ties", "checked", "resolved", "draws", "satisfying", "drawn"),
 )
+
+POWER = re.compile(r"\^\((?P<exponent>-?[\d.]+) \+- (?P<half>[\d.]+)\)")
 
 MARKED = re.compile(
     r"(?P<marker><!-- measured: (?P<names>.*?) -->)(?P<told>[^<]*)<!-- end -->", re.DOTALL
@@ -77,7 +82,19 @@ def measured(paper: str, names: Sequence[str]) -> str:
     found = _named(_of(known, statement)["readings"], reading)
     for name in claim:
         found = _named(found["claims"], name)
+    if claim and (quantity == "power" or quantity.startswith("over ")):
+        return _noted(found["note"], quantity)
     return _written(_of({k: v for k, v in found.items() if k in QUANTITIES}, quantity), digits)
+
+
+def _noted(note: str, quantity: str) -> str:
+    """What only the note of a claim has, as it is written."""
+    if quantity == "power" and (found := POWER.search(note)):
+        half = ceil(100 * float(found["half"])) / 100  # an interval is not made smaller
+        return f"{float(found['exponent']):.2f} ± {half:.2f}"
+    if found := re.search(rf"{re.escape(quantity)} [^:]*: (?P<constants>[^;]*)", note):
+        return found["constants"]
+    raise UsageError(f"the note has no {quantity!r}: {note!r}")
 
 
 def _named(several: Iterable[Mapping[str, Any]], name: str) -> Mapping[str, Any]:

@@ -14,7 +14,14 @@ RECORD = {
             "verdict": "violated",
             "drawn": 12345,
             "note": "wrong",
-            "claims": [{"name": 'the "rate", n -> 0', "lhs": -1.00065, "tightness": None}],
+            "claims": [
+                {
+                    "name": 'the "rate", n -> 0',
+                    "lhs": -1.00065,
+                    "tightness": None,
+                    "note": "over n 4, 8: 0.1, 0.2; over d 2: 1; measured n^(-0.972 +- 0.154)",
+                }
+            ],
         }
     ],
 }
@@ -55,6 +62,8 @@ def test_a_stale_number_is_replaced_and_nothing_else(record):
         (["lemma-1", "as printed", "drawn"], "12,345"),
         (["lemma-1", "as printed", 'the "rate", n -> 0', "lhs"], "-1"),
         (["lemma-1", "as printed", 'the "rate", n -> 0', "lhs", "5"], "-1.0007"),
+        (["lemma-1", "as printed", 'the "rate", n -> 0', "power"], "-0.97 ± 0.16"),
+        (["lemma-1", "as printed", 'the "rate", n -> 0', "over n"], "0.1, 0.2"),
     ],
 )
 def test_quantities_as_they_are_written(record, names, told):

@@ -70,6 +70,21 @@ def sampled_kernel_constant(x):
     return float(jnp.max(jax.jit(jax.vmap(jax.vmap(slope, (None, 0)), (0, None)))(axes, shares)))
 
 
+@pytest.mark.parametrize("family", ["quadratic", "sine"])
+def test_smoothness_bounds_the_curvature_where_the_loss_is_below_the_first(family):
+    """At the start, and at points of a ball whose loss is at most that of the start."""
+    x = instance(family)
+    loss, bound = models.loss(x), models.smoothness(x)
+    points = jnp.concatenate(
+        [models.start(x)[None], 0.3 * jax.random.normal(jax.random.key(2), (2000, 2 * x.n))]
+    )
+    below = jax.vmap(loss)(points) <= x.residual_size**2
+    curvature = jax.vmap(lambda d: jnp.linalg.norm(jax.hessian(loss)(d), ord=2))(points)
+    worst = jnp.max(jnp.where(below, curvature, 0))
+    assert jnp.sum(below) > 10
+    assert 0.02 * bound < worst <= bound * (1 + ROUNDING)
+
+
 @pytest.mark.parametrize("seed", [0, thorough(1), thorough(2)])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_constants_bound_the_slopes_and_are_attained_where_exact(family, seed):

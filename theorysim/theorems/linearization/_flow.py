@@ -57,21 +57,18 @@ class Path(NamedTuple):
 
 
 def distance_space() -> claims.Space:
-    """Flows with a pull or none, up to horizons in units of the fastest time.
-
-    They are long enough for the slowest modes to be learned.
-    """
+    """Flows with a pull or none, up to horizons in units of the fastest time."""
     return models.model_space(
         pulled=claims.Choice(0.0, 1.0),
         strength=claims.Real(0.05, 100, log=True),
-        horizon=claims.Real(1, 300, log=True),
+        horizon=claims.Real(1, 3000, log=True),
     )
 
 
 def growth_space() -> claims.Space:
     """Flows with a pull up to a horizon."""
     return models.model_space(
-        strength=claims.Real(0.05, 100, log=True), horizon=claims.Real(0.03, 20, log=True)
+        strength=claims.Real(0.05, 100, log=True), horizon=claims.Real(0.03, 100, log=True)
     )
 
 
@@ -194,5 +191,5 @@ def excess_time(
 
 
 def time_scale(x: claims.Instance, strength: Float[Array, ""]) -> Float[Array, ""]:
-    """1 / (lambda + 2 Lip(f)^2 at theta_0): no longer than the fastest time of the flow."""
-    return 1 / (strength + 2 * models.lipschitz(x, jnp.zeros(())).f ** 2)
+    """1 / (lambda + the smoothness of R): no longer than the fastest time of the flow."""
+    return 1 / (strength + models.smoothness(x))

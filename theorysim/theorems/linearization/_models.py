@@ -42,7 +42,7 @@ def model_space(**parts: claims.Size | claims.Field) -> claims.Space:
         "n": claims.Size(3, low=2, high=16),
         "family": claims.Choice(0.0, 1.0, 2.0),
         # Above zero without loss: a sign of it is one of delta, of the bend and of the phase.
-        "slope": claims.Real(0.3, 3, log=True, shape="n"),
+        "slope": claims.Real(0.05, 3, log=True, shape="n"),
         "bend": claims.Gaussian("n"),
         "bend_scale": claims.Real(1e-3, 3, log=True),
         "frequency": claims.Real(0.1, 3, log=True, shape="n"),
@@ -181,6 +181,19 @@ def kernel_lipschitz(x: claims.Instance, radius: Float[Array, "*times"]) -> Floa
     constants = lipschitz(x, radius)
     by_lemma = 2 * constants.f * constants.jacobian
     return _by_family(x, jnp.max(quadratic, -1), jnp.max(sine, -1), by_lemma)
+
+
+def smoothness(x: claims.Instance) -> Float[Array, ""]:
+    """A bound of R's curvature, 2 ||J||^2 + 2 ||f - y|| ||dJ||, where R is at most r_0^2.
+
+    There outputs are within 2 r_0 of the first ones, and for quadratic models f_i'^2 = slope_i^2 +
+    2 bend_i (f_i - f_i(0)). Of networks it is the bound at theta_0.
+    """
+    bend, wave = jnp.abs(_bend(x)), x.slope * x.frequency**2
+    network = lipschitz(x, jnp.zeros(()))
+    quadratic = jnp.max(x.slope**2 + 5 * x.residual_size * bend)
+    sine = jnp.max(x.slope * wave + x.residual_size * wave)
+    return 2 * _by_family(x, quadratic, sine, network.f**2 + x.residual_size * network.jacobian)
 
 
 def _matmul(left: Array, right: Array) -> Array:

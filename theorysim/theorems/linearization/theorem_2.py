@@ -5,6 +5,8 @@ two cases have the residual at time t; the proof bounds the residuals on the way
 what holds: a model that has fitted its data has moved. Checked for a constant lambda_t, zero
 included, with constants on a ball that just holds the path; theorem-2-selective has the scheme of
 the paper, theorem-2-limit the lim sup of case 1, theorem-2-proof the lines before the integral.
+Left out are weaker pulls, flatter models and longer times than those of the space, whose flows take
+an integrator ever more steps; a pull of zero is in it.
 """
 
 import jax.numpy as jnp

@@ -5,7 +5,8 @@ before: ||eps'|| (Eq. 23), ||eps|| (Eq. 9), ||H_PQ(P) - H_PQ|| (Lemma 3), ||Z|| 
 ||H_P^(-1) y_P|| <= sqrt(n_P) / lambda_P, ||u_Q(0)|| = O(sqrt(n_Q) kappa / sqrt(delta)). A product
 of factors is at most a constant times the printed order, over every variable. The sum is that of
 the scales kappa that Theorem 1 allows. Eq. 26 prints two forms and calls them equal. Eq. 30 prints
-eps^T Z_Q^T Z_P; eps has m d entries, and a second Z_Q makes the shapes agree.
+eps^T Z_Q^T Z_P, and the product of these; eps has m d entries, a second Z_Q makes the shapes agree
+and brings another root of n_Q.
 transferability/eq-29-32 measures what the terms of infinite width really are.
 """
 
@@ -126,7 +127,8 @@ theorem = claims.Theorem(
         "||eps'||^2 = O(n_P^4 n_Q / (m lambda_P^4 delta^4 kappa^2)), ..., "
         "O(n_P^2 n_Q^(1/2) kappa / (lambda_P^2 delta))",
     ),
-    note="the printed orders of Eq. 26, 27, 30 and of the sum are below their factors' product",
+    note="the orders of Eq. 26, 27 and of the sum are below their factors' product; that of Eq. 30 "
+    "is the product of the factors in print, which lost a second Z_Q and its root of n_Q",
     aliases=(
         "eq-25",
         "eq-26",

@@ -3,7 +3,9 @@
 Lemma 3 (Eq. 11) of Liu et al. (2019), under the conditions of Lemma 1: with probability 1 - delta,
 ||H_PQ(P) - H_PQ||_F = O(n_P^2 n_Q / (sqrt(m) lambda_P kappa delta^(3/2))). The bound vanishes with
 1 / kappa; the deviation of H_PQ(0) from its mean does not know kappa (Eq. 15), and the residual
-that training removes grows with kappa. transferability/eq-12 and eq-13-14 have the proof.
+that training removes grows with kappa. For kappa <= 1 both are of the printed order, but for the
+root of the logarithm in Eq. 15: the print fails at large scales only, where small networks meet the
+width that it asks for. transferability/eq-12 and eq-13-14 have the proof.
 """
 
 import jax.numpy as jnp
@@ -51,7 +53,7 @@ theorem = claims.Theorem(
     source=claims.Printed(
         "Appendix C.1, Lemma 3 (Eq. 11)", "O(n_P^2 n_Q / (sqrt(m) lambda_P kappa delta^(3/2)))"
     ),
-    note="H_PQ(0) deviates from its mean whatever kappa",
+    note="H_PQ(0) deviates from its mean whatever kappa; for kappa <= 1 a logarithm is missing",
     aliases=("eq-11",),
     readings=(
         claims.Reading(
