@@ -3,7 +3,8 @@
 Liu et al. (2019), Eq. 4 (activation gradient), Eq. 5 and 48 (weight distance), Eq. 9 (the part eps
 of the pretrained weights outside of Z_P(0) H_P^(-1) y_P) and Eq. 46 (m^(-1/2), of H_PQ^T -
 Z_Q(0)^T Z_P(0)). Real networks are silent at first (pairs of opposite signs), so that the errors
-of order kappa vanish, and both stages run to their end.
+of order kappa vanish, and both stages run to their end. Errors are quantiles over networks, as the
+print bounds them.
 """
 
 from typing import NamedTuple
