@@ -145,8 +145,8 @@ theorem = claims.Theorem(
             "errors of order m^(-1/2)",
             claims.Finding("the measured rate"),
             claims=tuple(_falls(index, -1 / 2, "equal") for index in range(len(NAMES))),
-            note="the fluctuation of the empirical Gram matrices; the error of the loss has a factor "
-            "of what is left to learn, and where this is small it falls faster",
+            note="the fluctuation of the empirical Gram matrices; the error of the loss has as a "
+            "factor what is left to learn, and where this is small it falls faster",
         ),
     ),
     mutants=(
