@@ -14,8 +14,8 @@ from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability import _problem as problem
-from theorysim.theorems.transferability import _rates as rates
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._quantiles import quantile
 
 
 def simulate(x: claims.Instance, key) -> tuple:
@@ -50,9 +50,9 @@ def _order(power: float):
     return problem.likely_order("Eq. 9: |eps|", lambda r: r.sim[0], scale, over)
 
 
-in_kappa = rates.quantile_rate(
+in_kappa = claims.scales_as(
     "Eq. 9: the second term, in kappa",
-    lambda r: r.sim[1],
+    quantile(lambda r: r.sim[1]),
     over={"kappa": (1.0, 3.0, 9.0)},
     exponent=-1 / 2,
     relation="at_least",

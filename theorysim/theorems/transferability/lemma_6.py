@@ -12,8 +12,8 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _problem as problem
-from theorysim.theorems.transferability import _rates as rates
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._quantiles import quantile
 
 
 def simulate(x: claims.Instance, key) -> tuple:
@@ -29,14 +29,18 @@ def simulate(x: claims.Instance, key) -> tuple:
     )
 
 
-features = rates.width_rate("features", lambda r: r.sim[0], -1 / 4)
-gram = rates.width_rate("gram", lambda r: r.sim[1], -1 / 2)
+features = training.width_rate("features", quantile(lambda r: r.sim[0]), -1 / 4)
+gram = training.width_rate("gram", quantile(lambda r: r.sim[1]), -1 / 2)
 
 
 def _in_kappa(name: str, index: int, exponent: float):
     """As kappa falls, the size grows by no more than this power."""
-    return rates.quantile_rate(
-        name, lambda r: r.sim[index], {"kappa": (1.0, 3.0, 9.0)}, exponent, "at_least"
+    return claims.scales_as(
+        name,
+        quantile(lambda r: r.sim[index]),
+        over={"kappa": (1.0, 3.0, 9.0)},
+        exponent=exponent,
+        relation="at_least",
     )
 
 

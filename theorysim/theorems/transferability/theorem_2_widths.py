@@ -16,8 +16,8 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _problem as problem
-from theorysim.theorems.transferability import _rates as rates
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._quantiles import quantile
 
 # Eq. 46 needs no training: so many networks are drawn for it beside each one that is trained.
 DRAWN = 16
@@ -73,7 +73,7 @@ def _rate(name: str, what: str, exponent: float, power: int = 1):
     def error(r):
         return getattr(r.sim, what) ** power - getattr(r.theory, what) ** power
 
-    return rates.width_rate(name, error, exponent)
+    return training.width_rate(name, quantile(error), exponent)
 
 
 RATES = (
