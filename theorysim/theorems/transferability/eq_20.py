@@ -66,8 +66,8 @@ def _without_delta(claim: claims.Claim) -> claims.Claim:
 theorem = claims.Theorem(
     space=problem.problem_space(
         p=claims.Size(2, high=64),
-        q=claims.Size(32, high=512),
-        width=claims.Size(4096, low=2, high=65536),
+        q=claims.Size(16, high=512),
+        width=claims.Size(32768, low=2, high=65536),
         kappa=training.KAPPA,
         failure=problem.FAILURE,
     ),
