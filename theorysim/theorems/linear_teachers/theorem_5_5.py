@@ -53,7 +53,9 @@ def _target(x: claims.Instance) -> Float[Array, " d"]:
     return jnp.where(x.fitted > 0, fitted, unfitted)
 
 
-def _task(x: claims.Instance) -> tuple[Float[Array, "..."], ...]:
+def _task(
+    x: claims.Instance,
+) -> tuple[Float[Array, "n d"], Float[Array, " d"], Float[Array, " d"]]:
     """X, theta_S and theta_T."""
     return problem.data(x), problem.source(x), _target(x)
 
