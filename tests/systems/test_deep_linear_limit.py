@@ -78,6 +78,23 @@ def test_source_unseen_by_the_data_still_has_a_root(depth):
     assert abs(float(deep.log_norm_ratio(lengths, depth)) - exact) <= 8 * EPS * depth
 
 
+@pytest.mark.parametrize("depth", [1.0, 2.0, 5.0])
+def test_nothing_left_of_source_and_target_leaves_zero(depth):
+    """c_perp = tau = 0: x^2 = 0 at every depth, and 0^(1 - 1/L) is 1 at L = 1."""
+    lengths = deep.Alignment(*map(jnp.asarray, (1.0, 0.0, 0.0)))
+    assert float(deep.log_norm_ratio(lengths, depth)) == -np.inf
+    assert float(deep.source_coefficient(lengths, depth)) == float(depth == 1)
+
+
+@pytest.mark.parametrize("limit", [deep.limit, jax.jit(deep.limit)], ids=["known", "traced"])
+def test_one_layer_forgets_a_source_inside_the_data_where_labels_vanish(limit):
+    """gamma = P_perp theta_S + P_par theta_T = 0, with X = (e_1, e_2)^T: linear regression's."""
+    data, source, target = jnp.eye(4)[:2], jnp.array([3.0, -4.0, 0, 0]), jnp.array([0, 0, 1.0, 2.0])
+    exact = regression_oracle.limit(*map(np.asarray, (data, source, target)))
+    np.testing.assert_array_equal(exact, 0)
+    np.testing.assert_array_equal(limit(data, source, target, 1.0), exact)
+
+
 def test_depth_below_one_is_no_number():
     assert jnp.isnan(jax.jit(deep.log_norm_ratio)(lengths_of(0.6, 2.0), 0.5))
     with pytest.raises(ValueError, match=r"depth 0\.5 is below 1: use at least one layer"):

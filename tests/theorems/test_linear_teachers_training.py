@@ -13,6 +13,7 @@ from theorysim.theorems.linear_teachers import _kernel_regime as regime
 from theorysim.theorems.linear_teachers import _problem as problem
 from theorysim.theorems.linear_teachers import assumption_3_3 as assumption
 from theorysim.theorems.linear_teachers import theorem_4_2_spiked as spiked
+from theorysim.theorems.linear_teachers import theorem_5_5 as frozen
 from validation.oracles import deep_linear as oracle
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -160,3 +161,35 @@ def test_frozen_layers_fit_multiples_of_the_source_alone():
     scales = np.linspace(0, 20, 20001)[:, None]
     shares = np.sum((scales * fitted - wanted) ** 2, axis=1) / np.sum(wanted**2)
     np.testing.assert_allclose(assumption.least_frozen_share(x), shares.min(), rtol=1e-4)
+
+
+@pytest.mark.parametrize("flat", [0.0, 1.0])
+def test_the_risk_is_the_mean_over_inputs_that_span_the_samples(flat):
+    space = problem.problem_space(**problem.distribution_fields())
+    x = space.sample(jax.random.key(5), space.default_sizes()).replace(
+        flat=jnp.asarray(flat), off_centre=jnp.ones(())
+    )
+    corners = np.array(np.meshgrid(*[[-1, 1]] * x.d)).reshape(x.d, -1)
+    inputs = np.asarray(x.mean) + (np.asarray(x.axes * jnp.sqrt(x.eigenvalues)) @ corners).T
+    last = np.asarray(x.frame[:, -1])
+    inputs = inputs - flat * np.outer(inputs @ last, last)
+    assert np.linalg.matrix_rank(inputs) == x.d - flat
+    assert np.linalg.matrix_rank(np.vstack([inputs, problem.data(x)])) == x.d - flat
+    left = problem.target(x) - problem.source(x)
+    squares = np.mean((inputs @ np.asarray(left)) ** 2)
+    risk = problem.risk(x, problem.source(x), problem.target(x))
+    np.testing.assert_allclose(risk, squares, rtol=ROUNDING)
+    np.testing.assert_allclose(problem.moment_form(x, left), squares, rtol=ROUNDING)
+    variance = np.var(inputs @ np.asarray(left))
+    np.testing.assert_allclose(problem.covariance_form(x, left), variance, rtol=ROUNDING)
+
+
+def test_targets_that_frozen_layers_fit_are_multiples_of_the_source_on_the_samples():
+    space = frozen.theorem.space
+    x = space.sample(jax.random.key(6), space.default_sizes()).replace(fitted=jnp.ones(()))
+    (margin,) = frozen.theorem.assumes[0].hypotheses.values()
+    assert float(margin(x)) > 0 > float(margin(x.replace(fitted=jnp.zeros(()))))
+    samples, source = np.asarray(problem.data(x)), np.asarray(problem.source(x))
+    wanted = samples @ np.asarray(frozen._target(x))
+    np.testing.assert_allclose(wanted, x.alpha * samples @ source, rtol=0, atol=ROUNDING)
+    assert np.linalg.norm(frozen._target(x) - x.alpha * source) > 0.1

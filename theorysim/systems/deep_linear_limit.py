@@ -53,13 +53,17 @@ def log_norm_ratio(lengths: Alignment, depth: Scalar) -> Float[Array, ""]:
 
     The root in u of c_par^2 - c_perp^2 expm1(-2u/L) - tau^2 exp(-2u) = 0, which increases in u.
     For tau = 0, where x = 0 solves the equation too, this is the root x = c_perp^L that the flow
-    reaches. Derivatives of every order follow from the implicit function theorem.
+    reaches; for c_perp = tau = 0, where nothing is left of the source, u is -inf. Derivatives of
+    every order follow from the implicit function theorem.
 
     Raises:
         ValueError: for a depth below 1; a traced one gives NaN.
     """
     when_known(_check_depth, depth)
     depth = jnp.asarray(depth, lengths.source_parallel.dtype)
+    vanishes = (lengths.source_orthogonal == 0) & (lengths.target_parallel == 0)
+    # There is no bracket at -inf: another root stands in for it, so that derivatives stay finite.
+    lengths = lengths._replace(target_parallel=jnp.where(vanishes, 1, lengths.target_parallel))
     lower, upper = (jax.lax.stop_gradient(end) for end in _bracket(lengths, depth))
     precision = float(jnp.finfo(depth.dtype).eps)
     # Far more halvings than digits: they end when the bracket has shrunk to two neighbours.
@@ -72,12 +76,15 @@ def log_norm_ratio(lengths: Alignment, depth: Scalar) -> Float[Array, ""]:
         max_steps=96,
         throw=False,
     )
-    return jnp.where(depth >= 1, found.value, jnp.nan)
+    return jnp.where(depth >= 1, jnp.where(vanishes, -jnp.inf, found.value), jnp.nan)
 
 
 def source_coefficient(lengths: Alignment, depth: Scalar) -> Float[Array, ""]:
-    """k_L = x^(1 - 1/L), the factor of P_perp source in equation (5)."""
-    return jnp.exp((1 - 1 / jnp.asarray(depth, lengths[0].dtype)) * log_norm_ratio(lengths, depth))
+    """k_L = x^(1 - 1/L), the factor of P_perp source in equation (5); 1 at depth 1."""
+    power = 1 - 1 / jnp.asarray(depth, lengths[0].dtype)
+    log_ratio = log_norm_ratio(lengths, depth)
+    none_to_the_zeroth = jnp.isneginf(log_ratio) & (power == 0)
+    return jnp.exp(power * jnp.where(none_to_the_zeroth, 0, log_ratio))
 
 
 def infinite_depth_coefficient(lengths: Alignment) -> Float[Array, ""]:

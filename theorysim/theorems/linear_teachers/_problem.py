@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.products import dot
-from theorysim.systems.linear_regression import Covariance, project, row_space
+from theorysim.systems.linear_regression import project, row_space
 
 # Both ends of the range of norms of a teacher; the inventory of instances runs over one decade.
 NORM = claims.Real(0.3, 3, log=True)
@@ -38,7 +38,8 @@ def problem_space(**parts: claims.Size | claims.Field) -> claims.Space:
 def distribution_fields() -> dict[str, claims.Size | claims.Field]:
     """The input distribution D: covariance, and a mean, exactly 0 where centred.
 
-    `risk` averages over its 2^d inputs, which bounds d.
+    Where it is flat, all of its inputs and all samples (n < d) lie in the span of all but the last
+    direction of the frame, and Sigma is singular. `risk` averages over 2^d inputs, which bounds d.
     """
     return {
         "d": claims.Size(5, high=12),
@@ -46,6 +47,7 @@ def distribution_fields() -> dict[str, claims.Size | claims.Field]:
         "axes": claims.Orthogonal("d"),
         "mean": claims.Gaussian("d"),
         "off_centre": claims.Choice(0.0, 1.0),
+        "flat": claims.Choice(0.0, 1.0),
     }
 
 
@@ -102,9 +104,10 @@ def norm_ratio(x: claims.Instance) -> Float[Array, ""]:
     return jnp.linalg.norm(inside(x, target(x))) / jnp.linalg.norm(inside(x, source(x)))
 
 
-def covariance(x: claims.Instance) -> Covariance:
-    """Sigma of Section 3."""
-    return Covariance(x.eigenvalues, x.axes)
+def in_support(x: claims.Instance, vectors: Float[Array, "*times d"]) -> Float[Array, "*times d"]:
+    """The parts of vectors in the span of the inputs of D: all of them unless D is flat."""
+    lost = x.flat * x.frame[:, -1]
+    return vectors - dot(vectors, lost)[..., None] * lost
 
 
 def mean(x: claims.Instance) -> Float[Array, " d"]:
@@ -117,18 +120,18 @@ def risk(
 ) -> Float[Array, "*times"]:
     """E (<input, teacher> - <input, weights>)^2 over the 2^d equally likely inputs of D."""
     signs = jnp.asarray(list(itertools.product((-1.0, 1.0), repeat=x.d)), x.axes.dtype)
-    inputs = mean(x) + dot(signs * jnp.sqrt(x.eigenvalues), x.axes.T)
+    inputs = in_support(x, mean(x) + dot(signs * jnp.sqrt(x.eigenvalues), x.axes.T))
     return jnp.mean(jnp.square(dot(weights - teacher, inputs.T)), axis=-1)
 
 
 def covariance_form(x: claims.Instance, vector: Float[Array, " d"]) -> Float[Array, ""]:
     """||Sigma^(1/2) v||^2 with the covariance of D, as printed."""
-    return jnp.sum(x.eigenvalues * jnp.square(dot(x.axes.T, vector)))
+    return jnp.sum(x.eigenvalues * jnp.square(dot(x.axes.T, in_support(x, vector))))
 
 
 def moment_form(x: claims.Instance, vector: Float[Array, " d"]) -> Float[Array, ""]:
     """||Sigma^(1/2) v||^2 with the second moment E x x^T of D in the place of Sigma."""
-    return covariance_form(x, vector) + jnp.square(jnp.sum(mean(x) * vector))
+    return covariance_form(x, vector) + jnp.square(jnp.sum(mean(x) * in_support(x, vector)))
 
 
 def last_axis_time(path: Float[Array, "times *rest"]) -> Float[Array, "*rest times"]:

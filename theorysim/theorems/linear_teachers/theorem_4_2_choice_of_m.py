@@ -2,7 +2,8 @@
 
 Remark after Theorem 4.2 of Shachaf et al. (2021), for g < 1: take the largest m with
 lambda_(m+1) = lambda_m (printed with an approximate sign). Decided is the case of exact ties: a
-spectrum of two levels, on which the bound is minimised over m by brute force.
+spectrum of two levels, on which the bound is minimised over m by brute force. m is a parameter of
+the bound alone: no risk knows it, so that there is nothing to simulate.
 """
 
 from collections.abc import Callable

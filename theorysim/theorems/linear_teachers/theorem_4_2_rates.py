@@ -2,7 +2,8 @@
 
 Prose below Theorem 4.2 of Shachaf et al. (2021): g depends on n as n^(-0.5), the term of the top
 span decreases like n^(-1.5), that of the bottom span like n^(-0.5); and so does ||S - Sigma|| of
-drawn samples. theorem-4.2-few-samples has the rates for few samples.
+drawn samples. The rates of g and of both terms are those of formulas, as in print; the risk itself
+is theorem-4.2-risk-rates. theorem-4.2-few-samples has the rates for few samples.
 """
 
 from theorysim import claims

@@ -2,7 +2,8 @@
 
 Prose below Theorem 4.2 of Shachaf et al. (2021): for g > 1 the bound mainly depends on
 ||P_top Delta|| and is low if the teachers agree on the top eigenvectors, for g < 1 on the bottom
-ones. Compared are the bounds for differences of one norm inside either span. The threshold is not
+ones. The prose is about the bound, so two values of its formula are compared, for differences of
+one norm inside either span, and no samples are drawn; figure-1 has the risks. The threshold is not
 1, which has no unit, but lambda_m.
 """
 

@@ -22,15 +22,16 @@ from theorysim.theorems.linear_teachers import _gaussian_rows as gaussian
 ENOUGH = 1.0
 
 
-def _difference(x: claims.Instance) -> Float[Array, "2"]:
+def _difference(angle: Float[Array, ""]) -> Float[Array, "2"]:
     """theta_T - theta_S, of length 1: its parts along the top eigenvector and outside of it."""
-    return jnp.stack([jnp.cos(x.angle), jnp.sin(x.angle)])
+    return jnp.stack([jnp.cos(angle), jnp.sin(angle)])
 
 
-def simulate(x: claims.Instance, key) -> Float[Array, ""]:
-    """R(gamma) / lambda_1 for drawn samples."""
-    plane = gaussian.from_wishart(key, *gaussian.counts(x))
-    ((first, mixed), (_, second)), level = plane.orthogonal, x.level
+def risk(
+    plane: gaussian.Compression, level: Float[Array, ""], angle: Float[Array, ""]
+) -> Float[Array, ""]:
+    """R(gamma) / lambda_1, from the projections of equal eigenvalues."""
+    ((first, mixed), (_, second)) = plane.orthogonal
     # (I + D G D)^-1 of the P_perp of equal eigenvalues, (I + G)^-1, free of cancellation.
     left = plane.parallel[0, 0] + level * first
     across = jnp.sqrt(level) * mixed / left
@@ -40,8 +41,13 @@ def simulate(x: claims.Instance, key) -> Float[Array, ""]:
             [across, second + (1 - level) * jnp.square(mixed) / left],
         ]
     )
-    kept = dot(outside, _difference(x))
-    return level * jnp.sum(_difference(x) * kept) + (1 - level) * jnp.square(kept[0])
+    kept = dot(outside, _difference(angle))
+    return level * jnp.sum(_difference(angle) * kept) + (1 - level) * jnp.square(kept[0])
+
+
+def simulate(x: claims.Instance, key) -> Float[Array, ""]:
+    """R(gamma) / lambda_1 for drawn samples."""
+    return risk(gaussian.from_wishart(key, *gaussian.counts(x)), x.level, x.angle)
 
 
 def _size(x: claims.Instance) -> Float[Array, ""]:
@@ -57,7 +63,7 @@ def _predict(power: float = 3.0, swapped: bool = False) -> Callable:
 
     def predict(x: claims.Instance) -> Float[Array, ""]:
         g = ENOUGH * _size(x)
-        top, bottom = jnp.square(_difference(x)[::-1] if swapped else _difference(x))
+        top, bottom = jnp.square(_difference(x.angle)[:: -1 if swapped else 1])
         return 2 * g**power * top + 2 * g * bottom
 
     return predict

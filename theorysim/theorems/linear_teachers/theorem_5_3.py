@@ -5,7 +5,8 @@ sample. The single layer is trained by gradient descent, networks of depth 4 to 
 flow; for the rate in the depth, up to 10^7, the limit in time is the solution of Eq. 5
 (theorem-5.2-infinite-depth). Sigma is printed as the covariance of D; see Theorem 4.1. Eq. 6, on
 which the theorem rests, divides by ||P_par theta_S||: a sample orthogonal to theta_S teaches
-nothing. That the risk of one layer is not zero fails only where P_perp theta_S = 0 or alpha = 1.
+nothing. That the risk of one layer is not zero fails where P_perp theta_S = 0, where alpha = 1, and
+for samples that span the inputs of D, whose covariance is then singular (n < d).
 """
 
 from collections.abc import Callable
@@ -75,6 +76,11 @@ def _predict(form: Callable, deep: Callable = lambda x: 0.0, factor: float = 1.0
     return predict
 
 
+def _left(x: claims.Instance) -> Float[Array, ""]:
+    """Directions in which inputs of D are left when the samples are known."""
+    return x.d - x.flat - x.n
+
+
 NOT_ZERO = claims.at_least(
     "R(gamma) is not 0",
     lambda r: r.limit(r.sim.one_layer),
@@ -117,10 +123,15 @@ theorem = claims.Theorem(
     readings=(
         claims.Reading(
             "corrected",
-            claims.Corrected("Sigma is the second moment of D"),
+            claims.Corrected("Sigma is the second moment of D, of a rank above n"),
             predict=_predict(problem.moment_form),
+            hypotheses={
+                "P_par theta_S is not 0": _seen,
+                "n < rank of E x x^T": lambda x: _left(x) - 1.0,
+            },
             primary=True,
-            note="Sigma is the second moment of D, its covariance only where D is centred",
+            note="Sigma is the second moment of D, its covariance only where D is centred; "
+            "samples that span all inputs leave no risk",
         ),
         claims.Reading(
             "rate in the depth",

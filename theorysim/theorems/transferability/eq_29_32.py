@@ -83,7 +83,8 @@ theorem = claims.Theorem(
     ),
     mutants=(
         claims.Mutant("n_Q^(1/2) in Eq. 30, as printed", claims=(PRINTED_30,)),
-        claims.Mutant("free of lambda_P in Eq. 29", claims=(_order("eq_29", 2, 0, 0, 2),)),
+        # Free of lambda_P would not be false: initial outputs vanish along its eigenvector, too.
+        claims.Mutant("1 / n_Q in Eq. 29", claims=(_order("eq_29", 2, -1, 2, 2),)),
         claims.Mutant(
             "n_Q^(1/2) in Eq. 31 and 32",
             claims=(_order("eq_31", 1, 0.5, 1, 0.5), _order("eq_32", 1, 0.5, 1, 1.5)),

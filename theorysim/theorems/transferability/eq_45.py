@@ -16,6 +16,7 @@ from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu_limit as limit
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._quantiles import quantile
 
 # What is left of the slowest mode is e^-6.
 ENOUGH = 6
@@ -46,7 +47,7 @@ def simulate(x: claims.Instance, key) -> Distances:
 
 def _rate(name: str, form, factor: float = 1.0):
     """Relative to the form: outputs u(0) of any width have the same law, of whatever size."""
-    return training.width_rate(name, lambda r: factor - r.sim.real / form(r.sim), -1 / 4)
+    return training.width_rate(name, quantile(lambda r: factor - r.sim.real / form(r.sim)), -1 / 4)
 
 
 START, LIMIT = "Eq. 45: by Z_Q(0)", "Eq. 45: by H_Q"
@@ -74,6 +75,7 @@ theorem = claims.Theorem(
         target_steps=claims.Size(64, high=100_000),
         kappa=claims.Real(1, 10, log=True),
         rate_share=claims.Real(0.3, 0.9),
+        failure=problem.FAILURE,
     ),
     assumes=(problem.REGULAR,),
     hypotheses={"fine-tuning has ended": _ended, "m >= (n_Q / lambda_Q)^2 log(2 n_Q)": _wide},

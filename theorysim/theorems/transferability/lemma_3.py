@@ -3,9 +3,10 @@
 Lemma 3 (Eq. 11) of Liu et al. (2019), under the conditions of Lemma 1: with probability 1 - delta,
 ||H_PQ(P) - H_PQ||_F = O(n_P^2 n_Q / (sqrt(m) lambda_P kappa delta^(3/2))). The bound vanishes with
 1 / kappa; the deviation of H_PQ(0) from its mean does not know kappa (Eq. 15), and the residual
-that training removes grows with kappa. For kappa <= 1 both are of the printed order, but for the
-root of the logarithm in Eq. 15: the print fails at large scales only, where small networks meet the
-width that it asks for. transferability/eq-12 and eq-13-14 have the proof.
+that training removes grows with kappa. For kappa <= 1 the print survives: E ||H_PQ(0) - H_PQ||_F^2
+is at most n_P n_Q / (4 m), far below its square, and with Hoeffding's inequality for Chebyshev's it
+does so up to the root of log(n_P n_Q / delta). Lemma 1 then asks for widths that cannot be run, so
+that the scales here are above 1. transferability/eq-12 and eq-13-14 have the proof.
 """
 
 import jax.numpy as jnp
@@ -53,7 +54,7 @@ theorem = claims.Theorem(
     source=claims.Printed(
         "Appendix C.1, Lemma 3 (Eq. 11)", "O(n_P^2 n_Q / (sqrt(m) lambda_P kappa delta^(3/2)))"
     ),
-    note="H_PQ(0) deviates from its mean whatever kappa; for kappa <= 1 a logarithm is missing",
+    note="H_PQ(0) deviates from its mean whatever kappa; for kappa <= 1 the print bounds that, too",
     aliases=("eq-11",),
     readings=(
         claims.Reading(

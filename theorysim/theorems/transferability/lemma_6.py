@@ -13,6 +13,7 @@ from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._quantiles import quantile
 
 
 def simulate(x: claims.Instance, key) -> tuple:
@@ -28,15 +29,15 @@ def simulate(x: claims.Instance, key) -> tuple:
     )
 
 
-features = training.width_rate("features", lambda r: r.sim[0], -1 / 4)
-gram = training.width_rate("gram", lambda r: r.sim[1], -1 / 2)
+features = training.width_rate("features", quantile(lambda r: r.sim[0]), -1 / 4)
+gram = training.width_rate("gram", quantile(lambda r: r.sim[1]), -1 / 2)
 
 
 def _in_kappa(name: str, index: int, exponent: float):
     """As kappa falls, the size grows by no more than this power."""
     return claims.scales_as(
         name,
-        lambda r: jnp.sqrt(jnp.mean(jnp.square(r.sim[index]))),
+        quantile(lambda r: r.sim[index]),
         over={"kappa": (1.0, 3.0, 9.0)},
         exponent=exponent,
         relation="at_least",

@@ -4,8 +4,9 @@ What Section 6 of Liu et al. (2019) rests on: with patterns frozen at W(0), u_Q(
 -(I - eta H_Q)^k r with r = y_Q - u_Q(P), u_Q(P) = u_Q(0) + H_PQ^T A y_P, A the sum of
 eta (I - eta H_P)^k over pretraining, and the weights move by sqrt(c^T H c). Real networks start
 silent (pairs of opposite signs, so that u(0) = 0), or with Gaussian weights: then the prediction
-starts from the outputs that they have. Every error falls at least as m^(-1/4), the
-paper's rate, and is measured to fall as m^(-1/2).
+starts from the outputs that they have. The median of every error over networks falls at least as
+m^(-1/4), the paper's rate, and is measured to fall as m^(-1/2); a mean square would follow the few
+networks whose own Gram matrix makes the learning rate unstable.
 """
 
 from collections.abc import Callable
@@ -101,8 +102,8 @@ def _falls(index: int, exponent: float, relation: str):
     def error(r):
         start, real = r.sim
         predicted = jax.vmap(lambda u: _path(r.x, r.theory, u)[index])(start)
-        apart = jnp.square(real[index] - predicted).reshape(len(start), -1)
-        return jnp.sqrt(jnp.mean(jnp.max(apart, axis=1)))
+        apart = jnp.abs(real[index] - predicted).reshape(len(start), -1)
+        return jnp.median(jnp.max(apart, axis=1))
 
     return claims.scales_as(
         f"error of {NAMES[index]}",
@@ -144,7 +145,8 @@ theorem = claims.Theorem(
             "errors of order m^(-1/2)",
             claims.Finding("the measured rate"),
             claims=tuple(_falls(index, -1 / 2, "equal") for index in range(len(NAMES))),
-            note="the fluctuation of the empirical Gram matrices, once the scale keeps them lazy",
+            note="the fluctuation of the empirical Gram matrices; the error of the loss has as a "
+            "factor what is left to learn, and where this is small it falls faster",
         ),
     ),
     mutants=(
