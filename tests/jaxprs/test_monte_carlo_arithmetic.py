@@ -56,6 +56,8 @@ def test_loops_branches_and_calls_run_as_they_are_written():
         return jax.lax.while_loop(lambda state: state[1] != 1, step, (0, number))[0]
 
     assert perturb_rounding(collatz)(jnp.asarray(27)) == 111
+    lanes = perturb_rounding(jax.vmap(collatz))(jnp.asarray([27, 1, 6]))
+    assert lanes.tolist() == [111, 0, 8]  # a lane that has come to its end stays
 
     def nested(x):
         reversed_rows = jax.lax.scan(lambda c, row: (c + row, c * row), 0.5, x, reverse=True)

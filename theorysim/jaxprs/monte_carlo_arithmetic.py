@@ -255,15 +255,23 @@ def _while(params: Any, seed: Array, given: list[Any], exact: list[bool]) -> Seq
     test, body, start = parts_of_while(params, given)
     test_exact, body_exact, start_exact = parts_of_while(params, exact)
     state_exact = steady(params["body_jaxpr"], body_exact, start_exact, [])
-    return jax.lax.while_loop(
-        lambda state: _call(
-            params["cond_jaxpr"], seed, [*test, *state], [*test_exact, *state_exact]
-        )[0],
-        lambda state: _call(
-            params["body_jaxpr"], seed, [*body, *state], [*body_exact, *state_exact]
-        ),
-        start,
-    )
+
+    def goes_on(state: list[Any]) -> Array:
+        flags = [*test_exact, *state_exact]
+        return _call(params["cond_jaxpr"], seed, [*test, *state], flags)[0]
+
+    def move(state: list[Any]) -> list[Any]:
+        moved = _call(params["body_jaxpr"], seed, [*body, *state], [*body_exact, *state_exact])
+        going = goes_on(state)
+        if not going.ndim:
+            return moved
+        # A loop under vmap: what has come to its end stays.
+        return [
+            jnp.where(going.reshape(going.shape + (1,) * (new.ndim - going.ndim)), new, old)
+            for new, old in zip(moved, state, strict=True)
+        ]
+
+    return jax.lax.while_loop(lambda state: jnp.any(goes_on(state)), move, start)
 
 
 def _scan(params: Any, seed: Array, given: list[Any], exact: list[bool]) -> Sequence[Any]:

@@ -4,9 +4,9 @@ Theorem 7 of Dayi and Chen (2024): delta = min(S epsilon^3 / (4 mu_1 log(dV)^2),
 log(dV) / (epsilon delta S), eta = delta / (d V), T = ceil(alpha d V) and T_weak = ceil(4 d V /
 (delta S)), which the proof has as ceil(2 d V / (delta S)): with probability 1 - o(1) |m_t| reaches
 r before T_weak, and |m_T| >= 1 - epsilon. Online SGD is run as printed, on the reduced chain, from
-beta / sqrt(d), where T is at most 80,000 (small d, large epsilon and S), with mu_1 = 1 and the
-least V that Condition 2 admits for p = 1. The probability is read as 0.7: at these d an o(1) is not
-small.
+beta / sqrt(d), with mu_1 = 1 and the least V that Condition 2 admits for p = 1. The o(1) is read as
+what vanishes as d grows, at whatever rate: the share of runs that fail is measured over d = 5 to
+8, where T is at most 200,000 (at large epsilon and S).
 """
 
 import jax.numpy as jnp
@@ -18,7 +18,8 @@ from theorysim.theorems.low_rank.condition_3 import CONDITION_3, SETTING, condit
 from theorysim.theorems.low_rank.proposition_9 import alpha, logarithm
 
 WEAK = 0.7  # r
-LONGEST = 80_000
+LONGEST = 200_000
+DIMENSIONS = (5.0, 6.0, 8.0)
 
 
 def _tight(x: claims.Instance) -> claims.Instance:
@@ -34,6 +35,11 @@ def _delta(x: claims.Instance):
 def _steps(x: claims.Instance):
     """T."""
     return jnp.ceil(alpha(x, signal(x), _delta(x)) * x.dimension * x.variance)
+
+
+def _room(x: claims.Instance):
+    """Margin of T <= LONGEST in all dimensions."""
+    return LONGEST - _steps(_tight(x.replace(dimension=DIMENSIONS[-1])))
 
 
 def _simulate(faster: float = 1.0):
@@ -60,18 +66,22 @@ def _simulate(faster: float = 1.0):
     return simulate
 
 
-def _likely(name: str, level, reached):
-    return claims.with_probability(name, level, reached, at_least=lambda r: 0.7)
+def _fails_ever_less(name: str, fails) -> claims.Claim:
+    """The share of runs that fail vanishes as d grows."""
+    return claims.tends_to(
+        name,
+        lambda r: jnp.mean(fails(r), axis=0),
+        lambda r: 0.0,
+        over={"dimension": DIMENSIONS},
+    )
 
 
 def _claims(which: int):
     """With T_weak of the statement (0) or of the proof (1)."""
     return (
-        _likely("C1: |m| >= r before T_weak", lambda r: WEAK, lambda r: r.sim.peaks[:, which]),
-        _likely(
-            "C2: |m_T| >= 1 - epsilon",
-            lambda r: 1 - r.x.epsilon,
-            lambda r: jnp.abs(r.sim.overlap),
+        _fails_ever_less("C1: |m| >= r before T_weak", lambda r: r.sim.peaks[:, which] < WEAK),
+        _fails_ever_less(
+            "C2: |m_T| >= 1 - epsilon", lambda r: jnp.abs(r.sim.overlap) < 1 - r.x.epsilon
         ),
     )
 
@@ -89,7 +99,7 @@ theorem = claims.Theorem(
     ),
     simulate=_simulate(),
     assumes=(CONDITION_3,),
-    hypotheses={"T fits into a run": lambda x: LONGEST - _steps(_tight(x))},
+    hypotheses={"T fits into a run": _room},
     claims=_claims(0),
     requirements={"log10 of T": lambda x: jnp.log10(_steps(_tight(x)))},
     source=claims.Printed(
@@ -112,7 +122,7 @@ theorem = claims.Theorem(
             simulate=_simulate(10.0),
         ),
     ),
-    keys=32,
-    instances=8,
-    mutant_instances=8,
+    keys=8,
+    instances=4,
+    mutant_instances=4,
 )
