@@ -73,14 +73,14 @@ def _moment(values: Array) -> Float[Array, " powers"]:
     return jnp.stack([jnp.max(jnp.mean(values**p, axis=0)) ** (1 / p) for p in POWERS])
 
 
-def _claims(k_power: float = 0.0, scales: tuple[float, ...] = LARGE):
-    """The three bounds, over k^k_power."""
+def _claims(k_power: float = 0.0, scales: tuple[float, ...] = LARGE, scale_power: float = 0.0):
+    """The three bounds, over k^k_power xi^scale_power."""
 
     def bounded(name: str, quantity, bound) -> claims.Claim:
         return claims.exists_constant(
             name,
             quantity,
-            lambda r: bound(r.x) / r.x.k**k_power,
+            lambda r: bound(r.x) / (r.x.k**k_power * r.x.scale**scale_power),
             over={"k": NEURONS, "scale": scales},
         )
 
@@ -138,6 +138,12 @@ theorem = claims.Theorem(
             "a power of k is lost, small xi",
             of=("small xi",),
             claims=_claims(1.0, SMALL),
+        ),
+        claims.Mutant("a power of xi is lost", claims=_claims(scale_power=2.0)),
+        claims.Mutant(
+            "a power of xi is lost, small xi",
+            of=("small xi",),
+            claims=_claims(scales=SMALL, scale_power=-2.0),
         ),
     ),
     keys=8192,  # the largest moments are of polynomials of degree 8

@@ -102,12 +102,12 @@ theorem = claims.Theorem(
         _reading("third Hermite polynomial", CUBIC, _order(-0.5), _fast(CUBIC, 0.4, -0.5)),
     ),
     mutants=(
-        claims.Mutant("T over 30", simulate=_run(ODD, _order(0.0), 30.0)),
-        claims.Mutant("T over 30, |a|", of=("|a|",), simulate=_run(EVEN, _order(-0.5), 30.0)),
+        claims.Mutant("T over 1000", simulate=_run(ODD, _order(0.0), 1000.0)),
+        claims.Mutant("T over 1000, |a|", of=("|a|",), simulate=_run(EVEN, _order(-0.5), 1000.0)),
         claims.Mutant(
-            "T over 30, third Hermite polynomial",
+            "T over 1000, third Hermite polynomial",
             of=("third Hermite polynomial",),
-            simulate=_run(CUBIC, _order(-0.5), 30.0),
+            simulate=_run(CUBIC, _order(-0.5), 1000.0),
         ),
     ),
     keys=32,

@@ -117,9 +117,9 @@ theorem = claims.Theorem(
     ),
     mutants=(
         claims.Mutant(
-            "a tenth of the steps",
+            "a thousandth of the steps",
             of=("as printed", "T_weak of the proof"),
-            simulate=_simulate(10.0),
+            simulate=_simulate(1000.0),
         ),
     ),
     keys=8,
