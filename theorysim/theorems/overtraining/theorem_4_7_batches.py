@@ -1,0 +1,135 @@
+"""Whether both parts of Theorem 4.7 survive finite batches with the printed probability.
+
+Theorem A.25 and Lemma A.26 of Springer et al. (2025), the formal version of Theorem 4.7, under
+Assumption A.21 with probability 1 - delta. Part 1, lam = 0, on (4, r)-misaligned spectra: L_pre
+rises at n <= r (A.25), or wherever ft_n > 4 pre_n (A.26, which prints no probability). Part 2, for
+lam_1 > lam_2 > 0: r_(lam_1) <= r_(lam_2), and the unregularised fine-tuning loss is larger at
+lam_1. Batches are drawn from their law at the size that item 4 asks for, which as printed is none
+once 10 d K delta >= e^d. The statement theorem-4.7 has infinite batches.
+"""
+
+from collections.abc import Callable
+from functools import cache, partial
+
+import jax.numpy as jnp
+
+from theorysim import claims
+from theorysim.systems.ideal_stages import last_descent
+from theorysim.theorems.overtraining import _drawn_batches as drawn
+from theorysim.theorems.overtraining import _stage_space as stage
+from theorysim.theorems.overtraining import _strengths as strengths
+from theorysim.theorems.overtraining import lemma_a_26
+from theorysim.theorems.overtraining._assumption_a_21 import Sizes
+from theorysim.theorems.overtraining._stages import loss_against
+from theorysim.theorems.overtraining.theorem_4_7 import Parts, after, at_part_2
+
+
+@cache
+def _simulate(sizes: Sizes) -> Callable:
+    """Both parts, each at its own accuracy; the strengths of part 2 see the same batches."""
+    pulled = strengths.simulation_of(partial(drawn.run, at_part_2(sizes)))
+
+    def simulate(x: claims.Instance, key) -> Parts:
+        theta, _ = drawn.run(sizes, x, lemma_a_26.unregularised(x), key)
+        return Parts(loss_against(theta, stage.pre_spectrum(x)), pulled(x, key))
+
+    return simulate
+
+
+def _assumptions(sizes: Sizes) -> tuple[claims.Assumption, ...]:
+    second = at_part_2(sizes)
+    return drawn.assumption(sizes, lemma_a_26.unregularised), drawn.assumption(second)
+
+
+def _likely(name: str, larger: Callable, smaller: Callable, where: Callable | None = None):
+    """larger >= smaller with probability 1 - delta; equal only by rounding where `>` is printed."""
+    return claims.with_probability(
+        name, smaller, larger, at_least=lambda r: 1 - r.x.failure, where=where
+    )
+
+
+def _rises(name: str, where: Callable):
+    """L_pre(n) >= L_pre(n - 1) at lam = 0, at the n where `where` says so."""
+
+    def everywhere(r: claims.Run):
+        return jnp.broadcast_to(where(r), jnp.diff(r.sim.alone).shape)
+
+    return _likely(name, lambda r: r.sim.alone[:, 1:], lambda r: r.sim.alone[:, :-1], everywhere)
+
+
+def _point(strength: int) -> Callable:
+    """r_lam of Theorem A.25, stages from 1; keys lead."""
+    return lambda r: last_descent(jnp.diff(r.sim.pulled.pre[:, strength])[..., 1:])
+
+
+def _ft_loss(strength: int) -> Callable:
+    return lambda r: r.sim.pulled.ft[:, strength, 1:]
+
+
+ABOVE = _rises("1: rises where ft_n > 4 pre_n", lemma_a_26.large(4))
+COSTS = _likely("2: fine-tuning loss", _ft_loss(2), _ft_loss(1))
+DELAYED = _likely("2: r_lam", _point(2), _point(1))
+BROUGHT_FORWARD = _likely("2: r_lam", _point(1), _point(2))
+AMENDED = (ABOVE, DELAYED, COSTS)
+
+
+def _reading(name: str, sizes: Sizes, **parts) -> claims.Reading:
+    return claims.Reading(
+        name,
+        parts.pop("source", sizes.source),
+        simulate=_simulate(sizes),
+        assumes=_assumptions(sizes),
+        **parts,
+    )
+
+
+theorem = claims.Theorem(
+    space=stage.stage_space(
+        **{**strengths.FIELDS, **drawn.FIELDS, "lam_0": claims.Real(0.1, 8, log=True)},
+        slowness=claims.Choice(1.0),
+    ),
+    assumes=_assumptions(drawn.AS_PRINTED),
+    hypotheses=stage.APART,
+    simulate=_simulate(drawn.AS_PRINTED),
+    claims=(_rises("1: rises at n <= r", lambda r: -after(4.0)(r)), BROUGHT_FORWARD, COSTS),
+    source=claims.Printed(
+        "Theorem A.25 under Assumption A.21 as printed",
+        "with probability 1 - delta, L_pre(theta^n(K)) - L_pre(theta^{n-1}(K)) > 0 for n <= r; "
+        "r_{lam_1} <= r_{lam_2}; |theta_1^n(K) - A^ft|_F^2 > |theta_2^n(K) - A^ft|_F^2",
+    ),
+    note=f"both inequalities are reversed, and {drawn.NO_BATCH}",
+    readings=(
+        claims.Reading(
+            "Lemma A.26",
+            claims.Printed(
+                "Lemma A.26 under Assumption A.21 as printed",
+                "if ft_n > 4 pre_n and lam = 0, then L_pre(theta^n(K)) - L_pre(theta^{n-1}(K)) > 0",
+            ),
+            claims=(ABOVE,),
+            note=f"{drawn.NO_BATCH}; item 3 lacks the learning rate",
+        ),
+        _reading(
+            "items 3 and order corrected, item 4 as printed",
+            drawn.ITEM_4_AS_PRINTED,
+            source=claims.Finding("the corrected statement on batches as small as printed"),
+            claims=AMENDED,
+            note="a batch mixes the features: fine-tuning learns those that pre-training had not",
+        ),
+        _reading(
+            "corrected", drawn.CORRECTED, claims=AMENDED, note=drawn.AS_INFINITE, primary=True
+        ),
+    ),
+    mutants=(
+        claims.Mutant(
+            "every feature that fine-tuning enlarges",
+            claims=(_rises(ABOVE.name, lemma_a_26.large(1)),),
+        ),
+        claims.Mutant(
+            "a stronger pull-back brings the inflection point forward and costs nothing",
+            claims=(BROUGHT_FORWARD, _likely(COSTS.name, _ft_loss(1), _ft_loss(2))),
+        ),
+    ),
+    keys=128,
+    instances=12,
+    mutant_instances=12,
+)
