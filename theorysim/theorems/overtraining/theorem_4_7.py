@@ -46,7 +46,7 @@ def simulation(sizes: a_21.Sizes) -> Callable:
     return lambda x, key: Parts(first(x, key), second(x, key))
 
 
-def _assumptions(sizes: a_21.Sizes) -> tuple[claims.Assumption, ...]:
+def assumptions(sizes: a_21.Sizes) -> tuple[claims.Assumption, ...]:
     return sizes.assumption(lemma_a_26.unregularised), at_part_2(sizes).assumption()
 
 
@@ -131,7 +131,7 @@ def _reading(name: str, sizes: a_21.Sizes, **parts: Any) -> claims.Reading:
         name,
         parts.pop("source", sizes.source),
         simulate=simulation(sizes),
-        assumes=_assumptions(sizes),
+        assumes=assumptions(sizes),
         hypotheses=stage.APART,
         **parts,
     )
@@ -139,7 +139,7 @@ def _reading(name: str, sizes: a_21.Sizes, **parts: Any) -> claims.Reading:
 
 theorem = claims.Theorem(
     space=stage.stage_space(**strengths.FIELDS, **practice.FIELDS),
-    assumes=_assumptions(a_21.CORRECTED),
+    assumes=assumptions(a_21.CORRECTED),
     hypotheses={"fine-tuning features in order": claims.strict(stage.in_order)},
     simulate=simulation(a_21.CORRECTED),
     claims=(WITNESS, *AMENDED),
