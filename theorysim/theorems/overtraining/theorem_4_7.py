@@ -65,6 +65,12 @@ def after(alpha: float = 4.0) -> Callable:
     return margin
 
 
+def _from(r: claims.Run):
+    """Nonnegative at n >= r, where r < d: at r = d no feature is misaligned."""
+    misaligned = after()(r)
+    return jnp.append(misaligned[1:], misaligned[-1])
+
+
 def _rises(name: str, where: Callable, first: int = 1) -> claims.Claim:
     """L_pre(n) > L_pre(n-1) at lam = 0, at the n >= first where `where` says so."""
     return claims.at_least(
@@ -168,7 +174,7 @@ theorem = claims.Theorem(
         claims.Reading(
             "main text, every increment with n >= r",
             claims.Printed("Theorem 4.7, part 1", "L_pre increases monotonically for n >= r"),
-            claims=(_rises("1: rises at n >= r", lambda r: jnp.append(after()(r)[1:], 1)),),
+            claims=(_rises("1: rises at n >= r", _from),),
             note="the increment from r - 1 to r belongs to a feature that need not be misaligned",
         ),
         _reading(
