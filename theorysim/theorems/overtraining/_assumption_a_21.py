@@ -50,12 +50,16 @@ def steps_free_of_scale(x: claims.Instance, accuracy: Number) -> Number:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes that a version of item 3 and the bound on epsilon of a statement allow."""
+    """The sizes that a version of item 3 and the bound on epsilon of a statement allow.
+
+    `part` ends the names of the items: a theorem of two parts has each at an accuracy of its own.
+    """
 
     source: Source
     least_steps: Callable[[claims.Instance, Number], Number]
     bound: Callable[[claims.Instance], Number] = printed_bound
     most_steps: int = MOST_STEPS
+    part: str = ""
 
     def accuracy(self, x: claims.Instance) -> Number:
         """epsilon."""
@@ -96,23 +100,23 @@ class Sizes:
         self, strength: Callable[[claims.Instance], Number] = stage.pull_back
     ) -> claims.Assumption:
         """The items but 4, which an infinite batch satisfies; `strength` is the largest lam."""
+        items = {
+            "A.21, epsilon": claims.strict(lambda x: jnp.log10(self.bound(x) / self.accuracy(x))),
+            "A.21.1, lam < lam_0": claims.strict(lambda x: x.lam_0 - strength(x)),
+            "A.21.2, learning rate": claims.strict(lambda x: 1 - x.rate_share * x.slowness),
+            "A.21.3, steps": lambda x: self.steps(x) - self.least_steps(x, self.accuracy(x)),
+            "A.21.5, log10 start": self._start_margin,
+        }
+        asked = {
+            "log10 batch size": lambda x: self.log10_batch(x, self.needed_steps(x)),
+            "steps K": self.needed_steps,
+            "log10 exp(-C tau)": lambda x: self.log_start(x, self.needed_steps(x)) / LOG_10,
+        }
         return claims.Assumption(
-            "Assumption A.21",
+            "Assumption A.21" + self.part,
             self.source,
-            {
-                "A.21, epsilon": claims.strict(
-                    lambda x: jnp.log10(self.bound(x) / self.accuracy(x))
-                ),
-                "A.21.1, lam < lam_0": claims.strict(lambda x: x.lam_0 - strength(x)),
-                "A.21.2, learning rate": claims.strict(lambda x: 1 - x.rate_share * x.slowness),
-                "A.21.3, steps": lambda x: self.steps(x) - self.least_steps(x, self.accuracy(x)),
-                "A.21.5, log10 start": self._start_margin,
-            },
-            requirements={
-                "log10 batch size": lambda x: self.log10_batch(x, self.needed_steps(x)),
-                "steps K": self.needed_steps,
-                "log10 exp(-C tau)": lambda x: self.log_start(x, self.needed_steps(x)) / LOG_10,
-            },
+            {name + self.part: margin for name, margin in items.items()},
+            requirements={name + self.part: size for name, size in asked.items()},
         )
 
     def reading(
@@ -129,7 +133,7 @@ class Sizes:
             source or self.source,
             simulate=simulation(self),
             assumes=(self.assumption(strength),),
-            hypotheses={},
+            hypotheses=stage.APART,
             **parts,
         )
 

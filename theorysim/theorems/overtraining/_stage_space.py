@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.claims.hypotheses import Margin
 from theorysim.systems import linear_modes
 from theorysim.theorems.overtraining._finetuning import gamma as gamma
 from theorysim.theorems.overtraining._finetuning import pre_spectrum as pre_spectrum
@@ -46,6 +47,15 @@ def ft_spectrum(x: claims.Instance) -> Float[Array, " d"]:
 def in_order(x: claims.Instance) -> Number:
     """Margin of the main text's strict order of the fine-tuning features."""
     return jnp.min(-jnp.diff(ft_spectrum(x)), initial=jnp.inf)
+
+
+def _apart(x: claims.Instance) -> Number:
+    """Margin: no two fine-tuning features are equal."""
+    return jnp.min(jnp.diff(jnp.sort(ft_spectrum(x))), initial=jnp.inf)
+
+
+# Section 4.3 has them in strict order, Appendix A in any: no statement turns on ties.
+APART: dict[str, Margin] = {"fine-tuning features differ": claims.strict(_apart)}
 
 
 def pull_back(x: claims.Instance) -> Number:

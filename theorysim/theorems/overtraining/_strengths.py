@@ -44,11 +44,6 @@ def pair_bound(x: claims.Instance) -> Number:
     return stage.smallest_gap(x) * jnp.minimum(apart, pulled) / (4000 * x.d * stage.gamma(x) ** 2)
 
 
-def both_bounds(x: claims.Instance) -> Number:
-    """What epsilon must stay below in both parts of Theorem A.25."""
-    return jnp.minimum(a_21.printed_bound(x), pair_bound(x))
-
-
 class Tuned(NamedTuple):
     """theta^n(K), its L_pre and unregularised fine-tuning loss; L_pre before fine-tuning."""
 

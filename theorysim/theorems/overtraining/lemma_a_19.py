@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
+from theorysim.theorems.overtraining._order import IN_ORDER
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 
 
@@ -69,7 +70,7 @@ theorem = claims.Theorem(
         rate_share=claims.Real(0.01, 10, log=True),
         accuracy_share=claims.Real(1e-4, 0.999, log=True),
     ),
-    hypotheses=ft.accurate(32),
+    hypotheses={**ft.accurate(32), **IN_ORDER},
     simulate=_simulate(ft.real_modes, runs.fine_tune_on),
     predict=predict,
     claims=_claims(32),

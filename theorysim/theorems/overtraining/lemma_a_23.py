@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
+from theorysim.theorems.overtraining._stages import learned_stages
 
 
 @cache
@@ -23,7 +24,7 @@ def _simulate(sizes: a_21.Sizes) -> Callable:
     return lambda x, key: sizes.run(x, stage.pull_back(x), key)[0]
 
 
-def _limit(target: Callable, anchor: Callable) -> Callable:
+def limit(target: Callable, anchor: Callable) -> Callable:
     """(target_:n + lam anchor_:n) / (1 + lam) for n = 0, ..., d, as diagonal matrices."""
 
     def predict(x: claims.Instance):
@@ -33,25 +34,26 @@ def _limit(target: Callable, anchor: Callable) -> Callable:
     return predict
 
 
-def _distance(r: claims.Run):
-    return jnp.linalg.norm((r.sim - r.theory)[1:], axis=(-2, -1))
+def distance(r: claims.Run):
+    return jnp.linalg.norm(learned_stages(r.sim - r.theory), axis=(-2, -1))
 
 
-def _bound(r: claims.Run):
+def bound(r: claims.Run):
     return stage.smallest_gaps(r.x) / (500 * (r.x.lam_0 + 1) ** 2 * stage.gamma(r.x))
 
 
 theorem = claims.Theorem(
     space=stage.stage_space(),
     assumes=(a_21.AS_PRINTED.assumption(),),
+    hypotheses=stage.APART,
     simulate=_simulate(a_21.AS_PRINTED),
-    predict=_limit(stage.ft_spectrum, stage.pre_spectrum),
+    predict=limit(stage.ft_spectrum, stage.pre_spectrum),
     source=claims.Printed(
         "Lemma A.23 under Assumption A.21 as printed",
         "|U^T theta^n(K) V - (ft + lam pre) / (1 + lam)|_F <= min |pre - ft|^2 / (500 ...)",
     ),
     note=a_21.NO_RATE,
-    claims=(claims.at_most("distance to the limit", _distance, _bound),),
+    claims=(claims.at_most("distance to the limit", distance, bound),),
     readings=(
         a_21.AS_LABELLED.reading("item 3 as A.10", _simulate, note=a_21.NO_UNIT),
         a_21.CORRECTED.reading("corrected", _simulate, note=a_21.FREE_OF_SCALE, primary=True),
@@ -59,7 +61,7 @@ theorem = claims.Theorem(
     mutants=(
         claims.Mutant(
             "the features swapped, as in Lemma A.11",
-            predict=_limit(stage.pre_spectrum, stage.ft_spectrum),
+            predict=limit(stage.pre_spectrum, stage.ft_spectrum),
         ),
     ),
 )

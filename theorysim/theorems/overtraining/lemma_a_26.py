@@ -51,6 +51,7 @@ def _rises(factor: float):
 theorem = claims.Theorem(
     space=stage.stage_space(),
     assumes=(a_21.AS_PRINTED.assumption(unregularised),),
+    hypotheses=stage.APART,
     simulate=simulation(a_21.AS_PRINTED),
     claims=(_rises(4),),
     source=claims.Printed(

@@ -44,6 +44,7 @@ COSTS = claims.at_least(
 theorem = claims.Theorem(
     space=stage.stage_space(**strengths.FIELDS),
     assumes=(AS_LABELLED.assumption(),),
+    hypotheses=stage.APART,
     simulate=strengths.simulation(AS_LABELLED),
     claims=(*_points(claims.at_most), COSTS),
     source=claims.Printed(

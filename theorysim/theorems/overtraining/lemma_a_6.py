@@ -14,6 +14,7 @@ from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _perturbation as noise
 from theorysim.theorems.overtraining import assumption_a_2 as a_2
+from theorysim.theorems.overtraining._order import IN_ORDER
 
 FIELDS: dict[str, claims.Field] = {
     "scale": claims.Real(1e-6, 10, log=True),
@@ -63,6 +64,7 @@ def _simulate_flow(x: claims.Instance, key):
 
 theorem = claims.Theorem(
     space=noise.perturbation_space(**FIELDS, tau=claims.Real(10, 40)),
+    hypotheses=IN_ORDER,
     simulate=_simulate(a_2.printed_radius),
     instances=128,
     claims=(
@@ -79,7 +81,7 @@ theorem = claims.Theorem(
             "states of the flow",
             claims.Finding("Lemma A.6 at states that the flow passes, the last feature behind"),
             simulate=_simulate_flow,
-            hypotheses={"Assumption A.2": _flow_margin},
+            hypotheses={"Assumption A.2": _flow_margin, **IN_ORDER},
             note="the counterexamples are not far-fetched: the flow passes through some",
         ),
         claims.Reading(

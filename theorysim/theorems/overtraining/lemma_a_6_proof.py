@@ -15,6 +15,7 @@ from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _perturbation as noise
 from theorysim.theorems.overtraining._finetuning import ideal_start, pre_spectrum
+from theorysim.theorems.overtraining._order import IN_ORDER
 from theorysim.theorems.overtraining.assumption_a_2 import corrected_radius, printed_radius
 from theorysim.theorems.overtraining.lemma_a_6 import FIELDS, moves
 
@@ -118,6 +119,7 @@ HALVED = _displays(
 
 theorem = claims.Theorem(
     space=noise.perturbation_space(**FIELDS),
+    hypotheses=IN_ORDER,
     simulate=_simulate(printed_radius),
     instances=128,
     claims=(

@@ -18,6 +18,7 @@ from theorysim import claims
 from theorysim.numerics.descent import iterate
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
+from theorysim.theorems.overtraining._order import IN_ORDER
 
 
 class Theory(NamedTuple):
@@ -93,6 +94,7 @@ theorem = claims.Theorem(
             ),
             simulate=_simulate(ft.real_modes),
             predict=_predict(),
+            hypotheses=IN_ORDER,
             note="Eqs. 16 and 17 pull to theta^n(0); the map f pulls to the ideal start",
         ),
     ),

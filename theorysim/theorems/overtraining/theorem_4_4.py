@@ -16,6 +16,7 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.theorems.overtraining import _perturbation as noise
 from theorysim.theorems.overtraining._finetuning import pre_spectrum
+from theorysim.theorems.overtraining._order import IN_ORDER
 from theorysim.theorems.overtraining.assumption_a_2 import printed_radius
 
 # gamma^2 in units of scale / d, from far below to far above the features.
@@ -68,7 +69,8 @@ theorem = claims.Theorem(
     hypotheses={
         "gamma^2 > pre_d / d": claims.strict(
             lambda x: noise.variance(x) - pre_spectrum(x)[-1] / x.d
-        )
+        ),
+        **IN_ORDER,
     },
     simulate=_simulate,
     claims=(_last_increment(),),
@@ -84,11 +86,7 @@ theorem = claims.Theorem(
                 "Theorem 4.4", "for some gamma > 0 there is r < d with L~ increasing for n >= r"
             ),
             simulate=_simulate_noises,
-            hypotheses={
-                "pre-training features in order": claims.strict(
-                    lambda x: jnp.min(-jnp.diff(pre_spectrum(x)), initial=jnp.inf)
-                )
-            },
+            hypotheses=IN_ORDER,
             claims=(FOR_SOME_GAMMA,),
         ),
     ),

@@ -64,7 +64,7 @@ theorem = claims.Theorem(
         _reading(
             "corrected",
             drawn.CORRECTED,
-            "batches so large that their covariances are the identity to the last digit",
+            drawn.AS_INFINITE,
             primary=True,
         ),
     ),
