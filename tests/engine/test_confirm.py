@@ -6,12 +6,24 @@ import numpy as np
 import pytest
 
 from tests.engine.statements import attack, theorem
-from theorysim.claims import Integer, Mutant, Real, Space, Verdict, at_most, equal
+from theorysim.claims import (
+    Integer,
+    Mutant,
+    Real,
+    Space,
+    Verdict,
+    at_most,
+    equal,
+    with_probability,
+)
 from theorysim.enclosures.interpreter import Interpreter
+from theorysim.engine.confirm import other_roundings
+from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.falsify.examine import Examiner
 from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.measure.errors import simulation_keys
-from theorysim.engine.measure.setup import Settings, Setup
+from theorysim.engine.measure.sample import draw_sample
+from theorysim.engine.measure.setup import Settings, Setup, parse_settings
 from theorysim.engine.verify.verify import verify
 from theorysim.numerics.flow import integrate
 
@@ -144,3 +156,23 @@ def test_a_loop_that_is_too_long_for_many_bits_is_not_begun(monkeypatch):
     found = verify(statement, instances=4)
     assert found.verdict is Verdict.VIOLATED
     assert not rounds
+
+
+def test_other_roundings_in_chunks_are_those_of_all_at_once(monkeypatch):
+    """A wide simulation of many instances and keys needs no more memory than its measurement."""
+    statement = theorem(
+        with_probability("a", lambda r: r.sim, lambda r: r.x.a, at_least=lambda r: 0.5),
+        simulate=lambda x, key: (x.a + jax.random.uniform(key)) - x.b,
+        mutant=Mutant("false", predict=lambda x: 2 * x.a),
+        keys=16,
+    )
+    reading = statement.primary()
+    setup = Setup(statement, (reading,), parse_settings(statement, {}))
+    with jax.enable_x64(True):
+        sample = draw_sample(setup, 10)
+        case = Case(statement, reading, reading.claims[0])
+        whole = other_roundings._in_chunks(case, 1.0, sample.instances, sample.keys)
+        monkeypatch.setattr(other_roundings, "chunk_length", lambda *_: 4)
+        parts = other_roundings._in_chunks(case, 1.0, sample.instances, sample.keys)
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -18,6 +18,7 @@ from theorysim.claims.theorem import Theorem
 from theorysim.compiled import jit
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
+from theorysim.engine.measure.batch import instance_bytes
 from theorysim.engine.measure.errors import (
     ROUNDING_SAFETY,
     replace_tolerance_scale,
@@ -25,6 +26,7 @@ from theorysim.engine.measure.errors import (
     simulation_keys,
 )
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
+from theorysim.memory import chunk_length
 
 # How often the sides are computed with other roundings. A result that was rounded once errs alike
 # in all of them with a chance of 2^-7.
@@ -77,12 +79,11 @@ def with_other_roundings(
     sizes = size_items(instances)
     if traced(case, sizes).operations > MOST_OPERATIONS:
         return measurement
-    sides = perturbed_sides(case.theorem, case.reading, sizes)
     rows = len(keys)
     known = np.asarray(measurement.applies).reshape(rows, -1)
     spread = np.zeros(rows)
     for lane in range(1, 1 + LANES):
-        found = sides(np.full(rows, float(lane)), instances, keys)[case.claim.name]
+        found = _in_chunks(case, float(lane), instances, keys)
         plain = measurement.lhs, measurement.rhs
         moved = sum(
             np.max(
@@ -95,6 +96,22 @@ def with_other_roundings(
         )
         spread = np.fmax(spread, moved)
     return replace(measurement, rounding=np.fmax(measurement.rounding, ROUNDING_SAFETY * spread))
+
+
+def _in_chunks(case: Case, lane: float, instances: Instance, keys: np.ndarray) -> list[np.ndarray]:
+    """Both sides of all instances in one lane, so many at once as a measurement takes."""
+    sizes = size_items(instances)
+    need = instance_bytes(case.theorem, (case.reading,), dict(sizes))
+    rows = len(keys)
+    chunk = chunk_length(need, rows, f"{case.theorem.id}, {case.reading.name}")
+    program = perturbed_sides(case.theorem, case.reading, sizes)
+    parts = []
+    for start in range(0, rows, chunk):
+        own = np.minimum(np.arange(start, start + chunk), rows - 1)
+        x = jax.tree.map(lambda leaf, own=own: np.asarray(leaf)[own], instances)
+        found = program(np.full(chunk, lane), x, keys[own])[case.claim.name]
+        parts.append([np.asarray(side)[: rows - start] for side in found])
+    return [np.concatenate(several) for several in zip(*parts, strict=True)]
 
 
 @lru_cache(maxsize=64)

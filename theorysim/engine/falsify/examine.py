@@ -383,9 +383,11 @@ class Examiner:
             tied = points.applies & (np.abs(room) <= points.error)
         return _Outcome(
             violated=claim.violated_rows(uncertain) & measured.feasible,
-            relative=np.max(relative, axis=1),
-            beyond=np.nan_to_num(np.max(beyond, axis=1), nan=LEAST),
-            log_ratio=np.max(np.where(points.applies & ~np.isnan(least), least, -np.inf), axis=1),
+            relative=np.max(relative, axis=1, initial=-np.inf),
+            beyond=np.nan_to_num(np.max(beyond, axis=1, initial=-np.inf), nan=LEAST),
+            log_ratio=np.max(
+                least, axis=1, where=points.applies & ~np.isnan(least), initial=-np.inf
+            ),
             tied=np.any(tied, axis=1),
             feasible=measured.feasible,
             averages=bool(np.size(m.extremes)),
