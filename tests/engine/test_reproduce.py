@@ -1,5 +1,6 @@
 """Experiments of known truth: what is shown, what is not, and runs that are kept."""
 
+import os
 from typing import NamedTuple
 
 import jax
@@ -10,6 +11,7 @@ from jaxtyping import Array, Float
 
 import theorysim.engine.reproduce.runs as runs_module
 from theorysim.claims import Experiment, Mutant, Real, Size, Space, Verdict, on_average
+from theorysim.engine import registry
 from theorysim.engine.certify.certify import certify
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.reproduce.cost import paper_hours
@@ -174,3 +176,50 @@ def test_results_without_named_axes_are_refused():
 def test_an_experiment_that_cannot_be_judged_is_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         experiment(**settings)
+
+
+FILE = """\"\"\"Numbers of a user.\"\"\"
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from theorysim import claims
+
+
+class Found(NamedTuple):
+    number: Float[Array, ""]
+
+
+def simulate(x, key):
+    return Found(jax.random.normal(key) + {shift})
+
+
+theorem = claims.Experiment(
+    space=claims.Space(n=claims.Size(2)),
+    simulate=simulate,
+    claims=(claims.on_average("positive", lambda r: 0 * r.sim.number, lambda r: r.sim.number),),
+    mutants=(claims.Mutant("zero", simulate=lambda x, key: Found(jnp.zeros(()))),),
+)
+"""
+
+
+def test_a_users_file_that_has_changed_is_run_anew(tmp_path):
+    file, kept = tmp_path / "figure_1.py", tmp_path / "kept"
+    outcomes = []
+    for shift in ("9.0", "-9.0"):
+        file.write_text(FILE.replace("{shift}", shift))
+        os.utime(file, ns=(1, int(float(shift) + 10) * 10**9))
+        outcomes += verdicts(reproduce(registry.theorem(str(file)), kept=kept))
+    assert outcomes == [Verdict.HOLDS, Verdict.VIOLATED]
+
+
+def test_simulations_that_were_made_in_functions_do_not_share_runs(tmp_path):
+    def shifted(by):
+        return lambda x, key: Heights(jnp.zeros(()), by * jnp.arange(x.places, dtype=float))
+
+    for number, by in enumerate((1.0, -1.0)):
+        one = experiment(simulate=shifted(by), id=f"tests/figure-{number}")
+        expected = Verdict.HOLDS if by > 0 else Verdict.VIOLATED
+        assert verdicts(reproduce(one, kept=tmp_path)) == [expected]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -83,21 +84,28 @@ class Runs:
         return data
 
     def _place(self, number: int) -> Path | None:
-        if self.folder is None:
+        code = self._code()
+        if self.folder is None or code is None:
             return None
-        what = {"code": code_of(self.reading.simulate), "sizes": self.sizes, "seed": self.seed}
+        what = {"code": code, "sizes": self.sizes, "seed": self.seed}
         name = self.reading.simulate.__module__.rpartition(".")[2].strip("_").replace("_", "-")
         mark = sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:12]
         return self.folder / f"{name}-{mark}" / f"{number}.zarr"
+
+    def _code(self) -> str | None:
+        """What the results rest on; None where nobody can tell whether it has changed."""
+        simulate = self.reading.simulate
+        name = f"{simulate.__module__}.{simulate.__qualname__}"
+        if "<" in name:  # made in a function: others may have its name
+            name += f" of {self.theorem.id}, {self.reading.name}"
+        if simulate.__module__.startswith(f"{PACKAGE.name}."):
+            return name + code_hash(simulate.__module__, RESULTS)
+        file = inspect.getsourcefile(simulate)
+        if file is None or not Path(file).is_file():
+            return None
+        return f"{name} {file} {sha256(Path(file).read_bytes()).hexdigest()}"
 
 
 @lru_cache(maxsize=16)
 def _program(simulate: Callable) -> Callable:
     return jax.jit(simulate)
-
-
-def code_of(simulate: Callable) -> str:
-    """A hash of all that the results of a simulation rest on; its name alone outside of us."""
-    module = simulate.__module__
-    name = f"{module}.{simulate.__qualname__}"
-    return name + (code_hash(module, RESULTS) if module.startswith(f"{PACKAGE.name}.") else "")
