@@ -9,7 +9,7 @@ from pictures import only, scene, series
 
 import theorysim.scenes
 from theorysim.engine import registry
-from theorysim.scenes.catalogue import scene_of
+from theorysim.scenes.catalogue import picture_of, scene_of
 from theorysim.scenes.scene import Role, Scene
 
 FOLDER = Path(theorysim.scenes.__file__).parent
@@ -22,11 +22,18 @@ def file_of(id: str) -> Path:
     return FOLDER / paper.replace("-", "_") / f"{stem}.py"
 
 
-IDS = [entry.id for entry in registry.catalogue() if file_of(entry.id).is_file()]
+DRAWN = [entry for entry in registry.catalogue() if file_of(entry.id).is_file()]
+IDS = [entry.id for entry in DRAWN if not entry.is_experiment]
 
 
 def test_every_scene_is_of_a_statement():
-    assert sorted(file_of(id) for id in IDS) == FILES and IDS
+    assert sorted(file_of(entry.id) for entry in DRAWN) == FILES and IDS
+
+
+def test_experiments_have_pictures_of_data_and_statements_have_scenes():
+    for entry in DRAWN:
+        assert (picture_of(entry.id) is not None) == entry.is_experiment
+        assert (scene_of(entry.id) is None) == entry.is_experiment
 
 
 def test_what_has_no_scene_has_none():
