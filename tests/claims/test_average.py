@@ -46,12 +46,12 @@ def test_one_point_is_judged_as_by_the_test_of_student(shift):
 
 
 def test_nothing_is_shown_of_noise_but_in_one_of_a_hundred():
-    """Of 2000 experiments without any effect; the bounds are those of the binomial law."""
+    """Of 500 experiments without any effect; the bounds are those of the binomial law."""
     verdicts = [
-        judged(np.random.default_rng(seed).normal(0, 1, (8, 5))).verdict for seed in range(2000)
+        judged(np.random.default_rng(seed).normal(0, 1, (8, 5))).verdict for seed in range(500)
     ]
     assert verdicts.count(Verdict.HOLDS) == 0  # all five points by chance: 3e-12 each
-    most = stats.binom.ppf(1 - 1e-6, 2000, EMPIRICAL_ALARM / 2)
+    most = stats.binom.ppf(1 - 1e-6, 500, EMPIRICAL_ALARM / 2)
     assert verdicts.count(Verdict.VIOLATED) <= most
 
 
