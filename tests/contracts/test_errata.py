@@ -17,7 +17,7 @@ REPLAYED = [e for e in ENTRIES if e["instance"] and e["kind"] not in OVER_A_LADD
 def replay(entry: dict):
     """One worker replays what belongs to a theorem: its programs are compiled once.
 
-    A default run replays what belongs to an eighth of the theorems.
+    A default run replays what belongs to a twelfth of the theorems.
     """
     name = f"{entry['theorem']}, {entry['reading']}, {entry['claim']}"
     group = pytest.mark.xdist_group(f"errata of {entry['theorem']}")
