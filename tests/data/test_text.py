@@ -6,15 +6,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from theorysim.data import own as own_files
 from theorysim.data import text
 from theorysim.errors import UsageError
 
 
 def test_pairs_are_counted_as_they_stand():
-    found = text.pairs("ABA b", "ab")
-    counts = Counter(pairwise("aba b"))
+    found = text.pairs("ABAAB b", "ab")
+    counts = Counter(pairwise("abaab b"))
     expected = np.array([[counts[a, b] + 1 for b in "ab"] for a in "ab"])
-    np.testing.assert_allclose(found, expected / expected.sum(), rtol=1e-15)
+    np.testing.assert_array_equal(found, expected / expected.sum())
 
 
 def test_the_most_frequent_characters_come_first():
@@ -41,6 +42,15 @@ def test_english_and_programs_are_different_languages():
     other = text.pairs(text.programs(), characters)
     within = np.abs(half[0] - half[1]).sum()
     assert np.abs(half[0] - other).sum() > 1.5 * within
+
+
+def test_a_users_text_takes_the_place_of_the_own(tmp_path):
+    file = tmp_path / "own.txt"
+    file.write_text("ABBA")
+    with own_files.instead({"english": file}):
+        assert text.english() == "ABBA" != text.programs()
+    with own_files.instead({"programs": file}):
+        assert text.programs() == "ABBA" != text.english()
 
 
 def test_a_users_text_is_read_or_named(tmp_path):

@@ -7,29 +7,46 @@ are drawn from it without end, and losses over it are exact.
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 
+from theorysim.data import own
 from theorysim.errors import UsageError
 
 # Of the library whose text stands for programs: those that every installation has.
 PROGRAMS = ("argparse", "ast", "asyncio.base_events", "datetime", "doctest", "inspect", "typing")
 
 
-@cache
 def english() -> str:
-    """The topics of Python's own help: about 450,000 characters, which differ by its version."""
+    """The topics of Python's own help: about 450,000 characters, which differ by its version.
+
+    Or a user's own `english`.
+    """
+    file = own.file_of("english")
+    return _topics() if file is None else read(file)
+
+
+def programs() -> str:
+    """Sources of Python's own library: about 500,000 characters, which differ by its version.
+
+    Or a user's own `programs`.
+    """
+    file = own.file_of("programs")
+    return _library() if file is None else read(file)
+
+
+@cache
+def _topics() -> str:
     from pydoc_data.topics import topics
 
     return "\n".join(topics[name] for name in sorted(topics))
 
 
 @cache
-def programs() -> str:
-    """Sources of Python's own library: about 500,000 characters, which differ by its version."""
+def _library() -> str:
     import inspect
     from importlib import import_module
 
@@ -60,11 +77,12 @@ def vocabulary(text: str, size: int) -> str:
     return "".join(sorted(counts, key=lambda c: (-counts[c], c))[:size])
 
 
+@lru_cache(maxsize=8)
 def pairs(text: str, characters: str) -> Float[np.ndarray, "characters characters"]:
     """How frequent each pair of neighbours is: first character by row; the entries sum to one.
 
     Pairs with a character outside of `characters` are left out, and every pair is counted once
-    more than it stands there, so that none has chance zero.
+    more than it stands there, so that none has chance zero. The table is read-only: it is kept.
     """
     place = {c: k for k, c in enumerate(characters)}
     codes = np.array([place.get(c, -1) for c in text.lower()])
@@ -72,4 +90,6 @@ def pairs(text: str, characters: str) -> Float[np.ndarray, "characters character
     known = (first >= 0) & (second >= 0)
     table = np.ones((len(characters), len(characters)))
     np.add.at(table, (first[known], second[known]), 1)
-    return table / table.sum()
+    table /= table.sum()
+    table.setflags(write=False)
+    return table
