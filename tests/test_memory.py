@@ -1,6 +1,6 @@
 """How much runs at once: by what the device has, else by what the machine has."""
 
-import types
+from types import SimpleNamespace
 
 import jax
 import pytest
@@ -13,13 +13,15 @@ from theorysim.memory import (
     chunk_length,
     device_bytes,
     machine_bytes,
+    most_that_fit,
+    program_bytes,
 )
 
 
 def devices(*limits):
     """Devices that report these limits; None for one that reports nothing."""
     stats = [None if limit is None else {"bytes_limit": limit} for limit in limits]
-    return lambda: [types.SimpleNamespace(memory_stats=lambda s=s: s) for s in stats]
+    return lambda: [SimpleNamespace(memory_stats=lambda s=s: s) for s in stats]
 
 
 def test_chunks_are_fitted_to_the_smallest_device(monkeypatch):
@@ -41,3 +43,26 @@ def test_what_the_machine_cannot_hold_is_refused_with_a_remedy():
     check_host(machine_bytes(), "it", "take less")
     with pytest.raises(SizeError, match=r"it would take .* GiB of memory, .*; take less"):
         check_host(machine_bytes() + 1, "it", "take less")
+
+
+@pytest.mark.parametrize(("each", "fixed", "found"), [(1, 0, 12), (5, 0, 2), (3, 2, 3), (12, 0, 1)])
+def test_programs_are_as_long_as_memory_allows(monkeypatch, each, fixed, found):
+    monkeypatch.setattr(jax, "local_devices", devices(16))  # of which twelve may be taken
+    tried = []
+
+    def compile(length):
+        tried.append(length)
+        taken = SimpleNamespace(temp_size_in_bytes=each * length, output_size_in_bytes=fixed)
+        return SimpleNamespace(memory_analysis=lambda: taken)
+
+    compiled, length = most_that_fit(compile, 12, "x")
+    assert program_bytes(compiled) == each * length + fixed <= 12
+    assert length == found == tried[-1] and len(tried) <= 3
+
+
+def test_what_does_not_fit_alone_is_refused_by_its_size(monkeypatch):
+    monkeypatch.setattr(jax, "local_devices", devices(2**30))
+    taken = SimpleNamespace(temp_size_in_bytes=2**31, output_size_in_bytes=0)
+    program = SimpleNamespace(memory_analysis=lambda: taken)
+    with pytest.raises(SizeError, match=r"a run needs about 2 GiB, but may take 0.75 GiB"):
+        most_that_fit(lambda length: program, 4, "a run")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -14,6 +15,8 @@ from theorysim.errors import SizeError
 INTERMEDIATE_COPIES = 4
 # One chunk of instances may take this share of the device's memory.
 CHUNK_SHARE = 1 / 16
+# One program that is alone on the device may take this share of it.
+PROGRAM_SHARE = 3 / 4
 
 
 def machine_bytes() -> int:
@@ -49,6 +52,37 @@ def chunk_length(bytes_per_instance: int, wanted: int, what: str) -> int:
             f"{_gibibytes(limit)}; choose smaller sizes"
         )
     return max(1, min(wanted, int(limit * CHUNK_SHARE) // need))
+
+
+def program_bytes(compiled: Any) -> int:
+    """Bytes of what a compiled program returns and holds while it runs; 0 where it does not say."""
+    stats = compiled.memory_analysis()
+    return stats.temp_size_in_bytes + stats.output_size_in_bytes if stats else 0
+
+
+def most_that_fit(compile: Callable[[int], Any], most: int, what: str) -> tuple[Any, int]:
+    """The compiled program of so many at once, at most, that fits into the device's memory.
+
+    Args:
+        compile: called with how many the program is to compute at once.
+        most: begin with so many.
+        what: what one of them is called in a message.
+
+    Raises:
+        SizeError: where a single one does not fit.
+    """
+    budget = int(device_bytes() * PROGRAM_SHARE)
+    while True:
+        compiled = compile(most)
+        need = program_bytes(compiled)
+        if need <= budget:
+            return compiled, most
+        if most == 1:
+            raise SizeError(
+                f"{what} needs about {_gibibytes(need)}, but may take {_gibibytes(budget)} of this "
+                "device's memory; choose smaller sizes"
+            )
+        most = max(1, min(most // 2, most * budget // need))
 
 
 def check_host(needed: int, what: str, remedy: str) -> None:

@@ -8,7 +8,7 @@ from importlib import metadata
 
 def versions() -> dict[str, str]:
     """Versions of what computes a verdict."""
-    packages = ("theorysim", "jax", "jaxlib", "diffrax", "numpy", "scipy")
+    packages = ("theorysim", "jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
     found = {"python": platform.python_version()}
     for package in packages:
         try:

@@ -1,13 +1,18 @@
 """Means over the runs of an experiment: the verdicts against SciPy's tests and known laws."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
 
-from theorysim.claims import Verdict, on_average
+from theorysim.claims import Space, Verdict, on_average
 from theorysim.claims.evidence import Evidence, Measurement
 from theorysim.claims.kinds.average import EMPIRICAL_ALARM
+from theorysim.claims.run import Run
+from theorysim.errors import UsageError
 
+EMPTY = Space().sample(jax.random.key(0), {})
 CLAIM = on_average("rises", lambda r: 0.0, lambda r: 0.0)
 
 
@@ -84,3 +89,60 @@ def test_points_to_which_the_claim_does_not_apply_do_not_count():
     sample = np.random.default_rng(0).normal(1, 0.1, (8, 2)) * [1, -1]
     assert judged(sample, applies=np.array([True, False])).verdict is Verdict.HOLDS
     assert judged(sample, applies=False).verdict is Verdict.VACUOUS
+
+
+def test_a_side_may_be_a_number():
+    run = Run(EMPTY, None, jnp.ones((8, 3)), 8)
+    lhs, rhs = on_average("is small", lambda r: 0 * r.sim, 0.01).sides(run)
+    assert lhs.shape == rhs.shape == (8, 3)
+    assert float(rhs[0, 0]) == pytest.approx(0.01)
+
+
+def test_sides_of_other_ranks_are_refused():
+    """With as many places as runs the axis of runs would meet that of places."""
+    run = Run(EMPTY, None, jnp.ones((8, 8)), 8)
+    with pytest.raises(UsageError, match="1 and 2 axes"):
+        on_average("mixed", lambda r: r.sim[:, 0], lambda r: r.sim).sides(run)
+
+
+def at_chance(chance, points, sign=1):
+    """Eight runs at each point whose two-sided test of Student has exactly this p-value."""
+    noise = np.random.default_rng(0).normal(size=(8, points))
+    noise -= noise.mean(0)
+    mean = sign * stats.t.isf(chance / 2, 7) * stats.sem(noise)
+    assert stats.ttest_1samp(noise + mean, 0).pvalue == pytest.approx(chance)
+    return noise + mean
+
+
+def test_points_share_the_level_of_a_violation_but_not_that_of_showing():
+    """A false alarm at any point decides; to be shown by chance all of them must be."""
+    near, far = 0.9 * EMPIRICAL_ALARM, 0.9 * EMPIRICAL_ALARM / 2
+    assert judged(at_chance(near, 2)).verdict is Verdict.HOLDS
+    assert judged(at_chance(near, 2, -1)).verdict is Verdict.INCONCLUSIVE
+    assert judged(at_chance(far, 2, -1)).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("runs", range(5, 10))
+def test_runs_that_agree_exactly_need_to_be_as_many_as_a_test_of_signs_does(runs):
+    is_shown = stats.binomtest(runs, runs).pvalue < EMPIRICAL_ALARM
+    for sign, verdict in ((1.0, Verdict.HOLDS), (-1.0, Verdict.VIOLATED)):
+        found = judged(np.full(runs, sign))
+        assert found.verdict is (verdict if is_shown else Verdict.INCONCLUSIVE)
+
+
+def test_a_judgement_has_the_means_of_its_sides_and_says_whether_it_was_decided():
+    for shift, resolved in ((-3.0, 1), (0.0, 0), (3.0, 1)):
+        sample = np.random.default_rng(0).normal(shift, 1, 8)
+        found = judged(sample)
+        assert (found.checked, found.resolved) == (1, resolved)
+        assert found.lhs == 0 and found.rhs == pytest.approx(sample.mean())
+
+
+def test_a_point_to_which_the_claim_does_not_apply_in_every_run_does_not_count():
+    sample = np.random.default_rng(0).normal(1, 0.1, (8, 2)) * [1, -1]
+    in_some = np.ones((8, 2), bool)
+    in_some[3, 1] = False
+    assert judged(sample, applies=in_some).verdict is Verdict.HOLDS
+    sample[5, 1] = np.nan
+    assert judged(sample, applies=in_some).verdict is Verdict.HOLDS
+    assert judged(sample[:, 1:], applies=in_some[:, 1:]).verdict is Verdict.VACUOUS

@@ -46,6 +46,7 @@ def assuming(name, least, **margins):
         ({"mutants": (Mutant("m", of=("nosuch",)),)}, "which is not a reading"),
         ({"mutants": (Mutant("m", claims=(CLAIM, CLAIM.scaled(2))),)}, "of one name"),
         ({"mutants": (Mutant("m", of=("as printed", "as printed")),)}, "of one name"),
+        ({"mutants": (Mutant("m", breaks=("d",)),)}, "about 'd', which is not a claim"),
         ({"survivors": {"d": "because"}}, "is not a claim"),
         ({"readings": (Reading("as printed", Finding("x")),)}, "of one name"),
         ({"readings": (Reading("r", Finding("x"), primary=True, claims=()),)}, "says nothing"),
@@ -113,3 +114,16 @@ def test_assumptions_are_shared_and_can_be_met():
     assert verify(met).verdict is Verdict.HOLDS
     never = theorem(claims=assuming("B", 3.0).can_be_met())
     assert verify(never).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_mutant_breaks_the_claims_that_it_names_or_all_that_it_changes():
+    other = at_most("d", lambda r: r.sim, lambda r: 3.0)
+    primary = theorem(claims=(CLAIM, other)).primary()
+
+    def touched(**parts):
+        mutant = Mutant("m", **parts)
+        return [claim.name for claim in primary.claims if mutant.touches(primary, claim)]
+
+    assert touched(predict=lambda x: 0.0) == ["c", "d"]
+    assert touched(predict=lambda x: 0.0, breaks=("d",)) == ["d"]
+    assert touched(claims=(CLAIM.scaled(2),)) == ["c"]

@@ -1,24 +1,36 @@
 """Experiments of known truth: what is shown, what is not, and runs that are kept."""
 
-import os
+from itertools import count
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int8
 
 import theorysim.engine.reproduce.runs as runs_module
-from theorysim.claims import Experiment, Mutant, Real, Size, Space, Verdict, on_average
-from theorysim.engine import registry
+from theorysim.claims import (
+    Corrected,
+    Experiment,
+    Mutant,
+    Reading,
+    Real,
+    Size,
+    Space,
+    Verdict,
+    on_average,
+)
+from theorysim.claims.experiment import no_axes
+from theorysim.data import own
 from theorysim.engine.certify.certify import certify
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.reproduce.cost import paper_hours
-from theorysim.engine.reproduce.dataset import read
 from theorysim.engine.reproduce.reproduce import reproduce
 from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
+from theorysim.report.experiment_plot import figure_of
 
 
 class Heights(NamedTuple):
@@ -86,40 +98,6 @@ def test_data_have_named_axes_and_the_runs_of_their_keys():
     np.testing.assert_array_max_ulp(data.height.isel(run=2).values, np.asarray(expected), 2)
 
 
-def test_finished_runs_are_found_again_and_more_are_added(tmp_path, monkeypatch):
-    first = reproduce(experiment(), kept=tmp_path, runs=6)
-    made = []
-    program = runs_module._program
-
-    def counted(simulate):
-        return lambda *arguments: made.append(1) or program(simulate)(*arguments)
-
-    monkeypatch.setattr(runs_module, "_program", counted)
-    monkeypatch.setattr(
-        runs_module.Runs,
-        "results",
-        lambda self, data: Heights(data.base.values, data.height.values),
-    )
-    again = reproduce(experiment(), kept=tmp_path, runs=6)
-    assert not made
-    (one,), (other,) = first.data.values(), again.data.values()
-    assert one.identical(other)
-    reproduce(experiment(falls()), kept=tmp_path, runs=8)  # another claim on the same simulation
-    assert len(made) == 2
-    reproduce(experiment(), kept=tmp_path, runs=6, seed=1)
-    assert len(made) == 8
-
-
-def test_a_damaged_run_is_made_again(tmp_path):
-    whole = reproduce(experiment(), kept=tmp_path)
-    (folder,) = tmp_path.iterdir()
-    (folder / "2.zarr" / "zarr.json").write_text("{")
-    assert read(folder / "2.zarr") is None
-    again = reproduce(experiment(), kept=tmp_path)
-    (one,), (other,) = whole.data.values(), again.data.values()
-    np.testing.assert_array_equal(one.height, other.height)
-
-
 def test_verify_reproduces_and_what_needs_instances_is_refused():
     assert verify(experiment()).verdict is Verdict.HOLDS
     for attempt in (
@@ -178,48 +156,166 @@ def test_an_experiment_that_cannot_be_judged_is_refused(settings, message):
         experiment(**settings)
 
 
-FILE = """\"\"\"Numbers of a user.\"\"\"
-from typing import NamedTuple
-
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Float
-
-from theorysim import claims
-
-
-class Found(NamedTuple):
-    number: Float[Array, ""]
+def test_data_that_an_experiment_does_not_have_are_refused(tmp_path):
+    file = tmp_path / "digits.npz"
+    file.touch()
+    with own.instead({"digits": file}):
+        with pytest.raises(UsageError, match="no data called 'digits': it has none"):
+            reproduce(experiment())
+        with pytest.raises(UsageError, match="it has heights"):
+            reproduce(experiment(data=("heights",)))
 
 
-def simulate(x, key):
-    return Found(jax.random.normal(key) + {shift})
+def test_sizes_that_are_set_come_before_those_of_the_paper():
+    large = experiment(paper_sizes={"places": 6}, work=lambda x: float(x.places))
+    (data,) = reproduce(large, scale="paper", settings={"places": 4}).data.values()
+    assert data.sizes["place"] == 4
+    assert paper_hours(large, {"places": 3}, 0, None)[1] == 1
 
 
-theorem = claims.Experiment(
-    space=claims.Space(n=claims.Size(2)),
-    simulate=simulate,
-    claims=(claims.on_average("positive", lambda r: 0 * r.sim.number, lambda r: r.sim.number),),
-    mutants=(claims.Mutant("zero", simulate=lambda x, key: Found(jnp.zeros(()))),),
+def test_the_cost_is_that_of_all_runs(monkeypatch):
+    """By a clock on which a run takes a second."""
+    monkeypatch.setattr(runs_module, "time", SimpleNamespace(perf_counter=count().__next__))
+    large = experiment(paper_sizes={"places": 6}, work=lambda x: float(x.places**2), keys=24)
+    assert paper_hours(large, {}, 0, None) == (pytest.approx(24 * 4 / 3600), 4)
+
+
+class Marked(NamedTuple):
+    """A field whose name is taken."""
+
+    seconds: Float[Array, ""]
+
+
+class Ran(NamedTuple):
+    """An axis whose name is taken."""
+
+    height: Float[Array, "run"]
+
+
+class Twice(NamedTuple):
+    """An axis of two lengths."""
+
+    height: Float[Array, "place"]
+    width: Float[Array, "place"]
+
+
+class Lettered(NamedTuple):
+    """A type that no file has."""
+
+    height: Float[Array, "place"]
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (Marked(jnp.zeros(())), "'seconds'"),
+        (Ran(jnp.zeros(3)), "'run'"),
+        (Twice(jnp.zeros(3), jnp.zeros(4)), "'place' is 4 long, and 3"),
+        (Lettered(jnp.zeros((3, 2))), r"shape \(3, 2\)"),
+        (Lettered(jnp.zeros(3, jnp.bfloat16)), "bfloat16"),
+        (Lettered(jnp.zeros(3, complex)), "complex"),
+    ],
 )
-"""
+def test_results_of_another_form_are_refused(result, message):
+    with pytest.raises(UsageError, match=message):
+        reproduce(experiment(simulate=lambda x, key: result))
 
 
-def test_a_users_file_that_has_changed_is_run_anew(tmp_path):
-    file, kept = tmp_path / "figure_1.py", tmp_path / "kept"
-    outcomes = []
-    for shift in ("9.0", "-9.0"):
-        file.write_text(FILE.replace("{shift}", shift))
-        os.utime(file, ns=(1, int(float(shift) + 10) * 10**9))
-        outcomes += verdicts(reproduce(registry.theorem(str(file)), kept=kept))
-    assert outcomes == [Verdict.HOLDS, Verdict.VIOLATED]
+def test_axes_of_another_length_are_refused():
+    with pytest.raises(UsageError, match="'place' has values of shape"):
+        reproduce(experiment(axes=lambda x: {"place": np.arange(x.places + 1)}))
 
 
-def test_simulations_that_were_made_in_functions_do_not_share_runs(tmp_path):
-    def shifted(by):
-        return lambda x, key: Heights(jnp.zeros(()), by * jnp.arange(x.places, dtype=float))
+def test_an_axis_that_no_result_has_is_refused():
+    with pytest.raises(UsageError, match="no result has the axis 'plase'; there are place"):
+        reproduce(experiment(axes=lambda x: {"plase": np.arange(x.places)}))
 
-    for number, by in enumerate((1.0, -1.0)):
-        one = experiment(simulate=shifted(by), id=f"tests/figure-{number}")
-        expected = Verdict.HOLDS if by > 0 else Verdict.VIOLATED
-        assert verdicts(reproduce(one, kept=tmp_path)) == [expected]
+
+def test_sizes_that_do_not_go_together_are_refused():
+    odd = {"an odd number of places": lambda x: jnp.asarray(float(x.places % 2)) - 0.5}
+    assert reproduce(experiment(hypotheses=odd)).report.verdict is Verdict.HOLDS
+    with pytest.raises(UsageError, match="needs an odd number of places, not places = 4"):
+        reproduce(experiment(hypotheses=odd), settings={"places": 4})
+
+
+def test_an_unknown_reading_is_told_the_nulls():
+    with pytest.raises(UsageError, match="the nulls \\['flat'\\]"):
+        reproduce(experiment(), reading="none")
+
+
+def test_runs_that_are_equal_tell_nothing():
+    still = experiment(simulate=lambda x, key: Heights(jnp.zeros(()), jnp.arange(3.0)))
+    (claim,) = reproduce(still).report.readings[0].claims
+    assert claim.verdict is Verdict.INCONCLUSIVE and "nothing of its key" in claim.note
+
+
+def test_large_seeds_differ():
+    heights = [
+        next(iter(reproduce(experiment(), seed=seed).data.values())).height.values
+        for seed in (0, 1 << 32, 1 << 40)
+    ]
+    assert not np.array_equal(heights[0], heights[1])
+    assert not np.array_equal(heights[1], heights[2])
+
+
+def test_a_claim_is_judged_where_it_applies():
+    """Heights rise to the second place, and fall from it."""
+
+    def bend(x, key):
+        return Heights(*grow(x, key)[:1], grow(x, key).height.at[2].add(-9.0))
+
+    def to_the(places):
+        return on_average(
+            "rises",
+            lambda r: r.sim.height[:, :-1],
+            lambda r: r.sim.height[:, 1:],
+            where=lambda r: places - 0.5 - jnp.arange(2),
+        )
+
+    found = [reproduce(experiment(to_the(n), simulate=bend)).report.verdict for n in (0, 1, 2)]
+    assert found == [Verdict.VACUOUS, Verdict.HOLDS, Verdict.VIOLATED]
+
+
+class Counts(NamedTuple):
+    """Counts in a byte, and numbers beside which their differences vanish in single precision."""
+
+    count: Int8[Array, ""]
+    large: Float[Array, ""]
+
+
+def test_sides_are_computed_in_types_that_hold_them():
+    def counted(x, key):
+        noise = jax.random.bernoulli(key)
+        return Counts(jnp.asarray(100 + noise, jnp.int8), jnp.float32(2.0**26) + 8 * noise)
+
+    twice = on_average("twice", lambda r: r.sim.count, lambda r: r.sim.count + r.sim.count)
+    more = on_average("more", lambda r: r.sim.large, lambda r: r.sim.large + 2)
+    both = experiment(twice, more, simulate=counted, mutants=(), axes=no_axes)
+    assert verdicts(reproduce(both)) == [Verdict.HOLDS] * 2
+
+
+def test_a_result_that_is_the_same_in_all_runs_does_not_hide_one_that_differs():
+    def on_the_ground(x, key):
+        return Heights(jnp.zeros(()), grow(x, key).height)
+
+    assert reproduce(experiment(simulate=on_the_ground)).report.verdict is Verdict.HOLDS
+
+
+def test_each_reading_is_judged_by_runs_of_its_own_and_the_first_is_shown():
+    other = Reading("of the ground", Corrected("heights do not rise"), simulate=flat)
+    found = reproduce(experiment(readings=(other,)))
+    assert verdicts(found)[0] is Verdict.HOLDS and verdicts(found)[1] is not Verdict.HOLDS
+    np.testing.assert_allclose(found.shown.height.mean("run"), np.arange(3), atol=0.3)
+    drawn = figure_of(found)
+    assert drawn is not None
+    np.testing.assert_allclose(drawn.axes[0].lines[0].get_ydata(), np.arange(3), atol=0.3)
+
+
+def test_only_the_claims_that_are_named_are_judged():
+    (reading,) = reproduce(experiment(rises(), falls()), claims="rises").report.readings
+    assert [claim.name for claim in reading.claims] == ["rises"]
+
+
+def test_a_judgement_has_the_means_of_both_sides():
+    (claim,) = reproduce(experiment(), settings={"places": 2}).report.readings[0].claims
+    assert (claim.lhs, claim.rhs) == (pytest.approx(0, abs=0.3), pytest.approx(1, abs=0.3))

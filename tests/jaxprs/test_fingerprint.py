@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -48,10 +50,71 @@ def test_names_do_not_matter_but_operations_shapes_and_types_do():
     assert one != fingerprint(wide)
 
 
+def in_order(x):
+    return jnp.sin(x), jnp.cos(x)
+
+
+def swapped(x):
+    sine, cosine = jnp.sin(x), jnp.cos(x)
+    return cosine, sine
+
+
+def contracted(axis):
+    """A matrix with its square, or with its transpose: the same operands in both."""
+
+    def f(x):
+        matrix = x[:, None] * jnp.sin(x)
+        return jax.lax.dot_general(matrix, matrix, (((axis,), (0,)), ((), ())))
+
+    return f
+
+
+def called(callback):
+    return lambda x: jax.pure_callback(callback, SHAPE, x)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (in_order, swapped),
+        (lambda x: x - jnp.flip(x), lambda x: jnp.flip(x) - x),
+        (contracted(0), contracted(1)),
+        (jax.lax.cumsum, partial(jax.lax.cumsum, reverse=True)),
+        (called(lambda y: 2 * y), called(lambda y: 3 * y)),
+        (called(lambda y: np.sin(y)), called(lambda y: np.cos(y))),
+        (called(lambda y, by=2: by * y), called(lambda y, by=3: by * y)),
+        (called(lambda y, *, by=2: by * y), called(lambda y, *, by=3: by * y)),
+        (called(partial(np.multiply, 2)), called(partial(np.multiply, 3))),
+        (with_callback(np.float32(1)), with_callback(np.int32(1))),
+        (with_callback(np.ones((3, 1))), with_callback(np.ones((1, 3)))),
+    ],
+    ids=[
+        "results",
+        "operands",
+        "contractions",
+        "parameters",
+        "numbers",
+        "functions",
+        "defaults",
+        "keywords",
+        "partial",
+        "types",
+        "shapes",
+    ],
+)
+def test_what_differs_in_one_thing_alone_has_another_fingerprint(one, other):
+    assert of(one) == of(one) != of(other)
+
+
+def checked(x):
+    """With an error that is raised where it runs: it knows its traceback and its process."""
+    return eqx.error_if(x, x[0] < 0, "a negative number")
+
+
 PROGRAM = """
 import jax, jax.numpy as jnp, numpy as np
-from tests.jaxprs.test_fingerprint import of, scaled
-print(of(scaled(np.arange(100.0, dtype=np.float32))))
+from tests.jaxprs.test_fingerprint import checked, of, scaled
+print(of(scaled(np.arange(100.0, dtype=np.float32))), of(checked))
 """
 
 
@@ -63,4 +126,10 @@ def test_another_process_finds_the_same():
         text=True,
         check=True,
     )
-    assert done.stdout.split()[-1] == of(scaled(np.arange(100.0, dtype=np.float32)))
+    own = [of(scaled(np.arange(100.0, dtype=np.float32))), of(checked)]
+    assert done.stdout.split()[-2:] == own
+
+
+def test_what_an_error_says_does_not_matter_but_when_it_is_raised_does():
+    assert of(checked) == of(lambda x: eqx.error_if(x, x[0] < 0, "below zero"))
+    assert of(checked) != of(lambda x: eqx.error_if(x, x[1] < 0, "a negative number"))

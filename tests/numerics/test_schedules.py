@@ -7,7 +7,11 @@ import optax
 import pytest
 
 from theorysim.numerics.schedules import adamw, warm_up_and_cosine
-from theorysim.numerics.statistics import of_the_others
+
+# Of rates below one, in single precision: Optax computes them in another order.
+FEW_UNITS = 8 * float(np.finfo(np.float32).eps)
+# After twenty steps, each of which amplifies what the last one rounded.
+AFTER_STEPS = 20 * FEW_UNITS
 
 
 @pytest.fixture
@@ -22,7 +26,7 @@ def test_the_rate_is_that_of_optax():
     own = warm_up_and_cosine(0.3, 200)
     other = optax.warmup_cosine_decay_schedule(0.0, 0.3, 20, 200)
     steps = jnp.arange(200)
-    np.testing.assert_allclose(jax.vmap(own)(steps), jax.vmap(other)(steps), atol=1e-6)
+    np.testing.assert_allclose(jax.vmap(own)(steps), jax.vmap(other)(steps), atol=FEW_UNITS)
 
 
 def test_a_traced_number_of_steps_gives_the_same():
@@ -43,10 +47,4 @@ def test_the_optimiser_is_that_of_optax():
             updates, memory = optimiser.update(slope, memory, w)
             w = optax.apply_updates(w, updates)
         ends.append(w["w"])
-    np.testing.assert_allclose(*ends, rtol=1e-5)
-
-
-def test_the_mean_of_the_others_leaves_out_the_own():
-    samples = np.random.default_rng(0).normal(size=(5, 3))
-    expected = [np.delete(samples, k, axis=0).mean(0) for k in range(5)]
-    np.testing.assert_allclose(of_the_others(samples), expected, rtol=1e-12)
+    np.testing.assert_allclose(*ends, rtol=AFTER_STEPS)

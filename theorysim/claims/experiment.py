@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -29,6 +29,7 @@ class Experiment(Theorem):
 
     Attributes:
         keys: how many runs it has.
+        data: the names of the data on which it trains, in whose place users may put files.
         axes: values along the axes of the results, by their names.
         work: the multiplications of one run, about: it says what other sizes cost.
         paper_sizes: the sizes that its paper has.
@@ -39,6 +40,7 @@ class Experiment(Theorem):
 
     keys: int = 8
     instances: int = 1
+    data: Sequence[str] = ()
     axes: Axes = no_axes
     work: Callable[[Instance], float] | None = None
     paper_sizes: Mapping[str, int] = field(default_factory=dict)

@@ -98,6 +98,8 @@ class Mutant:
     Attributes:
         name: what is wrong, in words.
         of: names of the readings that it varies; the primary one where empty.
+        breaks: names of the claims that it should break; where empty, all that compare what it
+            changes: every one where it has another `predict` or `simulate`.
     """
 
     name: str
@@ -105,9 +107,12 @@ class Mutant:
     predict: Predict | None = None
     simulate: Simulate | None = None
     claims: tuple[Claim, ...] | None = None
+    breaks: tuple[str, ...] = ()
 
     def touches(self, reading: ResolvedReading, claim: Claim) -> bool:
-        """Whether the mutant can change what a claim of a reading compares."""
+        """Whether the mutant should break a claim of a reading."""
+        if self.breaks:
+            return claim.name in self.breaks
         names = {changed.name for changed in self.claims or ()}
         return self.predict is not None or self.simulate is not None or claim.name in names
 

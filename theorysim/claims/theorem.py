@@ -138,10 +138,10 @@ class Theorem:
                     f"mutant {mutant.name!r} of {min(unknown)!r}, which is not a reading"
                 )
             claims = {c.name for reading in self.mutates(mutant) for c in reading.claims}
-            lost = {claim.name for claim in mutant.claims or ()} - claims
+            lost = ({claim.name for claim in mutant.claims or ()} | set(mutant.breaks)) - claims
             if lost:
                 raise ValueError(
-                    f"mutant {mutant.name!r} changes {min(lost)!r}, which is not a claim of the "
+                    f"mutant {mutant.name!r} is about {min(lost)!r}, which is not a claim of the "
                     f"readings that it varies; they have {sorted(claims)}"
                 )
             for reading in self.mutates(mutant):

@@ -29,6 +29,9 @@ IGNORED = {
     "debug_info",
 }
 
+# Callbacks of this module raise errors: they hold tracebacks and marks of the process.
+ERRORS = "equinox._errors"
+
 
 def fingerprint(closed: core.ClosedJaxpr) -> str:
     """SHA-256 of a jaxpr.
@@ -105,7 +108,7 @@ class _Canonical:
             yield from self.closed(value)
         elif isinstance(value, core.Jaxpr):
             yield self._jaxpr(value)
-        elif hasattr(value, "dtype") and hasattr(value, "shape"):
+        elif isinstance(value, np.ndarray | np.generic | jax.Array):
             yield from array_tokens(value)
         elif id(value) in self._open:
             yield b"itself"
@@ -127,6 +130,8 @@ class _Canonical:
 def _parts(value: Any) -> list | None:
     """What an object consists of; None for one that is its own description."""
     if isinstance(value, types.FunctionType):
+        if value.__module__ == ERRORS:
+            return [value.__code__]
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
         return [value.__code__, value.__defaults__, value.__kwdefaults__, *cells]
     if isinstance(value, types.CodeType):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Num
@@ -131,8 +131,3 @@ def loglog_drift(x: Float[np.ndarray, " rungs"], y: Float[np.ndarray, "*n rungs"
     up = np.mean(np.log(y).reshape(-1, len(x)), axis=0)
     curvature, slope, _ = np.polyfit(along, up, 2)
     return float(slope + 2 * curvature * along[-1] - np.polyfit(along, up, 1)[0])
-
-
-def of_the_others(samples: Any) -> Any:
-    """For every key the mean of all other keys: a choice by it is independent of the key's own."""
-    return (samples.sum(axis=0) - samples) / (samples.shape[0] - 1)

@@ -12,6 +12,7 @@ from jaxtyping import Array, Int
 
 from theorysim.compiled import jit
 from theorysim.errors import SizeError
+from theorysim.memory import program_bytes
 from theorysim.sweeps.grid import Grid
 from theorysim.sweeps.outputs import Cell, Columns
 from theorysim.sweeps.tiles import Tiling, tiling
@@ -50,13 +51,11 @@ def compile_tiles(cell: Cell, grid: Grid, tiles: Tiling, mesh: Mesh) -> tuple[Pr
     placed = NamedSharding(mesh, split)
     origins = jax.ShapeDtypeStruct((mesh.size, len(tiles.shape)), np.int32, sharding=placed)
     compiled = jit(on_mesh).lower(origins, columns).compile()
-    stats = compiled.memory_analysis()
-    need = stats.temp_size_in_bytes + stats.output_size_in_bytes if stats else 0
 
     def program(origins: Int[np.ndarray, "devices dims"]) -> dict[str, Array]:
         return compiled(jax.device_put(origins.astype(np.int32), placed), columns)
 
-    return program, need
+    return program, program_bytes(compiled)
 
 
 def fit_tiles(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Array, Bool, Float
 
 from theorysim.claims.evidence import Evidence, Judgement, Measurement
 from theorysim.claims.kinds.base import Attack, Claim, Side
+from theorysim.claims.run import Run
 from theorysim.claims.verdict import Verdict
+from theorysim.errors import UsageError
 from theorysim.numerics.statistics import student_quantile
 
 # Chance that an experiment that shows nothing is called one that shows something, or its contrary.
@@ -37,11 +40,25 @@ class OnAverage(Claim):
         """rhs - lhs."""
         return rhs - lhs
 
+    def sides(self, run: Run) -> tuple[Float[Array, "*points"], Float[Array, "*points"]]:
+        """Both sides, with as many axes each, unless one is a number.
+
+        Raises:
+            UsageError: where the axis of runs of one side would meet another axis of the other.
+        """
+        axes = [jnp.ndim(side) for side in (self.lhs(run), self.rhs(run))]
+        if axes[0] != axes[1] and 0 not in axes:
+            raise UsageError(
+                f"claim {self.name!r}: its sides have {axes[0]} and {axes[1]} axes; expected as "
+                "many, the axis of runs first, or a number on one side"
+            )
+        return super().sides(run)
+
     def judge(self, evidence: Evidence) -> Judgement:
         """Holds where every point's mean difference is surely positive, violated where one is not.
 
         To hold, each point passes by itself, at the full level; a violation may stand at any of
-        them, which share it.
+        them, which share it. Runs that agree exactly are judged by their common sign.
         """
         means = _Means.of(evidence.measurement)
         points = int(means.applies.sum())
@@ -49,7 +66,9 @@ class OnAverage(Claim):
             return Judgement(Verdict.VACUOUS, "no point to which the claim applies at every key")
         alone, shared = (means.bound(EMPIRICAL_ALARM / count) for count in (1, points))
         bad = means.applies & (means.room < -shared)
-        good = means.applies & (means.room > alone)
+        # Where all runs agree exactly there is no spread: the sign of so many may still tell.
+        is_enough = means.spread > 0 if 2.0**-means.keys > EMPIRICAL_ALARM / 2 else True
+        bad, good = bad & is_enough, means.applies & (means.room > alone) & is_enough
         unclear = int((means.applies & ~good).sum())
         if means.undefined.any():
             verdict, note = Verdict.INCONCLUSIVE, "some runs gave no number"
@@ -120,11 +139,23 @@ class _Means:
 
 
 def on_average(
-    name: str, lhs: Side, rhs: Side, *, where: Side | None = None, statement: str = ""
+    name: str,
+    lhs: Side | float,
+    rhs: Side | float,
+    *,
+    where: Side | None = None,
+    statement: str = "",
+    printed: bool = True,
 ) -> OnAverage:
     """E lhs < E rhs at every point, over the keys of the simulation, with which both sides lead.
 
     It holds where a Student test says so at each point, to one in a hundred, and is violated where
-    it says the contrary at one of them; else the runs do not show it.
+    it says the contrary at one of them; else the runs do not show it. What is not `printed` is a
+    check of ours, and does not count among what a figure is said to show.
     """
-    return OnAverage(name, lhs, rhs, where, statement)
+    return OnAverage(name, _side(lhs), _side(rhs), where, statement, printed=printed)
+
+
+def _side(side: Side | float) -> Side:
+    """A number as the function that gives it."""
+    return side if callable(side) else lambda r: side

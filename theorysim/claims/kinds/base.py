@@ -55,6 +55,7 @@ class Claim(abc.ABC):
         statement: the formula as printed, for reports.
         strict: for inequalities, whether equality violates them.
         over: the ladders that the claim climbs, by their variable.
+        printed: whether the paper says it; else it is a check of ours beside what it says.
 
     Class attributes:
         kind: the name of the kind.
@@ -75,6 +76,7 @@ class Claim(abc.ABC):
     statement: str = ""
     strict: bool = False
     over: Rungs = field(default_factory=dict)
+    printed: bool = field(default=True, kw_only=True)
 
     kind: ClassVar[str]
     attack: ClassVar[Attack]

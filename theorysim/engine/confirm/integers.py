@@ -11,6 +11,7 @@ import dataclasses
 import jax
 import numpy as np
 
+from theorysim.chunks import Chunked
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, size_items
 from theorysim.engine.confirm.other_roundings import perturbed_sides
@@ -36,16 +37,9 @@ def without_overflow(
     sizes = size_items(instances)
     if not traced(case, sizes).multiplies_fields:
         return measurement
-    program = perturbed_sides(case.theorem, case.reading, sizes)
-    changed = np.zeros(len(keys), bool)
-    for start in range(0, len(keys), BATCH):
-        rows = np.arange(start, min(start + BATCH, len(keys)))
-        padded = np.resize(rows, BATCH)
-        x = jax.tree.map(lambda leaf, padded=padded: np.asarray(leaf)[padded], instances)
-        found = program(np.ones(BATCH), x, keys[padded])[case.claim.name]
-        changed[rows] = _changed(
-            measurement.rows(rows), [np.asarray(s)[: len(rows)] for s in found]
-        )
+    program = Chunked(perturbed_sides(case.theorem, case.reading, sizes), BATCH, case.theorem.id)
+    x = jax.tree.map(np.asarray, instances)
+    changed = _changed(measurement, program((np.ones(len(keys)), x, keys))[case.claim.name])
     rounding = np.where(changed, np.nan, np.asarray(measurement.rounding))
     return dataclasses.replace(measurement, rounding=rounding)
 

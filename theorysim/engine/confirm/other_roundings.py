@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.stages import Wrapped
 from jaxtyping import Array
 
+from theorysim.chunks import Chunked
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.reading import ResolvedReading
@@ -64,7 +65,8 @@ def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Findi
     x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in repeated))
     keys = np.stack([np.asarray(s.key) for s in repeated])
     lanes = np.tile(np.arange(1.0, 1 + LANES), len(padded))
-    found = perturbed_sides(case.theorem, case.reading, sizes)(lanes, x, keys)[case.claim.name]
+    program = perturbed_sides(case.theorem, case.reading, sizes)
+    found = program((lanes, x, keys))[case.claim.name]
     lhs, rhs = (np.asarray(side).reshape(len(padded), LANES, -1) for side in found)
     return [_judged(case, *row) for row in zip(suspects, lhs, rhs)]
 
@@ -104,19 +106,14 @@ def _in_chunks(case: Case, lane: float, instances: Instance, keys: np.ndarray) -
     need = instance_bytes(case.theorem, (case.reading,), dict(sizes))
     rows = len(keys)
     chunk = chunk_length(need, rows, f"{case.theorem.id}, {case.reading.name}")
-    program = perturbed_sides(case.theorem, case.reading, sizes)
-    parts = []
-    for start in range(0, rows, chunk):
-        own = np.minimum(np.arange(start, start + chunk), rows - 1)
-        x = jax.tree.map(lambda leaf, own=own: np.asarray(leaf)[own], instances)
-        found = program(np.full(chunk, lane), x, keys[own])[case.claim.name]
-        parts.append([np.asarray(side)[: rows - start] for side in found])
-    return [np.concatenate(several) for several in zip(*parts, strict=True)]
+    program = Chunked(perturbed_sides(case.theorem, case.reading, sizes), chunk, case.theorem.id)
+    x = jax.tree.map(np.asarray, instances)
+    return program((np.full(rows, lane), x, keys))[case.claim.name]
 
 
 @lru_cache(maxsize=64)
-def perturbed_sides(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Callable:
-    """The sides of a reading's claims without a ladder, of lanes, instances and keys, all stacked.
+def perturbed_sides(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Wrapped:
+    """The sides of a reading's claims without a ladder, of (lanes, instances, keys), all stacked.
 
     Compiled once, whichever claims are in doubt.
     """
@@ -130,7 +127,8 @@ def perturbed_sides(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems
         run = runs((reading,), x, keys)[reading.name]
         return {claim.name: [jnp.ravel(side) for side in claim.sides(run)] for claim in claims}
 
-    return jit(jax.vmap(perturb_rounding(sides)))
+    across = jax.vmap(perturb_rounding(sides))
+    return jit(lambda rows: across(*rows))
 
 
 def _judged(case: Case, suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> Finding:

@@ -14,8 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.stages import Wrapped
 from jaxtyping import Array
 
+from theorysim.chunks import Chunked
 from theorysim.claims.instance import SizeItems
 from theorysim.claims.kinds import Attack, Claim
 from theorysim.claims.reading import ResolvedReading
@@ -31,6 +33,7 @@ from theorysim.engine.measure.errors import (
     simulation_keys,
 )
 from theorysim.engine.measure.setup import Setup
+from theorysim.errors import SizeError
 from theorysim.jaxprs.fingerprint import fingerprint
 from theorysim.jaxprs.structure import contains
 from theorysim.memory import chunk_length
@@ -131,12 +134,13 @@ def _scoring_program(
     origin = jnp.zeros(theorem.space.dimension(size_map))
     whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0)))
     side_by_side = CHUNK_OF_LOOPS if contains(whole.jaxpr, ("while",)) else CHUNK
-    many = jit(jax.vmap(score, in_axes=(0, None, 0)))
+    across = jax.vmap(score, in_axes=(0, None, 0))
+    many = jit(lambda rows, fixed: across(rows[0], fixed, rows[1]))
     return many, score, side_by_side, fingerprint(whole)
 
 
 @lru_cache(maxsize=256)
-def _ascent_program(score: Callable) -> Callable:
+def _ascent_program(score: Callable) -> Wrapped:
     """Gradient ascent of points in the score of one claim, within the cube."""
     optimiser = optax.adam(ASCENT_RATE)
 
@@ -150,7 +154,8 @@ def _ascent_program(score: Callable) -> Callable:
 
         return jax.lax.scan(step, (u, optimiser.init(u)), None, length=ASCENT_STEPS)[0][0]
 
-    return jit(jax.vmap(climb, in_axes=(0, None, None, 0)))
+    across = jax.vmap(climb, in_axes=(0, None, None, 0))
+    return jit(lambda rows, claim, fixed: across(rows[0], claim, fixed, rows[1]))
 
 
 class Objective:
@@ -169,32 +174,29 @@ class Objective:
         self.evaluations = 0
         self.spent = 0
         program = _scoring_program(theorem, reading, tuple(claims), settings.size_items)
-        self._batch, single, side_by_side, self.computation = program
+        many, single, side_by_side, self.computation = program
         self._fixed = dict(settings.values)
         need = instance_bytes(theorem, (reading,), settings.sizes)
         wanted = min(side_by_side, max(LEAST_CHUNK, budget // CHUNKS))
-        self._chunk = chunk_length(need, wanted, str(setup))
-        self._climb = _ascent_program(single)
+        chunk = chunk_length(need, wanted, str(setup))
+        self._score = Chunked(many, chunk, str(setup))
+        self._climb = Chunked(_ascent_program(single), chunk, str(setup))
 
     def score(self, points: Points) -> list[Scored]:
         """Any number of points scored for each claim, in chunks of one compiled length."""
-        scores, ratios = [], []
-        for start in range(0, len(points), self._chunk):
-            rows = np.minimum(np.arange(start, start + self._chunk), len(points) - 1)
-            score, ratio = self._batch(points.cube[rows], self._fixed, points.keys[rows])
-            kept = slice(0, len(points) - start)
-            scores.append(np.asarray(score)[kept])
-            ratios.append(np.asarray(ratio)[kept])
-            self.evaluations += int(np.sum(np.max(scores[-1], axis=1) > INFEASIBLE / 2))
+        scores, ratios = self._score((points.cube, points.keys), self._fixed)
+        self.evaluations += int(np.sum(np.max(scores, axis=1) > INFEASIBLE / 2))
         self.spent += len(points)
-        by_claim = zip(np.concatenate(scores).T, np.concatenate(ratios).T, strict=True)
-        return [Scored(points, score, ratio) for score, ratio in by_claim]
+        return [Scored(points, *both) for both in zip(scores.T, ratios.T, strict=True)]
 
     def ascend(self, points: Points, claim: int) -> Points | None:
-        """Points after gradient ascent in the score of one claim; None without a gradient."""
+        """Points after gradient ascent in the score of one claim.
+
+        None without a gradient, or without the memory for one, which keeps all steps of a run.
+        """
         try:
-            climbed = self._climb(points.cube, claim, self._fixed, points.keys)
-        except ValueError:  # a loop of traced length has no reverse derivative
+            climbed = self._climb((points.cube, points.keys), claim, self._fixed)
+        except (ValueError, SizeError):  # a loop of traced length has no reverse derivative
             return None
         self.spent += ASCENT_STEPS * len(points)
-        return Points(np.asarray(climbed), points.keys)
+        return Points(climbed, points.keys)

@@ -11,6 +11,7 @@ import numpy as np
 from jax.stages import Traced
 from jaxtyping import Array
 
+from theorysim.chunks import Chunked
 from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
@@ -52,7 +53,8 @@ def _instance_program(
 def _measuring_program(
     theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: SizeItems, monte_carlo: bool
 ):
-    return jit(jax.vmap(_instance_program(theorem, readings, sizes, monte_carlo)))
+    one = jax.vmap(_instance_program(theorem, readings, sizes, monte_carlo))
+    return jit(lambda rows: one(*rows))
 
 
 def traced_measurement(setup: Setup) -> Traced:
@@ -119,12 +121,10 @@ def measure_all(
     )
     total = keys.shape[0]
     chunk = chunk_that_fits(setup, shared_length(total))
-    parts = []
-    progress(0, total, "compiling and measuring")
-    for start in range(0, total, chunk):
-        rows = np.minimum(np.arange(start, start + chunk), total - 1)
-        part = program(jax.tree.map(lambda leaf, rows=rows: leaf[rows], instances), keys[rows])
-        kept = min(chunk, total - start)
-        parts.append(jax.tree.map(lambda leaf, kept=kept: np.asarray(leaf)[:kept], part))
-        progress(start + kept, total, "measuring")
+    parts, done = [], 0
+    progress(done, total, "compiling and measuring")
+    for part in Chunked(program, chunk, str(setup)).parts((instances, keys)):
+        parts.append(part)
+        done += len(jax.tree.leaves(part)[0])
+        progress(done, total, "measuring")
     return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)

@@ -77,7 +77,9 @@ def find_reading(theorem: Theorem, name: str | None) -> ResolvedReading:
         return theorem.primary()
     known = {reading.name: reading for reading in theorem.all_readings()}
     if name not in known:
-        raise UsageError(f"{theorem.id} has no reading {name!r}; it has {list(known)}")
+        nulls = [mutant.name for mutant in theorem.mutants]
+        told = f" and the nulls {nulls}" if isinstance(theorem, Experiment) else ""
+        raise UsageError(f"{theorem.id} has no reading {name!r}; it has {list(known)}{told}")
     return known[name]
 
 

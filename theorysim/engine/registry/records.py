@@ -86,12 +86,27 @@ def fresh_verdicts(entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
     Raises:
         UsageError: naming the statements of which there is none, or one of other code.
     """
-    known = verdicts()
+    return _fresh(verdicts(), entries, "verdicts", "validation.catalogue")
+
+
+def fresh_experiments(entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
+    """The recorded runs of these experiments.
+
+    Raises:
+        UsageError: naming the experiments of which there are none, or some of other code.
+    """
+    return _fresh(experiments(), entries, "runs", "validation.experiments")
+
+
+def _fresh(
+    known: Mapping[str, dict[str, Any]], entries: Iterable[Entry], what: str, campaign: str
+) -> dict[str, dict[str, Any]]:
+    entries = list(entries)
     stale = [entry.id for entry in entries if not is_fresh(known.get(entry.id), entry)]
     if stale:
         more = f" and {len(stale) - NAMED} more" if len(stale) > NAMED else ""
         raise UsageError(
-            f"the recorded verdicts of {', '.join(stale[:NAMED])}{more} are missing or of other "
-            "code: record them with `python -m validation.catalogue --only ID`"
+            f"the recorded {what} of {', '.join(stale[:NAMED])}{more} are missing or of other "
+            f"code: record them with `python -m {campaign} --only ID`"
         )
     return {entry.id: known[entry.id] for entry in entries}

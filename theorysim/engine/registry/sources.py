@@ -15,7 +15,7 @@ from pathlib import Path
 from theorysim.engine.registry.entries import Entry
 
 PACKAGE = Path(__file__).parents[2]
-ROOMS = ("theorems", "systems", "numerics")
+ROOMS = ("theorems", "systems", "numerics", "data")
 
 
 def source_hash(entry: Entry) -> str:

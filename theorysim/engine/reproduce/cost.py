@@ -35,6 +35,6 @@ def paper_hours(
         return Runs(theorem, theorem.primary(), dict(found), seed, kept)
 
     small, large = of({}), of(theorem.paper_sizes)
-    ratio = theorem.work(large.instance()) / theorem.work(small.instance())
+    ratio = theorem.work(large.instance) / theorem.work(small.instance)
     seconds = float(small.measured(1, silent)[SECONDS].sum())
     return theorem.keys * ratio * seconds / 3600, ratio

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,11 @@ from theorysim.claims.evidence import Evidence, Judgement, Measurement
 from theorysim.claims.experiment import Experiment
 from theorysim.claims.kinds import Claim
 from theorysim.claims.kinds.average import LEAST_KEYS
+from theorysim.claims.margins import is_met
 from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
+from theorysim.data import own
 from theorysim.engine import registry
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import Setup, check_seed, parse_settings, select_readings
@@ -40,6 +42,8 @@ WORDS = {
     Verdict.INCONCLUSIVE: "not shown",
     Verdict.VACUOUS: "nothing to show",
 }
+# After the name of a claim that the paper does not make.
+OURS = " (ours)"
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,11 @@ class Reproduction:
 
     report: Report
     data: Mapping[str, xarray.Dataset]
+
+    @property
+    def shown(self) -> xarray.Dataset:
+        """The data of the first reading that was run."""
+        return next(self.data[one.name] for one in self.report.readings if one.name in self.data)
 
     @property
     def seconds(self) -> float:
@@ -65,9 +74,12 @@ def reproduce(
     reading: str | None = None,
     claims: str | Collection[str] | None = None,
     kept: Path | None = None,
+    together: int | None = None,
     progress: Progress = silent,
 ) -> Reproduction:
     """Run an experiment and judge what its figure is said to show.
+
+    Files of `theorysim.data.own.instead` take the place of its data.
 
     Args:
         theorem: an experiment, or an id such as "overtraining/figure-3".
@@ -78,30 +90,65 @@ def reproduce(
         reading: run only the reading of this name, which may be that of a null.
         claims: judge only the claim, or the claims, of this name.
         kept: a folder where finished runs are kept and found again; None keeps nothing.
+        together: how many runs are made at once, at most, by one vectorised program, whose results
+            may differ from those of single runs as roundings do. None: one on a CPU, elsewhere
+            all that fit into the memory of the device.
         progress: called with the finished runs, all of them, and what is being done.
 
     Raises:
-        UsageError: for what is no experiment, for too few runs, and for an unknown id, name,
-            scale or value, with the remedy.
+        UsageError: for what is no experiment, for too few runs, for files of data that it has
+            not, for sizes that its hypotheses exclude, and for an unknown id, name, scale or value,
+            with the remedy.
+        SizeError: where a run does not fit into memory.
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
     check_seed(seed)
     if not isinstance(theorem, Experiment):
         raise UsageError(f"{theorem.id} is no experiment: verify it")
+    _check_data(theorem)
     count = theorem.keys if runs is None else runs
     if count < LEAST_KEYS:
         raise UsageError(f"{count} runs: expected at least {LEAST_KEYS}, to tell their spread")
+    if together is not None and together < 1:
+        raise UsageError(f"{together} runs together: expected at least one")
     readings = select_readings(theorem, reading, claims)
     sizes = {**_sizes_of(theorem, scale), **(settings or {})}
     setup = Setup(theorem, readings, parse_settings(theorem, sizes), seed)
     judged, data = {}, {}
-    every = [Runs(theorem, one, dict(setup.settings.sizes), seed, kept) for one in readings]
-    for own in every:
-        name = own.reading.name
-        data[name] = own.measured(count, progress)
-        judged[name] = judge(own, data[name])
+    sizes = dict(setup.settings.sizes)
+    every = [Runs(theorem, one, sizes, seed, kept, together) for one in readings]
+    for one in every:
+        _check_sizes(one)
+    for one in every:
+        name = one.reading.name
+        data[name] = one.measured(count, progress)
+        judged[name] = judge(one, data[name])
     return Reproduction(make_report(setup, _only_sample(setup, every[0]), judged), data)
+
+
+def _check_data(theorem: Experiment) -> None:
+    """Refuse files for data that the experiment would never look at."""
+    for name in own.names():
+        if name not in theorem.data:
+            known = f"it has {', '.join(theorem.data)}" if theorem.data else "it has none"
+            raise UsageError(f"{theorem.id} has no data called {name!r}: {known}")
+
+
+def unmet(runs: Runs) -> str | None:
+    """The name of a hypothesis that the sizes do not meet; None where they go together."""
+    for name, margin in runs.reading.hypotheses.items():
+        if not bool(is_met(margin, margin(runs.instance))):
+            return name
+    return None
+
+
+def _check_sizes(runs: Runs) -> None:
+    """Refuse sizes that do not go together, by the hypotheses of the experiment."""
+    name = unmet(runs)
+    if name is not None:
+        sizes = ", ".join(f"{size} = {value}" for size, value in runs.sizes.items())
+        raise UsageError(f"{runs.theorem.id} needs {name}, not {sizes}")
 
 
 def _sizes_of(theorem: Experiment, scale: str) -> dict[str, int]:
@@ -116,15 +163,31 @@ def judge(runs: Runs, data: xarray.Dataset) -> dict[str, Judgement]:
     """The judgement on every claim of a reading, from the data of all runs."""
     reading = runs.reading
     with jax.enable_x64(True):
-        x = jax.tree.map(_in_double_precision, runs.instance())
+        x = jax.tree.map(_in_double_precision, runs.instance)
         results = jax.tree.map(_in_double_precision, runs.results(data))
         run = Run(x, reading.predict(x), results, data.sizes[RUN])
-        return {claim.name: claim.judge(_evidence(claim, run)) for claim in reading.claims}
+        judged = {claim.name: claim.judge(_evidence(claim, run)) for claim in reading.claims}
+    return {name: _of_one_run(one) for name, one in judged.items()} if _are_equal(data) else judged
+
+
+def _are_equal(data: xarray.Dataset) -> bool:
+    """Whether all runs gave the same, as those that make nothing of their key."""
+    return all(
+        bool((data[name] == data[name].isel({RUN: 0})).all()) for name in data if name != SECONDS
+    )
+
+
+def _of_one_run(judgement: Judgement) -> Judgement:
+    note = "all runs are equal: the simulation makes nothing of its key"
+    return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note)
 
 
 def _in_double_precision(leaf: Any) -> jax.Array:
+    """Also integers, which would begin anew beyond the ends of small types."""
     array = jnp.asarray(leaf)
-    return array.astype(float) if jnp.issubdtype(array.dtype, jnp.floating) else array
+    if jnp.issubdtype(array.dtype, jnp.floating):
+        return array.astype(float)
+    return array.astype(int) if jnp.issubdtype(array.dtype, jnp.integer) else array
 
 
 def _evidence(claim: Claim, run: Run) -> Evidence:
@@ -148,6 +211,6 @@ def _evidence(claim: Claim, run: Run) -> Evidence:
 
 def _only_sample(setup: Setup, runs: Runs) -> Sample:
     """The one instance of an experiment, with the key of its seed."""
-    x = jax.tree.map(lambda leaf: np.asarray(leaf)[None], runs.instance())
+    x = jax.tree.map(lambda leaf: np.asarray(leaf)[None], runs.instance)
     key = np.asarray(jax.random.key_data(jax.random.key(setup.seed)))[None]
     return Sample(x, key, {r.name: np.zeros(1, int) for r in setup.readings}, 1)

@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from theorysim.claims.experiment import Experiment
 from theorysim.claims.instance import Instance
 from theorysim.claims.reading import ResolvedReading
-from theorysim.engine.registry.sources import PACKAGE, ROOMS, code_hash
-from theorysim.engine.reproduce.dataset import RUN, SECONDS, dimensions, read, to_dataset, write
+from theorysim.engine.reproduce.dataset import (
+    RUN,
+    Form,
+    coordinates,
+    form_of,
+    read,
+    to_dataset,
+    write,
+)
+from theorysim.jaxprs.fingerprint import fingerprint
+from theorysim.memory import most_that_fit
 from theorysim.progress import Progress
+from theorysim.versions import versions
 
 if TYPE_CHECKING:
     import xarray
-
-# What the results of an experiment rest on.
-RESULTS = (*ROOMS, "data")
 
 
 @dataclass(frozen=True)
 class Runs:
     """Runs of one reading of an experiment: their settings, and where they are kept, if anywhere.
 
-    Experiments that share a simulation share its runs.
+    A run is known by its traced program, which holds the data and whatever a simulation has closed
+    over: experiments that share a simulation share its runs, and what computes something else has
+    runs of its own. At most so many as `together` says are made at once, by one vectorised program;
+    None means one after another on a CPU, which a single run occupies, and elsewhere all that fit
+    into the memory of the device.
     """
 
     theorem: Experiment
@@ -41,71 +52,118 @@ class Runs:
     sizes: dict[str, int]
     seed: int
     folder: Path | None
+    together: int | None = None
 
+    @cached_property
     def instance(self) -> Instance:
         """The settings, in the precision of training."""
         with jax.enable_x64(False):
-            return self.theorem.space.sample(jax.random.key(self.seed), self.sizes)
+            return self.theorem.space.sample(jax.random.key(0), self.sizes)
 
     def measured(self, count: int, progress: Progress) -> xarray.Dataset:
-        """So many runs, along the axis `run`; those that are kept are read."""
+        """So many runs, along the axis `run`; those that are kept are read.
+
+        Raises:
+            SizeError: where not even one fits into the memory of the device.
+        """
         import xarray
 
-        parts = list(self._each(count, progress))
+        axes = coordinates(self._form, self.theorem.axes(self.instance))
+        parts = self._parts(count, progress)
         axis = xarray.IndexVariable(RUN, np.arange(count))
-        return xarray.concat(parts, axis, join="exact", combine_attrs="drop")
+        found = xarray.concat(parts, axis, join="exact", combine_attrs="drop")
+        return found.assign_coords(axes)
 
     def results(self, data: xarray.Dataset) -> Any:
         """The runs in the form in which `simulate` returns one, their axis first."""
-        shape = jax.eval_shape(_program(self.reading.simulate), self.instance(), jax.random.key(0))
-        named = dimensions(type(shape))
-        return type(shape)(*(data[name].transpose(RUN, ...).values for name in named))
+        return self._form.kind(*(data[name].values for name in self._form.axes))
 
-    def _each(self, count: int, progress: Progress) -> Iterator[xarray.Dataset]:
-        for number in range(count):
-            progress(number, count, "training")
-            yield self._one(number)
-        progress(count, count, "training")
+    @cached_property
+    def _traced(self) -> Any:
+        """The program of one run; traced anew each time, since data may be others than before."""
+        return self._trace(self.reading.simulate, self._key(0))
 
-    def _one(self, number: int) -> xarray.Dataset:
-        place = self._place(number)
-        found = None if place is None else read(place)
-        if found is not None:
-            return found
-        x = self.instance()
+    def _trace(self, simulate: Callable[..., Any], keys: jax.Array) -> Any:
+        def anew(x: Instance, keys: jax.Array) -> Any:  # JAX would find an earlier trace of another
+            return simulate(x, keys)
+
         with jax.enable_x64(False):
-            key = jax.random.fold_in(jax.random.key(self.seed), number)
+            return jax.jit(anew).trace(self.instance, keys)
+
+    @cached_property
+    def _form(self) -> Form:
+        return form_of(self._traced.out_info)
+
+    def _key(self, number: int) -> jax.Array:
+        with jax.enable_x64(True):  # else a seed counts modulo 2^32
+            base = jax.random.key(self.seed)
+        return jax.random.fold_in(base, number)
+
+    def _keys(self, numbers: Sequence[int]) -> jax.Array:
+        return jnp.stack([self._key(number) for number in numbers])
+
+    def _parts(self, count: int, progress: Progress) -> list[xarray.Dataset]:
+        found = {number: self._kept(number) for number in range(count)}
+        missing = [number for number, data in found.items() if data is None]
+        done = count - len(missing)
+        progress(done, count, "training")
+        for number, data in self._made(missing):
+            if self.folder is not None:
+                write(data, self._place(self.folder, number))
+            found[number] = data
+            done += 1
+            progress(done, count, "training")
+        return [data for data in found.values() if data is not None]
+
+    def _made(self, numbers: Sequence[int]) -> Iterator[tuple[int, xarray.Dataset]]:
+        """The runs of these numbers, of which some are made at once."""
+        if not numbers:
+            return
+        program, length = self._program(len(numbers))
+        for first in range(0, len(numbers), length):
+            several = numbers[first : first + length]
+            full = [*several, *[several[-1]] * (length - len(several))]
             begun = time.perf_counter()
-            result = jax.block_until_ready(_program(self.reading.simulate)(x, key))
-            data = to_dataset(result, self.theorem.axes(x))
-        data[SECONDS] = time.perf_counter() - begun
-        if place is not None:
-            write(data, place)
-        return data
+            results = jax.block_until_ready(program(self._keys(full)))
+            seconds = (time.perf_counter() - begun) / len(several)
+            for number, *leaves in zip(several, *results, strict=False):
+                yield number, to_dataset(self._form.kind(*leaves), self._form, seconds)
 
-    def _place(self, number: int) -> Path | None:
-        code = self._code()
-        if self.folder is None or code is None:
-            return None
-        what = {"code": code, "sizes": self.sizes, "seed": self.seed}
-        name = self.reading.simulate.__module__.rpartition(".")[2].strip("_").replace("_", "-")
-        mark = sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:12]
-        return self.folder / f"{name}-{mark}" / f"{number}.zarr"
+    def _program(self, wanted: int) -> tuple[Callable[[jax.Array], Any], int]:
+        """What makes runs of so many keys, or of as many as fit into memory, and how many."""
+        by_default = 1 if jax.default_backend() == "cpu" else wanted
+        most = min(wanted, self.together or by_default)
+        compiled, length = most_that_fit(self._compiled, most, f"a run of {self.theorem.id}")
 
-    def _code(self) -> str | None:
-        """What the results rest on; None where nobody can tell whether it has changed."""
-        simulate = self.reading.simulate
-        name = f"{simulate.__module__}.{simulate.__qualname__}"
-        if "<" in name:  # made in a function: others may have its name
-            name += f" of {self.theorem.id}, {self.reading.name}"
-        if simulate.__module__.startswith(f"{PACKAGE.name}."):
-            return name + code_hash(simulate.__module__, RESULTS)
-        file = inspect.getsourcefile(simulate)
-        if file is None or not Path(file).is_file():
-            return None
-        return f"{name} {file} {sha256(Path(file).read_bytes()).hexdigest()}"
+        def program(keys: jax.Array) -> Any:
+            with jax.enable_x64(False):
+                if length > 1:
+                    return compiled(self.instance, keys)
+                return jax.tree.map(lambda leaf: leaf[None], compiled(self.instance, keys[0]))
 
+        return program, length
 
-@lru_cache(maxsize=16)
-def _program(simulate: Callable) -> Callable:
-    return jax.jit(simulate)
+    def _compiled(self, length: int) -> Any:
+        if length == 1:
+            traced = self._traced
+        else:
+            vectorised = jax.vmap(self.reading.simulate, in_axes=(None, 0))
+            traced = self._trace(vectorised, self._keys(range(length)))
+        with jax.enable_x64(False):
+            return traced.lower().compile()
+
+    def _place(self, folder: Path, number: int) -> Path:
+        return folder / self._mark / f"{number}.zarr"
+
+    def _kept(self, number: int) -> xarray.Dataset | None:
+        return None if self.folder is None else read(self._place(self.folder, number), self._form)
+
+    @cached_property
+    def _mark(self) -> str:
+        what = {
+            "program": fingerprint(self._traced.jaxpr),
+            "results": repr(self._form),
+            "seed": self.seed,
+            "versions": versions(),
+        }
+        return sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]

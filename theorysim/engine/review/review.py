@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from theorysim.claims.experiment import Experiment
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
-from theorysim.engine.measure.setup import check_seed, refuse_experiment
+from theorysim.engine.measure.setup import check_seed
 from theorysim.engine.registry import Entry
 from theorysim.engine.registry.index import Files
 from theorysim.engine.review.adversary import Adversary, attack
@@ -150,7 +151,8 @@ def review(
     if isinstance(theorem, str):
         entry = registry.find(theorem, theorems)
         theorem = registry.load(entry)
-    refuse_experiment(theorem, "reviewed")
+    if isinstance(theorem, Experiment):
+        raise UsageError(f"{theorem.id} is an experiment: `theorysim.referee` reviews it")
     keep = Kept(_place(kept, entry, seconds, seed))
     if fresh:
         keep.forget()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from theorysim.claims.kinds import Attack, Claim
+from theorysim.claims.kinds.average import OnAverage
 from theorysim.claims.source import Source
 from theorysim.claims.verdict import Verdict, conjunction
 from theorysim.tabular import Tabular, json_number
@@ -141,6 +142,11 @@ class Report(Tabular):
     def exit_code(self) -> int:
         """0 holds, 3 violated, 4 vacuous or inconclusive."""
         return EXIT_CODES[self.verdict]
+
+    @property
+    def is_experiment(self) -> bool:
+        """Whether it judges runs of an experiment: there is no instance to search for."""
+        return any(c.kind == OnAverage.kind for reading in self.readings for c in reading.claims)
 
     @property
     def caption(self) -> str:

@@ -1,0 +1,59 @@
+"""Programs over rows, run on as many rows at once as fit into the memory of the device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import jax
+import numpy as np
+from jax.stages import Compiled, Wrapped
+
+from theorysim.memory import most_that_fit
+
+
+class Chunked:
+    """A vectorised program, called with any number of rows.
+
+    Args:
+        program: from `theorysim.compiled.jit`; its first argument is a tree of arrays that lead
+            with the rows, and so does its result.
+        most: rows at once, at most; fewer where the compiled program would not fit.
+        what: what a row is called where not even one fits.
+    """
+
+    def __init__(self, program: Wrapped, most: int, what: str):
+        self._program, self._most, self._what = program, most, what
+
+    def __call__(self, rows: Any, *shared: Any) -> Any:
+        """The results of all rows, as NumPy arrays; raises SizeError where not even one fits."""
+        parts = list(self.parts(rows, *shared))
+        return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
+
+    def parts(self, rows: Any, *shared: Any) -> Iterator[Any]:
+        """The same in parts of one compiled length, the last one cut."""
+        leaves, tree = jax.tree.flatten(rows)
+        single = tuple(jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype) for leaf in leaves)
+        given, shared_tree = jax.tree.flatten(shared)
+        abstract = (single, tree, tuple(map(jax.typeof, given)), shared_tree)
+        compiled, length = _fitted(self._program, abstract, self._most, self._what)
+        total = len(leaves[0])
+        for start in range(0, total, length):
+            numbers = np.minimum(np.arange(start, start + length), total - 1)
+            part = compiled(jax.tree.map(lambda leaf, n=numbers: leaf[n], rows), *shared)
+            kept = slice(0, min(length, total - start))
+            yield jax.tree.map(lambda leaf, kept=kept: np.asarray(leaf)[kept], part)
+
+
+@lru_cache(maxsize=256)
+def _fitted(program: Wrapped, abstract: tuple, most: int, what: str) -> tuple[Compiled, int]:
+    """The program compiled for so many rows, or for as many as fit, and how many."""
+    single, tree, given, shared_tree = abstract
+    shared = jax.tree.unflatten(shared_tree, given)
+
+    def compile(length: int) -> Compiled:
+        stacked = [jax.ShapeDtypeStruct((length, *leaf.shape), leaf.dtype) for leaf in single]
+        return program.lower(jax.tree.unflatten(tree, stacked), *shared).compile()
+
+    return most_that_fit(compile, most, what)
