@@ -19,6 +19,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.theorems.low_rank._problem import sign
+from theorysim.theorems.low_rank._tilted import log_cosh
 from theorysim.theorems.low_rank.assumption_4 import ASSUMPTION_4, SEPARATED
 
 NEURONS = (16.0, 32.0, 64.0, 128.0)
@@ -44,16 +45,12 @@ def _terms(x: claims.Instance, gram: Float[Array, "k k"], key: PRNGKeyArray) -> 
     chance = jax.nn.sigmoid(2 * mirrored * tilt)
     alike = jnp.where(jax.random.uniform(second, (x.k,)) < chance, 1.0, -1.0)
     teacher = sign(jax.random.normal(first, (x.k,)))
-    log_weight = jnp.sum(_log_cosh(tilt)) - _log_cosh(jnp.sum(tilt * alike))
+    log_weight = jnp.sum(log_cosh(tilt)) - log_cosh(jnp.sum(tilt * alike))
     tangent, a = SEPARATED.activation().tangent, 1 + 1 / x.k
     moved = (tangent((gram + 1 / x.k) / a) + tangent((gram - 1 / x.k) / a)) / 2
     form = moved - tangent(gram / a)
     value = (x.readout * teacher) @ form @ (x.readout * teacher * alike) / (x.k * a)
     return Weighed(jnp.abs(value) / jnp.max(square), jnp.exp(log_weight))
-
-
-def _log_cosh(v: Array) -> Array:
-    return jnp.logaddexp(v, -v) - jnp.log(2)
 
 
 def simulate(x: claims.Instance, key: PRNGKeyArray) -> Weighed:

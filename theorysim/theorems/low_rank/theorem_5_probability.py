@@ -22,6 +22,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim import claims
 from theorysim.theorems.low_rank._problem import sign
+from theorysim.theorems.low_rank._tilted import log_cosh
 
 VALUES = 8  # of readouts
 ALIKE = (2.0**9, 2.0**13, 2.0**17, 2.0**21)
@@ -86,13 +87,9 @@ def _weighed(x: claims.Instance, key: PRNGKeyArray) -> Float[Array, ""]:
     tilt = jnp.sqrt(2 / k) / x.xi_bar * x.readout / jnp.sqrt(jnp.mean(x.readout**2))
     up, other = jax.nn.sigmoid(2 * sign(jax.random.normal(ways, (2, 1))) * tilt)
     sums = _draw(x, draws, up, other)
-    every = 2 * _alike(x) * jnp.sum(_log_cosh(tilt))
-    drawn = _log_cosh(jnp.sum(tilt * sums.teacher)) + _log_cosh(jnp.sum(tilt * sums.student))
+    every = 2 * _alike(x) * jnp.sum(log_cosh(tilt))
+    drawn = log_cosh(jnp.sum(tilt * sums.teacher)) + log_cosh(jnp.sum(tilt * sums.student))
     return jnp.where(_least(x, sums) < 0, jnp.exp(every - drawn), 0)
-
-
-def _log_cosh(v: Array) -> Array:
-    return jnp.logaddexp(v, -v) - jnp.log(2)
 
 
 VANISHING = claims.tends_to(
