@@ -1,6 +1,6 @@
 """What fine-tuning adds to the loss of pre-training, against the budget."""
 
-from theorysim.scenes.overtraining._tuned import CAPTION, against_budget
+from theorysim.scenes.overtraining._tuned import CAPTION, against_budget, on_programs
 from theorysim.scenes.picture import Picture
 
 picture = Picture(
@@ -10,7 +10,7 @@ picture = Picture(
         against_budget(
             "What fine-tuning adds",
             "loss of pre-training after − before, nats",
-            lambda data: data.pre - data.base,
+            lambda data: on_programs(data.pre) - data.base,
             log_y=False,
         ),
     ),

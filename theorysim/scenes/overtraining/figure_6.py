@@ -1,29 +1,16 @@
 """Both losses after fine-tuning at the rate that is best for the task, against the budget."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from theorysim.scenes.overtraining._tuned import CAPTION
+from theorysim.scenes.overtraining._tuned import CAPTION, STEPS, at_the_best_rate, on_programs
 from theorysim.scenes.picture import Picture, View
-
-if TYPE_CHECKING:
-    import xarray
-
-
-def _at_the_best_rate(data: xarray.Dataset, name: str) -> xarray.DataArray:
-    """Of every run, at the rate that is best for the mean of all."""
-    best = data.ft.mean("run").argmin("rate")
-    return data[name].isel(rate=best)
 
 
 def _view(title: str, name: str) -> View:
     return View(
         title,
         "loss above entropy, nats",
-        lambda data: _at_the_best_rate(data, name),
+        lambda data: at_the_best_rate(on_programs(data[name]), on_programs(data.ft)),
         "budget",
-        "pre-training, steps",
+        STEPS,
     )
 
 

@@ -1,6 +1,6 @@
 """How far fine-tuning moves the parameters, against its learning rate."""
 
-from theorysim.scenes.overtraining._tuned import CAPTION
+from theorysim.scenes.overtraining._tuned import CAPTION, STEPS, on_programs
 from theorysim.scenes.picture import Picture, View
 
 picture = Picture(
@@ -10,11 +10,11 @@ picture = Picture(
         View(
             "",
             "|θ_pre − θ_ft|",
-            lambda data: data.distance,
+            lambda data: on_programs(data.distance),
             "rate",
             "learning rate of fine-tuning",
             "budget",
-            "pre-training, steps",
+            STEPS,
             log_y=True,
         ),
     ),

@@ -11,42 +11,42 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.theorems.overtraining import _language as language
-from theorysim.theorems.overtraining import _language_tuned as tuned
+from theorysim.theorems.overtraining import _language_study as study
+from theorysim.theorems.overtraining._language_readings import on_programs, slope
+from theorysim.theorems.overtraining._language_tuned import RATES
 
 QUARTER = 0.25
 
 
-def _slope(values: Float[Array, "*lead points"], at: Float[Array, "points"]) -> Array:
-    """Of a straight line through the logarithms, by least squares; the last axis goes."""
-    apart = jnp.log(at) - jnp.mean(jnp.log(at))
-    return jnp.sum(jnp.log(values) * apart, axis=-1) / jnp.sum(apart**2)
-
-
 def _in_the_rate(r: claims.Run) -> Float[Array, "run budget"]:
-    return _slope(jnp.swapaxes(r.sim.distance, 1, 2), jnp.asarray(tuned.RATES))
+    return slope(jnp.swapaxes(on_programs(r.sim.distance), 1, 2), jnp.asarray(RATES))
 
 
 def _in_the_budget(r: claims.Run) -> Float[Array, "run rate"]:
-    return _slope(r.sim.distance, language.budgets(r.x).astype(float))
+    return slope(on_programs(r.sim.distance), language.budgets(r.x).astype(float))
 
 
-theorem = claims.Experiment(
-    space=language.SPACE,
-    simulate=tuned.simulate,
-    claims=(
+def _both(rate: int, budget: int) -> tuple[claims.Claim, claims.Claim]:
+    """The distance is like rate^p budget^q with these powers."""
+    return (
         claims.on_average(
             "proportional to the learning rate",
-            lambda r: jnp.abs(_in_the_rate(r) - 1),
+            lambda r: jnp.abs(_in_the_rate(r) - rate),
             lambda r: QUARTER,
             statement="|p - 1| < 1/4 where the distance is like rate^p, at every budget",
         ),
         claims.on_average(
             "independent of the budget",
-            lambda r: jnp.abs(_in_the_budget(r)),
+            lambda r: jnp.abs(_in_the_budget(r) - budget),
             lambda r: QUARTER,
             statement="|q| < 1/4 where the distance is like budget^q, at every rate",
         ),
-    ),
+    )
+
+
+theorem = claims.Experiment(
+    **study.SETTING,
+    claims=_both(1, 0),
     source=claims.Printed(
         "Figure 8",
         "approximately directly proportional to the learning rate and independent of the amount of "
@@ -54,19 +54,9 @@ theorem = claims.Experiment(
     ),
     note="a model of bigrams of characters, on Python's help and then its library",
     mutants=(
-        claims.Mutant("every run has the first rate", simulate=tuned.without_rates),
+        study.NO_RATES,
         claims.Mutant(
-            "independent of the learning rate, proportional to the budget",
-            claims=(
-                claims.on_average(
-                    "independent of the budget",
-                    lambda r: jnp.abs(_in_the_budget(r) - 1),
-                    lambda r: QUARTER,
-                ),
-            ),
+            "independent of the learning rate, proportional to the budget", claims=_both(0, 1)
         ),
     ),
-    axes=tuned.axes,
-    work=language.work,
-    paper_sizes=language.PAPER_SIZES,
 )
