@@ -3,7 +3,7 @@
 Liu et al. (2019), Theorems 1 and 2, with the networks of `theorysim.systems.two_layer_relu` beside
 the exact dynamics of infinite width.
 
-    pip install '.[campaigns]' && python -m validation.transferability [widths] [digits] [memory]
+    pip install '.[data]' && python -m validation.transferability [widths] [digits] [memory]
 
 records validation/transferability.json and draws docs/pictures/transfer_widths.png.
 """

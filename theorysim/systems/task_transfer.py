@@ -147,15 +147,12 @@ def transfer_report(
         for name, gram, rate in zip(("source", "target"), grams, rates):
             _run_check(f"{name} task", limit.check_learning_rate, gram, rate, NORMALISATION)
         predicted = _predict(source, target, rates, steps)
-        keys = jax.random.split(jax.random.key(seed), seeds)
-        run = partial(_run, source=source, target=target, rates=rates, steps=steps)
-        real = jax.jit(
-            lambda keys: jax.lax.map(
-                lambda key: run(relu.initialise_silent(key, width, source.inputs.shape[1], scale)),
-                keys,
-                batch_size=min(SEEDS_AT_ONCE, seeds),
-            )
-        )(keys)
+
+        def run(key: Array) -> dict[str, Array]:
+            start = relu.initialise_silent(key, width, source.inputs.shape[1], scale)
+            return _run(start, source, target, rates, steps)
+
+        real = _for_each(run, jax.random.split(jax.random.key(seed), seeds))
         for name, rate, most in zip(("source", "target"), rates, largest):
             for losses in np.asarray(real[name]):
                 where = f"{name} task at width {width} (wider is stabler)"
@@ -172,6 +169,12 @@ def transfer_report(
             end_losses=np.asarray(real["target"])[:, 1],
             movements=np.asarray(real["movement"]),
         )
+
+
+def _for_each(run: Callable[[Array], dict[str, Array]], keys: Array) -> dict[str, Array]:
+    """Real networks for all keys, some at once."""
+    size = min(SEEDS_AT_ONCE, len(keys))
+    return jax.jit(lambda keys: jax.lax.map(run, keys, batch_size=size))(keys)
 
 
 def _run_check(name: str, check: Callable, *arguments: Any) -> None:
@@ -240,7 +243,6 @@ def _predict(
 
 def _run(
     network: relu.Network,
-    *,
     source: relu.Task,
     target: relu.Task,
     rates: tuple[float, float],
