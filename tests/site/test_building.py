@@ -147,7 +147,7 @@ def test_a_paper_says_what_became_of_every_place_in_print():
         Passage("Section 2", "it falls if a < b", ("lemma-1", "lemma-2")),
         Passage("p. 9", "it may rise", (), "vague"),
     )
-    paper = Paper("one", Citation("A title", "Who", 2025, "Where"), [lemma], passages)
+    paper = Paper("one", Citation("A title", "Who", 2025, "Where"), [lemma], [], passages)
     text = render("paper.md", paper.page, paper=paper, notes="")
     assert '<th scope="row">Section 2<span>it falls if a &lt; b</span></th>' in text
     links = '<a href="../statements/one/lemma-1.html">Lemma 1</a>; <code>lemma-2</code>'

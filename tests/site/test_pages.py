@@ -137,7 +137,8 @@ def test_pages_of_a_paper_say_what_it_was_read_from(site):
 
 def test_statements_of_a_paper_stand_in_the_order_of_print(site):
     text = (site / page_of_paper("overtraining")).read_text("utf-8")
-    rows = re.findall(r'<th scope="row"><a href="[^"]*/([^"/]*)\.html"', text)
+    table = text.partition('aria-label="Statements of the paper"')[2].partition("</table>")[0]
+    rows = re.findall(r'<th scope="row"><a href="[^"]*/([^"/]*)\.html"', table)
     assert rows == ["theorem-4.7", "lemma-a.28"]
 
 
@@ -167,3 +168,22 @@ def test_what_statements_are_called(name, called):
 def test_links_between_pages():
     assert link("statements/a/b.html", "index.html") == "../../index.html"
     assert link("index.html", "errata/a.html") == "errata/a.html"
+
+
+def test_an_experiment_has_a_page_with_its_picture_and_what_it_shows(site):
+    from theorysim.claims import Verdict
+    from theorysim.engine.registry.records import experiments
+    from theorysim.engine.reproduce.reproduce import WORDS
+
+    id = "overtraining/figure-5"
+    text = (site / page_of(id)).read_text("utf-8")
+    for claim in experiments()[id]["claims"]:
+        word = WORDS[Verdict(claim["verdict"])]
+        shown = re.search(rf"{word}</span><span><b>{re.escape(claim['name'])}</b>", text)
+        assert shown, claim["name"]
+        for null, verdict in claim["nulls"].items():
+            assert (null in text) == (verdict == "holds")
+    images = [a["src"] for tag, a in read(site / page_of(id)).tags if tag == "img"]
+    assert any("records/experiments/overtraining-figure-5.png" in image for image in images)
+    paper = (site / page_of_paper("overtraining")).read_text("utf-8")
+    assert link(page_of_paper("overtraining"), page_of(id)) in paper

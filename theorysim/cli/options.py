@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from theorysim.environment import cache_folder
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, progress_bar, silent
 
@@ -48,6 +49,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def progress_on_terminal(what: str) -> AbstractContextManager[Progress]:
     """A bar where the error stream is a terminal, else nothing."""
     return progress_bar(what) if sys.stderr.isatty() else nullcontext(silent)
+
+
+def kept_folder(name: str) -> Path | None:
+    """Where finished stages or runs are kept; nowhere, if the cache cannot be written."""
+    folder = cache_folder() / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
 
 
 def check_file(file: Path | None) -> None:

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from theorysim.cli.options import AsJson, Files, Id, Settings, console, progress_on_terminal
-from theorysim.cli.settings import parse_settings
-from theorysim.environment import cache_folder, prepare
+from theorysim.cli.options import (
+    AsJson,
+    Files,
+    Id,
+    Settings,
+    console,
+    kept_folder,
+    progress_on_terminal,
+)
+from theorysim.cli.settings import parse_files, parse_settings
+from theorysim.environment import prepare
 from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +40,14 @@ def reproduce(
     reading: Annotated[
         str | None, typer.Option(metavar="R", help="Run only this reading, or this null.")
     ] = None,
+    data: Annotated[
+        list[str],
+        typer.Option("--data", metavar="NAME=FILE", help="A file of yours for these data."),
+    ] = [],  # noqa: B006
+    together: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Runs at once; on a GPU all that fit, if not said."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Save data, picture and verdicts in this folder."),
@@ -44,26 +60,29 @@ def reproduce(
     Finished runs are kept: the same command goes on where it was interrupted.
     """
     prepare()
+    from theorysim.data.own import instead
     from theorysim.engine import registry
     from theorysim.engine.reproduce.reproduce import reproduce as run
 
-    fixed = parse_settings(settings)
-    _check_folder(out)
+    fixed, files = parse_settings(settings), parse_files("--data", data)
     theorem = registry.theorem(id, theorems)
-    kept = _kept()
-    if scale == "paper":
-        _tell_cost(theorem, fixed, seed, kept)
-    with progress_on_terminal("reproduce") as progress:
-        found = run(
-            theorem,
-            scale=scale,
-            runs=runs,
-            seed=seed,
-            settings=fixed,
-            reading=reading,
-            kept=kept,
-            progress=progress,
-        )
+    _check_folder(out, _name(theorem.id))
+    kept = kept_folder("experiments")
+    with instead(files):
+        if scale == "paper":
+            _tell_cost(theorem, fixed, seed, kept)
+        with progress_on_terminal("reproduce") as progress:
+            found = run(
+                theorem,
+                scale=scale,
+                runs=runs,
+                seed=seed,
+                settings=fixed,
+                reading=reading,
+                kept=kept,
+                together=together,
+                progress=progress,
+            )
     if as_json:
         typer.echo(json.dumps(found.report.as_json(), allow_nan=False))
     else:
@@ -75,8 +94,13 @@ def reproduce(
     raise typer.Exit(found.report.exit_code)
 
 
-def _check_folder(out: Path | None) -> None:
-    """Make the folder before the work, not after it."""
+def _name(id: str) -> str:
+    """What the files of an experiment are called."""
+    return id.rpartition("/")[2]
+
+
+def _check_folder(out: Path | None, name: str) -> None:
+    """Make the folder before the work, not after it, and see that nothing else is in the way."""
     if out is None:
         return
     try:
@@ -85,16 +109,12 @@ def _check_folder(out: Path | None) -> None:
         raise UsageError(f"cannot write into {out}: {error.strerror}") from None
     if not os.access(out, os.W_OK):
         raise UsageError(f"cannot write into {out}: it is not a writable folder")
+    from theorysim.engine.reproduce.dataset import refuse_foreign
 
-
-def _kept() -> Path | None:
-    """Where finished runs are kept; nowhere, if the cache cannot be written."""
-    folder = cache_folder() / "experiments"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
+    refuse_foreign(out / f"{name}.zarr")
+    for file in (out / f"{name}.json", out / f"{name}.png"):
+        if file.is_dir():
+            raise UsageError(f"cannot write {file}: it is a folder")
 
 
 def _tell_cost(theorem: Theorem, fixed: dict[str, object], seed: int, kept: Path | None) -> None:
@@ -112,18 +132,15 @@ def _tell_cost(theorem: Theorem, fixed: dict[str, object], seed: int, kept: Path
 def _save(found: Reproduction, id: str, out: Path) -> None:
     from theorysim.engine.reproduce.dataset import write
     from theorysim.files import write_whole
-    from theorysim.report.experiment_plot import figure
-    from theorysim.scenes.catalogue import picture_of
+    from theorysim.report.experiment_plot import figure_of
 
-    name = id.rpartition("/")[2]
-    primary = next(reading.name for reading in found.report.readings if reading.name in found.data)
-    data = found.data[primary]
-    write(data, out / f"{name}.zarr")
+    name = _name(id)
+    write(found.shown, out / f"{name}.zarr")
     text = json.dumps(found.report.as_json(), allow_nan=False, indent=1)
     write_whole(out / f"{name}.json", text + "\n")
     saved = [f"{name}.zarr", f"{name}.json"]
-    picture = picture_of(id)
-    if picture is not None:
-        figure(picture, data).savefig(out / f"{name}.png")
+    figure = figure_of(found)
+    if figure is not None:
+        figure.savefig(out / f"{name}.png")
         saved.append(f"{name}.png")
     typer.echo(f"{out}: {', '.join(saved)}", err=True)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from theorysim.cli.options import AsJson, Files, Id, check_file, console, progress_on_terminal
-from theorysim.environment import cache_folder, prepare
+from theorysim.cli.options import (
+    AsJson,
+    Files,
+    Id,
+    check_file,
+    console,
+    kept_folder,
+    progress_on_terminal,
+)
+from theorysim.environment import prepare
 
 # The exit code of a command that SIGINT ends.
 INTERRUPTED = 130
@@ -22,7 +29,7 @@ def review(
     id: Id,
     seconds: Annotated[
         float,
-        typer.Option(metavar="S", help="How long it may take; verification always runs in full."),
+        typer.Option(metavar="S", help="How long it may take; the statement itself runs in full."),
     ] = 120.0,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of instances and runs.")] = 0,
     html: Annotated[
@@ -34,18 +41,24 @@ def review(
     ] = False,
     theorems: Files = [],  # noqa: B006  (typer copies it)
 ) -> None:
-    """Review a theorem as a referee does, and write a report.
+    """Review a theorem or an experiment as a referee does, and write a report.
 
-    Every hypothesis is dropped in turn, every constant is tried for room, errors are planted.
-    Finished stages are kept: the same command goes on where it was interrupted.
+    Every hypothesis is dropped in turn, every constant is tried for room, errors are planted; an
+    experiment is run as its nulls, with another seed, and at half of its sizes. Finished stages
+    are kept: the same command goes on where it was interrupted.
     """
     prepare()
+    from theorysim.engine.registry import find
+
+    check_file(html)
+    if find(id, theorems).is_experiment:
+        kept = None if fresh else kept_folder("experiments")
+        _experiment(id, seconds, seed, kept, html, as_json, theorems)
     from theorysim.engine.review.review import review as run
     from theorysim.files import write_whole
     from theorysim.report.review_pictures import pictures
 
-    check_file(html)
-    kept = _kept()
+    kept = kept_folder("reviews")
     with _interruptible(kept), progress_on_terminal("review") as progress:
         found = run(
             id,
@@ -58,7 +71,6 @@ def review(
             pictures=pictures,
         )
     if html is not None:
-        from theorysim.engine.registry import find
         from theorysim.report.review_html import page
 
         write_whole(html, page(found, find(id, theorems)))
@@ -68,6 +80,34 @@ def review(
         from theorysim.report.review_text import render
 
         render(found, console())
+        if html is not None:
+            typer.echo(f"written to {html}")
+    raise typer.Exit(found.exit_code)
+
+
+def _experiment(
+    id: str,
+    seconds: float,
+    seed: int,
+    kept: Path | None,
+    html: Path | None,
+    as_json: bool,
+    theorems: list[Path],
+) -> NoReturn:
+    from theorysim.engine.reproduce.referee import referee
+    from theorysim.files import write_whole
+    from theorysim.report.referee import page, render
+
+    with _interruptible(kept), progress_on_terminal("review") as progress:
+        found, own = referee(
+            id, seconds=seconds, seed=seed, theorems=theorems, kept=kept, progress=progress
+        )
+    if html is not None:
+        write_whole(html, page(found, own))
+    if as_json:
+        typer.echo(json.dumps(found.as_json(), allow_nan=False))
+    else:
+        render(found, own, console())
         if html is not None:
             typer.echo(f"written to {html}")
     raise typer.Exit(found.exit_code)
@@ -83,13 +123,3 @@ def _interruptible(kept: Path | None) -> Iterator[None]:
             again = "the same command, without --fresh, goes on after the last finished stage"
             typer.echo(f"theorysim: interrupted; {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
-
-
-def _kept() -> Path | None:
-    """Where finished stages are kept; nowhere, if the cache cannot be written."""
-    folder = cache_folder() / "reviews"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None

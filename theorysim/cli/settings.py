@@ -1,4 +1,4 @@
-"""What users write as NAME=VALUE: fixed settings, boxes and grids.
+"""What users write as NAME=VALUE: fixed settings, boxes, grids and files.
 
 All take the texts of a repeatable option and raise UsageError, naming the option and what would be
 accepted, for an empty name or value, a missing `=` and a name that is given twice. Names, and the
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from theorysim.errors import UsageError
@@ -18,6 +19,7 @@ SETTING = "expected NAME=VALUE, where VALUE is a number or a list of numbers, su
 BOX = "expected NAME=LOW:HIGH or NAME=VALUE"
 # Every value is checked by its field, and labels the axis.
 MOST_VALUES = 100_000
+FILE = "expected NAME=FILE"
 GRID = "expected NAME=LOW:HIGH:N, NAME=log:LOW:HIGH:N or NAME=VALUE,VALUE,..."
 
 
@@ -56,6 +58,11 @@ def parse_grid(texts: Iterable[str]) -> dict[str, list[float]]:
         except ValueError:
             raise UsageError(f"--grid {name}={value}: {GRID}") from None
     return found
+
+
+def parse_files(option: str, texts: Iterable[str]) -> dict[str, Path]:
+    """The files of a repeatable option with NAME=FILE."""
+    return {name: Path(value) for name, value in _split(option, texts, FILE).items()}
 
 
 def _split(option: str, texts: Iterable[str], expected: str) -> dict[str, str]:

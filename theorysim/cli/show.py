@@ -149,7 +149,8 @@ def _links(entry: Entry, citation: Citation | None) -> Iterator[str]:
         yield wrap(_stability(entry), "stability   ", " " * 12)
     if scene_of(entry.id):
         yield "figure      an own one: --plot FILE draws it"
-    yield f"next        theorysim verify {entry.handle} --plot FILE"
+    command = "reproduce {} --out DIR" if entry.is_experiment else "verify {} --plot FILE"
+    yield f"next        theorysim {command.format(entry.handle)}"
 
 
 def _stability(entry: Entry) -> str:

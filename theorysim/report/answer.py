@@ -299,6 +299,8 @@ def _together(claims: Iterable[ClaimReport]) -> str:
 
 def _next(report: Report, printed: Sequence[Place], handle: str) -> str:
     """The command that tells more: what the hypotheses are, a counterexample, the adversary."""
+    if report.is_experiment:
+        return f"theorysim review {handle}"
     if report.verdict is Verdict.VACUOUS:
         return f"theorysim show {handle}"
     bad = next((p for p in printed if p.verdict is Verdict.VIOLATED), None)

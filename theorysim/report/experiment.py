@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from theorysim.engine.reproduce.reproduce import WORDS
+from theorysim.engine.reproduce.reproduce import OURS, WORDS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,18 +16,27 @@ STYLES = {"shown": "green", "contrary": "red"}
 
 def render(found: Reproduction, console: Console) -> None:
     """A table of what is said to be shown, with means, differences and errors; then the runs."""
-    from rich.table import Table
     from rich.text import Text
 
     report = found.report
     console.print(Text(f"{report.theorem}: {report.title}", style="bold"))
-    for reading in report.readings:
+    render_table(found, console)
+    sizes = ", ".join(f"{name} = {size}" for name, size in report.sizes.items())
+    console.print(f"{sizes}; {found.seconds:.0f} s of training, seed {report.seed}")
+
+
+def render_table(found: Reproduction, console: Console) -> None:
+    """What each reading is said to show, and whether it does."""
+    from rich.table import Table
+    from rich.text import Text
+
+    for reading in found.report.readings:
         console.print(Text(str(reading.source)))
         table = Table("said to be shown", "", "left", "right", "difference", "runs", box=None)
         for claim in reading.claims:
             word = WORDS[claim.verdict]
             table.add_row(
-                claim.name,
+                claim.name + OURS * (not claim.claim.printed),
                 Text(word, style=STYLES.get(word, "yellow")),
                 f"{claim.lhs:.3g}",
                 f"{claim.rhs:.3g}",
@@ -37,5 +46,3 @@ def render(found: Reproduction, console: Console) -> None:
         console.print(table)
         if reading.note:
             console.print(Text(reading.note))
-    sizes = ", ".join(f"{name} = {size}" for name, size in report.sizes.items())
-    console.print(f"{sizes}; {found.seconds:.0f} s of training, seed {report.seed}")

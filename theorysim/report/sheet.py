@@ -88,7 +88,7 @@ def sheet(
     _write(picture, below, bottom, height)
     axes = list(picture.subplots(rows, columns, squeeze=False).flat)
     for axis in axes[panels:]:
-        axis.set_visible(False)
+        axis.remove()
     for axis in axes[:panels]:
         _plain(axis)
     return picture, axes[:panels]

@@ -21,6 +21,8 @@ class View:
             several lines, `lines`.
         along, along_label: the axis that goes to the right, and what it is called.
         lines, lines_label: the axis whose values have a line each.
+        beside: what a theorem predicts of the quantity, with the same axes; it is dashed.
+        ticks, names: words for the places of `along`, and for the lines, in the place of numbers.
         log_x, log_y: whether the axes are logarithmic.
     """
 
@@ -31,8 +33,15 @@ class View:
     along_label: str
     lines: str = ""
     lines_label: str = ""
+    beside: Callable[[xarray.Dataset], xarray.DataArray] | None = None
+    ticks: Sequence[str] = ()
+    names: Sequence[str] = ()
     log_x: bool = True
     log_y: bool = False
+
+    def __post_init__(self):
+        if self.ticks and self.log_x:
+            raise ValueError(f"{self.title!r}: words have no logarithm: log_x=False")
 
 
 @dataclass(frozen=True)

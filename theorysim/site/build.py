@@ -22,6 +22,7 @@ from theorysim.site.addresses import (
     source_of_page,
 )
 from theorysim.site.documents import copy_documents
+from theorysim.site.experiments import Rerun, gather_experiments
 from theorysim.site.figures import draw_figures
 from theorysim.site.pages import Paper, instances, names_of, pages, papers_of
 from theorysim.site.reference import references
@@ -52,11 +53,12 @@ def build(out: Path, only: str = "") -> int:
     """
     _check_installed()
     _check_folder(out)
-    statements = gather(only)
+    statements, experiments = gather(only), gather_experiments(only)
     with tempfile.TemporaryDirectory() as folder:
         source, built = Path(folder, "docs"), Path(folder, "site")
-        write_sources(statements, source)
-        _make_html(configuration(papers_of(statements), source, built))
+        write_sources(statements, experiments, source)
+        papers = papers_of(statements, experiments)
+        _make_html(configuration(papers, source, built))
         for name in FOR_SERVERS:
             (built / name).unlink(missing_ok=True)
         (built / MARK).touch()
@@ -64,15 +66,18 @@ def build(out: Path, only: str = "") -> int:
     return len(statements)
 
 
-def write_sources(statements: Sequence[Statement], folder: Path) -> None:
+def write_sources(
+    statements: Sequence[Statement], experiments: Sequence[Rerun], folder: Path
+) -> None:
     """Write everything that MkDocs makes the site of."""
-    copy_documents(folder, names_of(statements))
-    write_tutorials(folder, names_of(statements))
+    names = names_of([*statements, *experiments])
+    copy_documents(folder, names)
+    write_tutorials(folder, names)
     shutil.copytree(HERE / "assets", folder / "assets")
     scenes = [(s.id, s.scene) for s in statements if s.scene]
     figures = draw_figures(scenes, folder)
     widgets = {id: widget for id, scene in scenes if (widget := widget_of(id, scene))}
-    for page, text in pages(statements, figures, widgets):
+    for page, text in pages(statements, experiments, figures, widgets):
         _write(folder / source_of_page(page), text)
     for name, text in references().items():
         _write(folder / "reference" / f"{name}.md", text)
@@ -167,6 +172,7 @@ def navigation(papers: Sequence[Paper]) -> list[dict[str, Any]]:
                     paper.name: [
                         {"All statements": source_of_page(paper.page)},
                         *({s.label: source_of_page(s.page)} for s in paper.statements),
+                        *({e.label: source_of_page(e.page)} for e in paper.experiments),
                     ]
                 }
                 for paper in papers

@@ -16,6 +16,7 @@ from theorysim.engine.registry.coverage import Passage, coverage_of
 from theorysim.engine.registry.records import own_entries
 from theorysim.site.addresses import ERRATA, GALLERY, INDEX, errata_of, page_of_paper
 from theorysim.site.documents import Picture, notes, pictures
+from theorysim.site.experiments import Rerun
 from theorysim.site.figures import Figure
 from theorysim.site.rendering import render
 from theorysim.site.statements import Statement
@@ -24,11 +25,12 @@ from theorysim.site.widgets import Widget
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper with its statements, and what became of its places in print."""
+    """A paper with its statements and experiments, and what became of its places in print."""
 
     slug: str
     citation: Citation
     statements: Sequence[Statement]
+    experiments: Sequence[Rerun]
     passages: Sequence[Passage]
 
     @property
@@ -47,9 +49,9 @@ class Paper:
         return self.slug.replace("-", " ").capitalize()
 
     @cached_property
-    def by_name(self) -> dict[str, Statement]:
-        """Its statements by their names, as its passages call them."""
-        return {statement.entry.name: statement for statement in self.statements}
+    def by_name(self) -> dict[str, Statement | Rerun]:
+        """Its statements and experiments by their names, as its passages call them."""
+        return {each.entry.name: each for each in (*self.statements, *self.experiments)}
 
     @cached_property
     def refuted(self) -> int:
@@ -63,19 +65,25 @@ class Paper:
         return {verdict: counted[verdict] for verdict in SEVERITY[::-1] if counted[verdict]}
 
 
-def papers_of(statements: Sequence[Statement]) -> list[Paper]:
-    """The papers of these statements, in order."""
+def papers_of(statements: Sequence[Statement], experiments: Sequence[Rerun] = ()) -> list[Paper]:
+    """The papers of these statements, in order, with their experiments."""
     slugs = dict.fromkeys(statement.entry.paper for statement in statements)
     groups = {slug: [s for s in statements if s.entry.paper == slug] for slug in slugs}
     every = own_entries()
     return [
-        Paper(slug, group[0].citation, group, coverage_of(every.of(slug)))
+        Paper(
+            slug,
+            group[0].citation,
+            group,
+            [e for e in experiments if e.entry.paper == slug],
+            coverage_of(every.of(slug)),
+        )
         for slug, group in groups.items()
     ]
 
 
-def names_of(statements: Sequence[Statement]) -> dict[str, str]:
-    """The ids of statements by all names that only one of them answers to."""
+def names_of(statements: Sequence[Statement | Rerun]) -> dict[str, str]:
+    """The ids of statements and experiments by all names that only one of them answers to."""
     answers = [(name, s.id) for s in statements for name in s.entry.names()]
     bare = [(name.partition("/")[2], id) for name, id in answers]
     counted = Counter(name for name, _ in bare)
@@ -84,12 +92,13 @@ def names_of(statements: Sequence[Statement]) -> dict[str, str]:
 
 def pages(
     statements: Sequence[Statement],
+    experiments: Sequence[Rerun],
     figures: Mapping[str, Figure],
     widgets: Mapping[str, Widget],
 ) -> Iterator[tuple[str, str]]:
     """Each page with its source."""
-    papers = papers_of(statements)
-    names = names_of(statements)
+    papers = papers_of(statements, experiments)
+    names = names_of([*statements, *experiments])
     claims = {statement.id: claims_of(statement) for statement in statements}
     yield ERRATA, render("errata_index.md", ERRATA, papers=papers)
     scenes = [(s, figures[s.id]) for s in statements if s.id in figures]
@@ -117,6 +126,8 @@ def pages(
                     instance_file=lambda line, s=statement: instance_file(s, line),
                 ),
             )
+        for one in paper.experiments:
+            yield one.page, render("experiment.md", one.page, e=one, paper=paper)
 
 
 def claims_of(statement: Statement) -> dict[str, dict[str, Claim]]:
@@ -199,6 +210,7 @@ def _overview(papers: Sequence[Paper]) -> dict[str, Any]:
     return {
         "papers": papers,
         "many": sum(len(paper.statements) for paper in papers),
+        "rerun": sum(len(paper.experiments) for paper in papers),
         "refuted": sum(paper.refuted for paper in papers),
         "certified": len(certified),
     }

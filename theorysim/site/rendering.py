@@ -19,6 +19,7 @@ from theorysim.report.answer import Place
 from theorysim.report.terminal import MARKS
 from theorysim.site import words
 from theorysim.site.addresses import link
+from theorysim.site.experiments import Shown
 from theorysim.site.statements import Statement
 from theorysim.site.values import quantity, written
 
@@ -74,6 +75,7 @@ def _environment() -> Environment:
         formula=formula,
         hypothesis=hypothesis,
         badges=badges,
+        shown=shown,
     )
     return environment
 
@@ -83,6 +85,12 @@ def badge(verdict: Verdict | str) -> Markup:
     word = Verdict(verdict)
     mark = f'<span aria-hidden="true">{MARKS[word]}</span>'
     return Markup(f'<span class="verdict {word}">{mark} {word}</span>')
+
+
+def shown(claim: Shown) -> Markup:
+    """What runs say of a claim about a figure, in the colour of its verdict."""
+    mark = f'<span aria-hidden="true">{MARKS[claim.verdict]}</span>'
+    return Markup(f'<span class="verdict {claim.verdict}">{mark} {claim.word}</span>')
 
 
 def badges(places: Iterable[Place]) -> Markup:

@@ -32,30 +32,10 @@ from theorysim.site.addresses import label, page_of
 
 
 @dataclass(frozen=True)
-class Statement:
-    """A statement with all that is known of it.
-
-    Attributes:
-        record: its recorded verification; `report` and `said` are made of it.
-        errata: the refuted claims of its printed readings, with their counterexamples.
-        attack: how long its primary reading withstood the falsifier; None if it was not attacked.
-        stability: whether its verdicts stay the same at other seeds and sizes; "" where that was
-            not measured of its code.
-        mutants: by reading, which small false variants there are and which claims refute them.
-    """
+class Named:
+    """What has a page of its own: an entry of the registry."""
 
     entry: Entry
-    theorem: Theorem
-    citation: Citation
-    record: Mapping[str, Any]
-    report: Report
-    said: Answer
-    notation: Notation
-    scene: Scene | None
-    errata: Sequence[Mapping[str, Any]]
-    attack: Mapping[str, Any] | None
-    stability: str
-    mutants: Mapping[str, Mapping[str, Any]]
 
     @property
     def id(self) -> str:
@@ -76,6 +56,32 @@ class Statement:
     def prose(self) -> str:
         """What its file says of it, below the title."""
         return docstring(self.entry.path).partition("\n\n")[2]
+
+
+@dataclass(frozen=True)
+class Statement(Named):
+    """A statement with all that is known of it.
+
+    Attributes:
+        record: its recorded verification; `report` and `said` are made of it.
+        errata: the refuted claims of its printed readings, with their counterexamples.
+        attack: how long its primary reading withstood the falsifier; None if it was not attacked.
+        stability: whether its verdicts stay the same at other seeds and sizes; "" where that was
+            not measured of its code.
+        mutants: by reading, which small false variants there are and which claims refute them.
+    """
+
+    theorem: Theorem
+    citation: Citation
+    record: Mapping[str, Any]
+    report: Report
+    said: Answer
+    notation: Notation
+    scene: Scene | None
+    errata: Sequence[Mapping[str, Any]]
+    attack: Mapping[str, Any] | None
+    stability: str
+    mutants: Mapping[str, Mapping[str, Any]]
 
     @property
     def refuted(self) -> tuple[ReadingReport, ...]:

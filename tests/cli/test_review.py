@@ -20,7 +20,7 @@ from theorysim.report.review_html import page
 from theorysim.report.review_pictures import pictures
 from theorysim.report.review_text import render
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 STATEMENT = '''
 """The larger of two numbers <b> & "c" bounds their mean."""

@@ -12,7 +12,7 @@ from drawn import thorough
 from theorysim import cli
 from theorysim.sweeps import open_store
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 STATEMENT = '''
 """A mean of squares is at most the largest square."""

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pages import assert_fits_a_page
 
 import theorysim
 from theorysim import cli
@@ -15,64 +16,6 @@ from theorysim.engine import registry
 from theorysim.engine.registry import coverage, records
 from theorysim.engine.registry.coverage import Passage
 from theorysim.engine.registry.sources import source_hash
-
-STATEMENT = '''
-"""A number is at most so many times itself.
-
-The second paragraph has a line that is rather longer than eighty columns, to be wrapped when shown.
-
-    a formula stays as it is
-"""
-
-from theorysim.claims import (
-    Corrected, Mutant, Printed, Reading, Real, Size, Space, Theorem, at_most, strict
-)
-
-theorem = Theorem(
-    space=Space(n=Size(3), a=Real(1, 2)),
-    hypotheses={"least": strict(lambda x: x.a - LEAST)},
-    simulate=lambda x, key: x.a,
-    predict=lambda x: FACTOR * x.a,
-    claims=(at_most("bound", lambda r: r.sim, lambda r: r.theory, statement="a <= FACTOR a"),),
-    source=Printed("Eq. 1", "a <= FACTOR a"),
-    readings=(
-        Reading("generous", Corrected("9 a"), predict=lambda x: 9 * x.a, note="a constant of nine"),
-    ),
-    mutants=(Mutant("half", predict=lambda x: x.a / 2),),
-    aliases=("theorem-b.1",),
-)
-'''.lstrip()
-
-
-@pytest.fixture
-def statement(tmp_path):
-    """Writes a theorem that holds if `factor` > 1 and is vacuous if `least` > 2."""
-
-    def write(factor=1.5, least=0) -> str:
-        path = tmp_path / "theorem_1.py"
-        path.write_text(STATEMENT.replace("FACTOR", str(factor)).replace("LEAST", str(least)))
-        return str(path)
-
-    return write
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs the command: (exit code, standard output, standard error)."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["theorysim", *arguments])
-        with pytest.raises(SystemExit) as done:
-            cli.main()
-        output = capsys.readouterr()
-        return done.value.code, output.out, output.err
-
-    return run
-
-
-def assert_fits_a_page(text: str) -> None:
-    assert "\x1b" not in text  # no colour
-    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_list_names_every_theorem(run):
@@ -188,70 +131,6 @@ def test_show_cites_the_paper(run):
 
 
 @pytest.mark.parametrize(
-    ("factor", "least", "verdict", "code"),
-    [(1.5, 0, "holds", 0), (0.9, 0, "violated", 3), (1.5, 3, "vacuous", 4)],
-)
-def test_verdicts_are_exit_codes(run, statement, factor, least, verdict, code):
-    found, text, error = run("verify", "local/theorem-1", "--theorems", statement(factor, least))
-    assert (found, error) == (code, "")
-    assert re.search(rf"^printed +[✓✗○] {verdict}  Eq. 1", text, re.MULTILINE)
-    assert_fits_a_page("\n".join(line for line in text.splitlines() if line[:1] != "{"))
-
-
-def test_one_instance_is_counted_in_the_singular(run, statement):
-    _, text, _ = run("verify", "local/theorem-1", "--theorems", statement(), "--instances", "1")
-    assert "1 instance, seed 0" in text
-
-
-def test_json_is_one_object_without_nan(run, statement):
-    code, text, _ = run(
-        *("verify", "local/theorem-1", "--theorems", statement(0.9)),
-        *("--json", "--seed", "7", "--instances", "5", "--set", "n=2", "--set", "a=1.25"),
-    )
-
-    def refuse(constant):
-        raise AssertionError(constant)
-
-    report = json.loads(text, parse_constant=refuse)
-    assert code == 3
-    assert report["theorem"] == "local/theorem-1"
-    assert (report["verdict"], report["seed"], report["instances"]) == ("violated", 7, 5)
-    assert report["sizes"] == {"n": 2}
-    assert [reading["name"] for reading in report["readings"]] == ["as printed", "generous"]
-    (claim,) = report["readings"][0]["claims"]
-    assert claim["lhs"] == 1.25
-
-
-def test_one_reading(run, statement):
-    code, text, _ = run(
-        *("verify", "local/theorem-1", "--theorems", statement(0.9)),
-        *("--reading", "generous", "--json"),
-    )
-    assert code == 0
-    assert [reading["name"] for reading in json.loads(text)["readings"]] == ["generous"]
-
-
-def test_a_decisive_instance_is_replayed(run, statement, tmp_path):
-    path = statement(0.9)
-    _, text, _ = run("verify", "local/theorem-1", "--theorems", path, "--json")
-    (claim,) = json.loads(text)["readings"][0]["claims"]
-    file = tmp_path / "instance.json"
-    file.write_text(json.dumps(claim["worst_instance"]))
-    again = ("verify", "local/theorem-1", "--theorems", path, "--instance", str(file), "--json")
-    code, text, _ = run(*again)
-    assert code == 3
-    report = json.loads(text)
-    assert report["instances"] == 1
-    assert report["readings"][0]["claims"][0]["lhs"] == claim["lhs"]
-
-
-def test_a_picture_is_drawn(run, statement, tmp_path):
-    path = tmp_path / "picture.png"
-    run("verify", "local/theorem-1", "--theorems", statement(), "--plot", str(path))
-    assert path.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("verify", "nosuch-99"), "no theorem 'nosuch-99'"),
@@ -338,106 +217,3 @@ def test_falsify_says_which_counterexample_it_wrote(run, statement, tmp_path):
     missing = str(tmp_path / "missing" / "found.json")
     code, text, error = run("falsify", *named[:-2], missing, "--theorems", statement())
     assert (code, text) == (2, "") and "is not a writable folder" in error
-
-
-def test_errata_of_one_theorem_or_paper(run):
-    briefly, one = run("errata")[1], run("errata", "lemma-a.28")[1]
-    assert len(briefly) < 30_000 and "overtraining/lemma-a.28  Lemma A.28, f of Eq. 18: " in briefly
-    papers = re.findall(r"^([a-z]\S+)/\S+  ", run("errata", "low-rank")[1], re.MULTILINE)
-    assert set(papers) == {"low-rank"}
-    words = " ".join(one.split())
-    assert "printed Lemma A.28, f of Appendix A.6: |f^(k)(sigma_0) - sigma*| <=" in words
-    assert "instead sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam)) (holds)" in words
-    assert "no printed reading" in run("errata", "overtraining/eq-1")[1]
-    assert run("errata", "nosuch-99")[0] == 2
-
-
-def test_the_counterexample_of_an_erratum_can_be_checked_by_hand(run):
-    """One step of descent on (w^2 - 1)^2 from w = 2, as printed it would end at 0 distance."""
-    words = " ".join(run("errata", "lemma-a.28")[1].split())
-    found = re.search(r"“rate” gives ([\d.]+), which must be at most 0 .*? at steps = (\d+)", words)
-    assert found is not None and " lam = 0, sigma = 1, sigma_0 = 2, step_share = 0.5;" in words
-    eta = 0.5 / (2 * 2 * 4)  # half of the printed condition 2 (lam + 2) eta max <= 1
-    path = [2.0]
-    for _ in range(int(found[2])):
-        path.append(path[-1] + 2 * eta * path[-1] * (1 - path[-1] ** 2))
-    assert float(found[1]) == pytest.approx(max(abs(w - 2) for w in path[1:]), rel=1e-2)
-
-
-def test_errata_are_searched_filtered_and_cited(run):
-    assert "W_2 has V in place of its" in " ".join(
-        run("errata", "--search", "transpose")[1].split()
-    )
-    every, certified = (json.loads(run("errata", "--json", *o)[1]) for o in ((), ("--certified",)))
-    assert 0 < len(certified) < len(every)
-    assert {line["certificate"] for line in certified} == {"certified"}
-    code, text, _ = run("errata", "low-rank", "--bibtex")
-    assert code == 0 and text.startswith("@misc{low-rank,\n  title = {{Gradient dynamics")
-
-
-def test_certify_over_a_box(run, statement):
-    path = statement(factor=1.5)
-    code, text, _ = run("certify", "local/theorem-1", "--theorems", path, "--reading", "as printed")
-    assert code == 0
-    assert "as printed, bound: certified (" in text
-
-
-def test_certify_finds_a_violating_point(run, statement):
-    path = statement(factor=0.5)
-    arguments = ("certify", "local/theorem-1", "--theorems", path, "--box", "a=1.25:1.5", "--json")
-    code, text, _ = run(*arguments, "--reading", "as printed")
-    (found,) = json.loads(text)["certificates"]
-    assert code == 3
-    assert found["outcome"] == "certified violated"
-    assert 1.25 <= found["instance"]["values"]["a"] <= 1.5
-
-
-def test_certify_at_the_counterexample_of_falsify(run, statement, tmp_path):
-    path, out = statement(factor=0.5), str(tmp_path / "counterexample.json")
-    named = ("local/theorem-1", "--theorems", path, "--reading", "as printed")
-    assert run("falsify", *named, "--budget", "64", "--out", out)[0] == 3
-    code, text, _ = run("certify", *named, "--instance", out)
-    assert code == 3
-    assert "certified violated at this instance" in text
-
-
-def test_certify_replays_a_certificate(run, statement, tmp_path):
-    named = ("certify", "local/theorem-1", "--theorems", statement(factor=1.5))
-    path = tmp_path / "certificate.json"
-    path.write_text(run(*named, "--reading", "as printed", "--json")[1])
-    code, text, _ = run(*named, "--replay", str(path))
-    assert code == 0 and "bound: certified: proved again" in text
-    other = ("certify", "local/theorem-1", "--theorems", statement(factor=1.6))
-    code, text, _ = run(*other, "--replay", str(path))
-    assert code == 4 and "the claim is 'a <= 1.6 a' now" in text
-    path.write_text("{")
-    code, _, error = run(*named, "--replay", str(path))
-    assert code == 2 and "not a complete JSON file" in error
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--box", "a=1:"), "NAME=LOW:HIGH"),
-        (("--replay", "found.json", "--claim", "rate"), "give --replay alone"),
-        (("--box", "a=1", "--instance", "found.json"), "leave out --box"),
-    ],
-)
-def test_certify_refuses_what_it_cannot_read(run, options, message):
-    code, _, error = run("certify", "lemma-a.28", *options)
-    assert code == 2
-    assert message in error
-
-
-@pytest.mark.parametrize(
-    ("box", "message"),
-    [
-        ("a=0:1", "expected real in [1, 2], but [0.0, 1.0] arrived"),
-        ("b=1:2", "'b' is not a size or field"),
-        ("a=one:2", "expected (low, high) or a number"),
-    ],
-)
-def test_certify_names_what_is_wrong_with_a_box(run, statement, box, message):
-    code, _, error = run("certify", "local/theorem-1", "--theorems", statement(), "--box", box)
-    assert code == 2
-    assert message in error

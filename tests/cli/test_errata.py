@@ -1,0 +1,41 @@
+"""The command `theorysim errata`: of one theorem or paper, by hand, searched, cited."""
+
+import json
+import re
+
+import pytest
+
+
+def test_errata_of_one_theorem_or_paper(run):
+    briefly, one = run("errata")[1], run("errata", "lemma-a.28")[1]
+    assert len(briefly) < 30_000 and "overtraining/lemma-a.28  Lemma A.28, f of Eq. 18: " in briefly
+    papers = re.findall(r"^([a-z]\S+)/\S+  ", run("errata", "low-rank")[1], re.MULTILINE)
+    assert set(papers) == {"low-rank"}
+    words = " ".join(one.split())
+    assert "printed Lemma A.28, f of Appendix A.6: |f^(k)(sigma_0) - sigma*| <=" in words
+    assert "instead sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam)) (holds)" in words
+    assert "no printed reading" in run("errata", "overtraining/eq-1")[1]
+    assert run("errata", "nosuch-99")[0] == 2
+
+
+def test_the_counterexample_of_an_erratum_can_be_checked_by_hand(run):
+    """One step of descent on (w^2 - 1)^2 from w = 2, as printed it would end at 0 distance."""
+    words = " ".join(run("errata", "lemma-a.28")[1].split())
+    found = re.search(r"“rate” gives ([\d.]+), which must be at most 0 .*? at steps = (\d+)", words)
+    assert found is not None and " lam = 0, sigma = 1, sigma_0 = 2, step_share = 0.5;" in words
+    eta = 0.5 / (2 * 2 * 4)  # half of the printed condition 2 (lam + 2) eta max <= 1
+    path = [2.0]
+    for _ in range(int(found[2])):
+        path.append(path[-1] + 2 * eta * path[-1] * (1 - path[-1] ** 2))
+    assert float(found[1]) == pytest.approx(max(abs(w - 2) for w in path[1:]), rel=1e-2)
+
+
+def test_errata_are_searched_filtered_and_cited(run):
+    assert "W_2 has V in place of its" in " ".join(
+        run("errata", "--search", "transpose")[1].split()
+    )
+    every, certified = (json.loads(run("errata", "--json", *o)[1]) for o in ((), ("--certified",)))
+    assert 0 < len(certified) < len(every)
+    assert {line["certificate"] for line in certified} == {"certified"}
+    code, text, _ = run("errata", "low-rank", "--bibtex")
+    assert code == 0 and text.startswith("@misc{low-rank,\n  title = {{Gradient dynamics")
