@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from theorysim import __version__
+from theorysim.claims import Verdict
+from theorysim.engine import registry
+from theorysim.engine.reproduce.reproduce import reproduce
 from validation import coverage, reference
 
 ROOT = Path(__file__).parents[1]
@@ -53,3 +56,14 @@ def test_modules_of_the_migration_are_where_it_says():
     assert moved
     there = [module for _, module in moved if find_spec(module) is None]
     assert there == []
+
+
+def test_the_experiment_of_the_guide_runs_as_it_is_printed(tmp_path):
+    text = (ROOT / "docs" / "guide" / "experiments.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    file = tmp_path / "widths.py"
+    file.write_text(code)
+    theorem = registry.theorem(str(file))
+    assert reproduce(theorem).report.verdict is Verdict.HOLDS
+    null = reproduce(theorem, reading="all as wide").report
+    assert null.verdict is not Verdict.HOLDS and null.is_experiment

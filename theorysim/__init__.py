@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from theorysim.engine.registry.entries import Entry as Entry
     from theorysim.engine.registry.index import catalogue as catalogue
     from theorysim.engine.registry.index import theorem as theorem
+    from theorysim.engine.reproduce.referee import ExperimentReview as ExperimentReview
+    from theorysim.engine.reproduce.referee import referee as referee
     from theorysim.engine.reproduce.reproduce import Reproduction as Reproduction
     from theorysim.engine.reproduce.reproduce import reproduce as reproduce
     from theorysim.engine.review.review import Review as Review
@@ -43,6 +45,7 @@ _HOMES = {
     "Catalogue": "theorysim.engine.registry.entries",
     "CertifyReport": "theorysim.engine.certify.report",
     "Entry": "theorysim.engine.registry.entries",
+    "ExperimentReview": "theorysim.engine.reproduce.referee",
     "FalsifyReport": "theorysim.engine.falsify.report",
     "Mutation": "theorysim.engine.verify.mutation",
     "Report": "theorysim.engine.verify.report",
@@ -56,6 +59,7 @@ _HOMES = {
     "linearize": "theorysim.systems.linearized",
     "mutation": "theorysim.engine.verify.mutation",
     "rank_layers": "theorysim.systems.layer_selection",
+    "referee": "theorysim.engine.reproduce.referee",
     "reproduce": "theorysim.engine.reproduce.reproduce",
     "review": "theorysim.engine.review.review",
     "sweep": "theorysim.engine.sweep.sweep",
@@ -70,6 +74,7 @@ __all__ = [
     "Catalogue",
     "CertifyReport",
     "Entry",
+    "ExperimentReview",
     "FalsifyReport",
     "Mutation",
     "Report",
@@ -83,6 +88,7 @@ __all__ = [
     "linearize",
     "mutation",
     "rank_layers",
+    "referee",
     "reproduce",
     "review",
     "sweep",

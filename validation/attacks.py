@@ -98,12 +98,12 @@ def growing(
     (attacked,) = (r.claims for r in select_readings(theorem, reading, claims))
     first = FIRST_LOOPING if loops(theorem) else FIRST
     yield attack(first)
-    begin, budget = time.perf_counter(), first
+    begin, budget = time.process_time(), first
     while True:
-        start = time.perf_counter()
+        start = time.process_time()
         attacks = attack(budget)
         yield attacks
-        now = time.perf_counter()
+        now = time.process_time()
         reached = max(1, min(attack.runs for attack in attacks))
         left = CLOSED / reached
         growth = min(GROWTH, MARGIN * left, (begin + seconds - now) / (now - start))
