@@ -1,0 +1,40 @@
+"""Every page that is made of records, written anew: what a change of code or records leaves stale.
+
+python -m validation.pages runs no statement. README's screens do: `python -m validation.readme`.
+"""
+
+from __future__ import annotations
+
+from theorysim.engine.registry.records import lines_of
+from validation import (
+    attacks,
+    coverage,
+    experiments,
+    hypotheses,
+    mutants,
+    papers,
+    read_record,
+    reference,
+    stability,
+    write_whole,
+)
+
+
+def main() -> None:
+    """Writes them all."""
+    for campaign, page in (
+        (attacks, attacks.table(lines_of(attacks.RECORD))),
+        (mutants, mutants.table(read_record(mutants.RECORD))),
+    ):
+        write_whole(campaign.TABLE, page)
+    for campaign in (experiments, stability):
+        write_whole(campaign.PAGE, campaign.page(lines_of(campaign.RECORD)))
+    hypotheses.write_pages()
+    for module in (coverage, reference):
+        write_whole(module.PAGE, module.page())
+    for page in papers.PAGES:
+        write_whole(page, papers.with_measured(page.read_text("utf-8"), papers.slug(page)))
+
+
+if __name__ == "__main__":
+    main()
