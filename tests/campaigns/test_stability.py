@@ -154,9 +154,12 @@ def campaign(tmp_path, monkeypatch):
     """The campaign with a record of its own; the ids that it measured, in order."""
     ran = []
 
-    def measure(theorem, source, seeds):
+    def measure(theorem, source, seeds, seconds):
+        """A statement that is so slow that ten seconds suffice for six seeds."""
         ran.append(theorem.id)
-        return {"theorem": theorem.id, "source": source, **line(({"n": 4}, {"holds": seeds}))}
+        done = min(seeds, int(0.6 * seconds))
+        told = {"theorem": theorem.id, "source": source, "seconds": seconds}
+        return {**told, **line(({"n": 4}, {"holds": done}))}
 
     record = tmp_path / "stability.jsonl"
     monkeypatch.setattr(stability, "RECORD", record)
@@ -167,18 +170,18 @@ def campaign(tmp_path, monkeypatch):
 
 def test_it_goes_on_where_it_stopped(campaign, tmp_path):
     entries = [registry.find(f"low-rank/{name}") for name in ("lemma-5", "lemma-6", "claim-1")]
-    stability.record(entries[:1], 4, again=False)
-    stability.record(entries[:2], 4, again=False)
+    stability.record(entries[:1], 4, 10, again=False)
+    stability.record(entries[:2], 4, 10, again=False)
     assert campaign == ["low-rank/lemma-5", "low-rank/lemma-6"]
     record = tmp_path / "stability.jsonl"
     stale = {**lines_of(record)["low-rank/lemma-5"], "source": "of other code"}
     fresh = lines_of(record)["low-rank/lemma-6"]
     assert fresh["source"] == source_hash(entries[1])
     record.write_text("".join(json.dumps(each) + "\n" for each in (stale, fresh)))
-    stability.record(entries, 4, again=False)
+    stability.record(entries, 4, 10, again=False)
     assert campaign[2:] == ["low-rank/lemma-5", "low-rank/claim-1"]
-    stability.record(entries[1:2], 8, again=False)
-    stability.record(entries[1:2], 8, again=True)
+    stability.record(entries[1:2], 8, 20, again=False)
+    stability.record(entries[1:2], 8, 20, again=True)
     assert campaign[4:] == ["low-rank/lemma-6"] * 2
     assert list(lines_of(record)) == [f"low-rank/{n}" for n in ("claim-1", "lemma-5", "lemma-6")]
     page = (tmp_path / "stability.md").read_text()
@@ -186,6 +189,19 @@ def test_it_goes_on_where_it_stopped(campaign, tmp_path):
         "| low-rank/lemma-6 | 8 at n = 4 | same verdicts at 8 seeds (its sizes are fixed) |" in page
     )
     assert f"; {len(own_statements()) - 3} further statements not measured yet" in page
+
+
+def test_a_slow_statement_is_left_at_fewer_seeds_until_it_has_more_time(campaign, tmp_path):
+    entries = [registry.find("low-rank/lemma-6")]
+    for seconds in (10, 10, 5, 20):
+        stability.record(entries, 8, seconds, again=False)
+    assert campaign == ["low-rank/lemma-6"] * 2
+    assert lines_of(tmp_path / "stability.jsonl")["low-rank/lemma-6"]["runs"][0]["seeds"] == 8
+
+
+def test_no_further_seed_is_begun_when_the_time_is_over():
+    theorem = registry.theorem("low-rank/lemma-5")
+    assert [run["seeds"] for run in stability.measure(theorem, "", 4, 0.0)["runs"]] == [1]
 
 
 def test_the_page_is_up_to_date():

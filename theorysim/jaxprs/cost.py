@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from weakref import WeakKeyDictionary
 
 from jax.extend.core import Jaxpr, JaxprEqn, Var
 
@@ -45,6 +46,9 @@ _DECOMPOSITIONS = {
 _READERS = ("reduce", "arg", "cum", "sort", "top_k")
 _WRITERS = ("scatter", "dynamic_update_slice")
 
+# Programs call the same bodies again and again; each is counted once while it lives.
+_COUNTED: WeakKeyDictionary[Jaxpr, dict[frozenset[Var], float]] = WeakKeyDictionary()
+
 
 def operations(jaxpr: Jaxpr, varying: Iterable[Var] | None = None) -> float:
     """How many additions a program costs per input of a batch, its loops run as often as they do.
@@ -52,7 +56,15 @@ def operations(jaxpr: Jaxpr, varying: Iterable[Var] | None = None) -> float:
     What depends on none of the `varying` inputs (all, unless some are named) is free: a batch
     computes it once.
     """
-    known = set(jaxpr.invars if varying is None else varying)
+    chosen = frozenset(jaxpr.invars if varying is None else varying)
+    counted = _COUNTED.setdefault(jaxpr, {})
+    if chosen not in counted:
+        counted[chosen] = _count(jaxpr, chosen)
+    return counted[chosen]
+
+
+def _count(jaxpr: Jaxpr, varying: frozenset[Var]) -> float:
+    known = set(varying)
     total = 0.0
     for equation in jaxpr.eqns:
         varies = [isinstance(v, Var) and v in known for v in equation.invars]
