@@ -1,28 +1,28 @@
 """Which mutants every claim refutes: a claim that no small false variant kills says nothing.
 
-    python -m validation.mutants [--only TEXT] [--seed 0]
+    python -m validation.mutants [--seed 0] [--only TEXT] [--part 0/2] [--again]
 
 tries the mutants of every primary reading, and of every printed reading that is recorded to hold,
-and writes theorysim/records/mutants.json and docs/records/mutants.md.
+and writes theorysim/records/mutants.jsonl and docs/records/mutants.md after each statement. What is
+recorded of the code as it is, is left alone unless `--again`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
-
-import jax
 
 from theorysim.claims import ResolvedReading, Theorem
-from theorysim.engine import registry
-from theorysim.engine.registry.records import RECORDS, own_statements
+from theorysim.engine.registry import Entry
+from theorysim.engine.registry.records import MUTANTS, is_fresh, lines_of, own_statements
 from theorysim.engine.verify.mutation import mutation
-from validation import read_record, row, write_whole
+from validation import row, write_whole
 from validation.catalogue import catalogue
+from validation.lines import Line, add_choice, chosen, measure_anew
 
-RECORD = Path(str(RECORDS / "mutants.json"))
+RECORD = Path(str(MUTANTS))
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "mutants.md"
 
 HEAD = """# Mutants
@@ -55,8 +55,8 @@ def readings_to_try(theorem: Theorem) -> list[ResolvedReading]:
     ]
 
 
-def measure(theorem: Theorem, seed: int) -> dict[str, Any]:
-    """Per reading, the mutants that each claim refutes; and the reasons of survivors."""
+def measure(theorem: Theorem, source: str, seed: int) -> Line:
+    """A line of the record: per reading, the mutants that each claim refutes; why some survive."""
     found = {}
     for reading in readings_to_try(theorem):
         outcome = mutation(theorem, reading=reading.name, seed=seed)
@@ -64,12 +64,14 @@ def measure(theorem: Theorem, seed: int) -> dict[str, Any]:
             "mutants": [m.name for m in theorem.mutants_of(reading)],
             "refuted_by": {claim: outcome.killed_by(claim) for claim in outcome.verdicts},
         }
-    return {"readings": found, "survivors": dict(theorem.survivors)}
+    survivors = dict(theorem.survivors)
+    return {"theorem": theorem.id, "source": source, "readings": found, "survivors": survivors}
 
 
-def table(lines: dict[str, Any]) -> str:
-    """The record in Markdown."""
-    rows, survivors = [], {}
+def table(lines: Mapping[str, Line]) -> str:
+    """The record in Markdown, with what it lacks."""
+    rows: list[str] = []
+    survivors: dict[tuple[str, str], str] = {}
     for id, line in lines.items():
         for reading, found in line["readings"].items():
             claims = found["refuted_by"]
@@ -80,27 +82,23 @@ def table(lines: dict[str, Any]) -> str:
             for claim in (claim for claim, mutants in claims.items() if not mutants):
                 reason = line["survivors"].get(claim, "UNEXPLAINED")
                 survivors[id, claim] = row(id, claim, reason)
-    return HEAD + "".join(rows) + SURVIVORS + "".join(survivors.values())
+    older = [e.id for e in own_statements() if not is_fresh(lines.get(e.id), e)]
+    lacks = f"\nNot tried since their code changed: {', '.join(older)}.\n" if older else ""
+    return "".join([HEAD, *rows, SURVIVORS, *survivors.values(), lacks])
 
 
-def record(only: str, seed: int) -> None:
-    """Try the mutants of what is asked for; statements that are gone leave the record."""
-    entries = own_statements()
-    ids = {entry.id for entry in entries}
-    for entry in (e for e in entries if only in e.id):
-        jax.clear_caches()  # a process has room for some hundreds of compiled programs
-        line = measure(registry.load(entry), seed)
-        lines = {
-            k: v for k, v in sorted({**read_record(RECORD), entry.id: line}.items()) if k in ids
-        }
-        write_whole(RECORD, json.dumps(lines, indent=1, allow_nan=False) + "\n")
-        write_whole(TABLE, table(lines))
-        print(entry.id, flush=True)
+def record(entries: Iterable[Entry], seed: int, again: bool) -> None:
+    """Try the mutants of these statements, if they are not recorded yet, and write both files."""
+    measured = measure_anew(RECORD, entries, partial(measure, seed=seed), lambda line: not again)
+    for line, spent in measured:
+        write_whole(TABLE, table(lines_of(RECORD)))
+        print(f"{line['theorem']} ({spent:.0f} s of CPU)", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="only ids that contain this text")
     parser.add_argument("--seed", type=int, default=0, help="seed of instances and runs")
+    parser.add_argument("--again", action="store_true", help="also what is recorded")
+    add_choice(parser)
     options = parser.parse_args()
-    record(options.only, options.seed)
+    record(chosen(options), options.seed, options.again)

@@ -13,7 +13,6 @@ from validation import (
     hypotheses,
     mutants,
     papers,
-    read_record,
     reference,
     stability,
     write_whole,
@@ -22,11 +21,8 @@ from validation import (
 
 def main() -> None:
     """Writes them all."""
-    for campaign, page in (
-        (attacks, attacks.table(lines_of(attacks.RECORD))),
-        (mutants, mutants.table(read_record(mutants.RECORD))),
-    ):
-        write_whole(campaign.TABLE, page)
+    for campaign in (attacks, mutants):
+        write_whole(campaign.TABLE, campaign.table(lines_of(campaign.RECORD)))
     for campaign in (experiments, stability):
         write_whole(campaign.PAGE, campaign.page(lines_of(campaign.RECORD)))
     hypotheses.write_pages()

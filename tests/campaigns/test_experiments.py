@@ -52,6 +52,40 @@ def test_the_page_tells_verdicts_and_the_nulls_that_hold():
     assert "| 1 of 2: one |" in text
 
 
+def recorded(verdict, nulls=("inconclusive",), slack=1.0, error=0.1):
+    """A printed claim of a record, with the verdicts of its nulls."""
+    told = {"printed": True, "verdict": verdict, "slack": slack, "error": error}
+    return {**told, "nulls": {f"null {k}": null for k, null in enumerate(nulls)}}
+
+
+def test_what_a_null_shows_too_is_counted_apart():
+    claims = [
+        recorded("holds"),
+        recorded("holds", ("violated", "holds")),
+        recorded("violated", ("holds",)),
+        recorded("holds", ("holds",)),
+    ]
+    told = "1 of 4 shown, 2 of 4 shown (by a null too), 1 of 4 contrary"
+    assert campaign.outcome({"claims": claims}) == told
+    assert campaign.outcome({"claims": claims[1::2]}) == "shown (by a null too)"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "slack", "error", "expected"),
+    [
+        ("holds", 0.12, 0.1, True),
+        ("holds", 0.13, 0.1, False),
+        ("violated", -0.12, 0.1, True),
+        ("violated", -0.13, 0.1, False),
+        ("inconclusive", 0.05, 0.1, False),
+        ("holds", 1.0, 0.0, False),
+        ("vacuous", None, None, False),
+    ],
+)
+def test_a_verdict_on_the_edge_is_marked(verdict, slack, error, expected):
+    assert campaign.is_on_the_edge(recorded(verdict, slack=slack, error=error)) == expected
+
+
 class Heights(NamedTuple):
     """Two numbers, the second above the first by one."""
 

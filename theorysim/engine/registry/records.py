@@ -18,6 +18,7 @@ VERDICTS = RECORDS / "verdicts.jsonl"
 STABILITY = RECORDS / "stability.jsonl"
 HYPOTHESES = RECORDS / "hypotheses.jsonl"
 ATTACKS = RECORDS / "attacks.jsonl"
+MUTANTS = RECORDS / "mutants.jsonl"
 EXPERIMENTS = RECORDS / "experiments.jsonl"
 
 # At most so many ids are named in one message.
@@ -77,7 +78,7 @@ def experiments() -> dict[str, dict[str, Any]]:
 
 def mutants() -> dict[str, dict[str, Any]]:
     """By theorem, which small false variants its claims refute."""
-    return json.loads((RECORDS / "mutants.json").read_text("utf-8"))
+    return lines_of(MUTANTS)
 
 
 def fresh_verdicts(entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
