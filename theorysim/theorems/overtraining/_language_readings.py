@@ -57,13 +57,14 @@ def rise(losses: Float[Array, "run *rest budget"]) -> Float[Array, "run *rest"]:
     return losses[..., -1] - before_the_last(losses)
 
 
-def rises(name: str, losses: Losses) -> claims.Claim:
+def rises(name: str, losses: Losses, printed: bool = True) -> claims.Claim:
     """The last budget ends above the best one before it; the contrary is that it ends below."""
     return claims.on_average(
         name,
         lambda r: before_the_last(losses(r)),
         lambda r: losses(r)[..., -1],
         statement="the last budget ends above the best one before it",
+        printed=printed,
     )
 
 
