@@ -10,6 +10,7 @@ it is the rate that harms. The print does not say otherwise; what the new text a
 asked beside it.
 """
 
+import dataclasses
 from collections.abc import Callable
 
 import jax.numpy as jnp
@@ -67,9 +68,11 @@ def _what_the_text_adds(new: Callable, old: Callable) -> claims.Claim:
     )
 
 
+EVERY = (*_on(on_programs), _what_the_text_adds(on_programs, on_the_same_text))
+
 theorem = claims.Experiment(
     **study.SETTING,
-    claims=(*_on(on_programs), _what_the_text_adds(on_programs, on_the_same_text)),
+    claims=EVERY,
     source=claims.Printed(
         "Figure 5 and Section 3.4.1",
         "extending pre-training can lead to an overall increase in the C4 perplexity (top), and ID "
@@ -85,6 +88,7 @@ theorem = claims.Experiment(
             "fine-tuning on the text of pre-training",
             claims=(*_on(on_the_same_text), _what_the_text_adds(on_the_same_text, on_programs)),
         ),
-        study.NO_RATES,
+        # Longer pre-training lowers the loss at first at any rate, and at the smallest the most.
+        dataclasses.replace(study.NO_RATES, breaks=tuple(claim.name for claim in EVERY[1:])),
     ),
 )
