@@ -24,7 +24,7 @@ PERPLEXITIES = "perplexities of the text"
 
 def perplexity(excess: xarray.DataArray) -> xarray.DataArray:
     """Of a loss above the entropy of the text, in units of the text's own perplexity."""
-    return np.exp(excess)
+    return excess.copy(data=np.exp(excess.values))
 
 
 def on_programs(values: xarray.DataArray) -> xarray.DataArray:

@@ -21,7 +21,7 @@ def _about_the_start(kind: int) -> View:
     )
 
 
-def _of_every_start(title: str, label: str, name: str) -> View:
+def _of_every_start(title: str, label: str, name: str, log_y: bool = False) -> View:
     return View(
         title,
         label,
@@ -33,6 +33,7 @@ def _of_every_start(title: str, label: str, name: str) -> View:
         ticks=KINDS,
         names=STARTS,
         log_x=False,
+        log_y=log_y,
     )
 
 
@@ -42,7 +43,7 @@ picture = Picture(
     views=(
         _of_every_start("(a) Training", "steps to the same loss", "steps"),
         _of_every_start(
-            "(b, c) On the printed grid", "|change of the loss| to the next point", "next_change"
+            "(b, c) On the printed grid", "|change of the loss|, nats", "next_change", log_y=True
         ),
         _about_the_start(0),
         _about_the_start(1),
