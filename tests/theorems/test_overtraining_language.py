@@ -191,3 +191,18 @@ def test_choices_are_those_of_the_other_half():
 def test_a_power_is_read_off_as_its_exponent():
     at = jnp.asarray([1.0, 2.0, 8.0])
     np.testing.assert_allclose(readings.slope(3 * at**1.5, at), 1.5, rtol=FEW_SINGLE)
+
+
+def test_losses_that_fall_to_the_end_are_the_contrary_of_rising():
+    """Every half of the runs chooses the budget of the other: here all agree."""
+    falling = jnp.asarray([[3.0, 2.0, 1.0]] * 4)
+    bent = jnp.asarray([[3.0, 1.0, 2.0]] * 4)
+    assert np.all(np.asarray(readings.rise(falling)) == -1)
+    assert np.all(np.asarray(readings.rise(bent)) == 1)
+    claim = readings.rises("rises", lambda r: r)
+    mirror = readings.improves("improves", lambda r: r)
+    for losses in (falling, bent):
+        sides = [np.asarray(side(losses)) for side in (claim.lhs, claim.rhs)]
+        assert np.array_equal(sides, [np.asarray(s(losses)) for s in (mirror.rhs, mirror.lhs)])
+    first = readings.first_falls("falls", lambda r: r)
+    assert np.all(np.asarray(first.lhs(bent)) == 1) and np.all(np.asarray(first.rhs(bent)) == 3)

@@ -2,6 +2,7 @@
 
 from itertools import permutations
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,9 +10,11 @@ import numpy as np
 import pytest
 from closeness import FEW_SINGLE, LONG_SINGLE, ONE_SINGLE, STEPS_SINGLE, SUMS_SINGLE
 from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float
 from scipy.special import log_softmax
 from scipy.stats import spearmanr
 
+from theorysim import claims
 from theorysim.numerics import kernels
 from theorysim.numerics.spectra import top_hessian_eigenvalues
 from theorysim.theorems.transferability import _digits as digits
@@ -30,6 +33,7 @@ from theorysim.theorems.transferability import (
     table_1,
     table_1_printed,
 )
+from theorysim.theorems.transferability._digits_seen import seen
 
 DRAWN = 0.05
 """three standard errors and more, of thousands of drawn weights"""
@@ -242,6 +246,41 @@ def test_directions_have_filters_as_long_as_those_of_the_network(network, task):
             there = jax.tree.map(lambda a, b, r=radius: a + r * b, network, one)
             expected = plain_loss(there, task) - plain_loss(network, task)
             assert float(change) == pytest.approx(expected, abs=SUMS_SINGLE)
+
+
+def test_the_printed_grid_is_a_tenth_of_the_gradient_wide(network, task):
+    size = sum(weight.size for weight in network.weights)
+    along = minima.middle_alone(minima.direction(network, jax.random.normal(KEY, (size,))))
+    middle = len(network.weights) // 2
+    slope = np.linalg.norm(jax.grad(digits.loss)(network, task).weights[middle])
+    length = np.linalg.norm(along.weights[middle])
+
+    def at(place: int) -> float:
+        by = 0.1 * slope * place / length
+        there = jax.tree.map(lambda a, b: a + by * b, network, along)
+        return float(digits.loss(there, task))
+
+    heights = [at(place) for place in range(-100, 101)]
+    one = jax.tree.map(lambda leaf: leaf[None], along)
+    (found,) = minima.changes_to_the_next(network, task, one)
+    expected = np.mean(np.abs(np.diff(heights)))
+    assert float(found) == pytest.approx(expected, rel=LONG_SINGLE)
+
+
+class Height(NamedTuple):
+    """One number of every run."""
+
+    height: Float[Array, ""]
+
+
+def test_a_null_without_runs_sees_other_results():
+    low = claims.on_average("low", lambda r: r.sim.height, lambda r: 0.0)
+    (null,) = seen((low,), lambda found: Height(-found.height))
+    x = claims.Space().sample(KEY, {})
+    run = claims.Run(x, None, Height(jnp.asarray([-1.0, -2.0])), 2)
+    assert null.name == low.name
+    assert list(np.asarray(null.lhs(run))) == [1, 2]
+    assert list(np.asarray(low.lhs(run))) == [-1, -2]
 
 
 def test_infinite_width_is_that_of_theorem_1_and_wide_networks_are_near_it():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from theorysim.scenes.picture import View
 
 if TYPE_CHECKING:
@@ -15,6 +17,14 @@ CAPTION = (
     "paper has OLMo-30M, C4 and StarCoder."
 )
 STEPS = "pre-training, steps"
+
+
+PERPLEXITIES = "perplexities of the text"
+
+
+def perplexity(excess: xarray.DataArray) -> xarray.DataArray:
+    """Of a loss above the entropy of the text, in units of the text's own perplexity."""
+    return excess.copy(data=np.exp(excess.values))
 
 
 def on_programs(values: xarray.DataArray) -> xarray.DataArray:

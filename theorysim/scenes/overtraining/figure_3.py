@@ -1,5 +1,6 @@
 """The gap that Gaussian noise opens, and the perturbed loss, against the budget of pre-training."""
 
+from theorysim.scenes.overtraining._tuned import PERPLEXITIES, perplexity
 from theorysim.scenes.picture import Picture, View
 
 STEPS = "pre-training, steps"
@@ -10,8 +11,8 @@ picture = Picture(
     views=(
         View(
             "Left: what the noise adds",
-            "loss with noise − loss, nats",
-            lambda data: data.perturbed - data.base,
+            f"with noise − without, {PERPLEXITIES}",
+            lambda data: perplexity(data.perturbed) - perplexity(data.base),
             "budget",
             STEPS,
             "gamma",

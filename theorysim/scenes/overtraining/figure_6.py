@@ -15,7 +15,7 @@ def _view(title: str, name: str) -> View:
 
 
 picture = Picture(
-    title="Even at the best learning rate, longer pre-training can end in a worse model",
+    title="Both losses after fine-tuning at the rate that is best for the task",
     caption=CAPTION,
     views=(_view("Top: pre-training", "pre"), _view("Bottom: the task", "ft")),
 )

@@ -34,8 +34,9 @@ picture = Picture(
     title="How the best rate moves, and what longer pre-training harms",
     caption=(
         "A model of bigrams, pre-trained on Python's help and fine-tuned on five mixtures of it "
-        "with Python's library, where the paper draws a schematic. Where the best rate stays, both "
-        "losses should rise in the end; where it falls slowly, that of pre-training alone."
+        "with Python's library, where the paper draws a schematic; the one without programs is no "
+        "task. Where the best rate stays, both losses should rise in the end; where it falls "
+        "slowly, that of pre-training alone."
     ),
     views=(
         View("The best rate", "learning rate", _best_rate, "budget", STEPS, *LINES, log_y=True),

@@ -47,24 +47,64 @@ def inflection(losses: Float[Array, "run *rest budget"]) -> Float[Array, "run *r
     return jnp.argmin(losses, axis=-1).astype(float)
 
 
-def rises(name: str, losses: Losses) -> claims.Claim:
-    """The last budget ends above the best one."""
+def before_the_last(losses: Float[Array, "run *rest budget"]) -> Float[Array, "run *rest"]:
+    """The loss at the budget that is best, for the other half, of all but the last one."""
+    return at_the_best_budget(losses[..., :-1])
+
+
+def rise(losses: Float[Array, "run *rest budget"]) -> Float[Array, "run *rest"]:
+    """How far the last budget ends above the best one before it; negative where it ends below."""
+    return losses[..., -1] - before_the_last(losses)
+
+
+def rises(name: str, losses: Losses, printed: bool = True) -> claims.Claim:
+    """The last budget ends above the best one before it; the contrary is that it ends below."""
     return claims.on_average(
         name,
-        lambda r: at_the_best_budget(losses(r)),
+        lambda r: before_the_last(losses(r)),
         lambda r: losses(r)[..., -1],
+        statement="the last budget ends above the best one before it",
+        printed=printed,
     )
 
 
-def both_rise(pre: Losses, ft: Losses) -> tuple[claims.Claim, claims.Claim]:
-    """Both rows of Figures 5 and 6."""
-    return (
-        rises("top: the loss of pre-training eventually rises", pre),
-        rises("bottom: the loss of the task eventually rises", ft),
+def improves(
+    name: str,
+    losses: Losses,
+    statement: str = "the last budget ends below the best one before it",
+    printed: bool = True,
+) -> claims.Claim:
+    """The last budget ends below the best one before it."""
+    return claims.on_average(
+        name,
+        lambda r: losses(r)[..., -1],
+        lambda r: before_the_last(losses(r)),
+        statement=statement,
+        printed=printed,
     )
+
+
+def first_falls(name: str, losses: Losses) -> claims.Claim:
+    """The best of the later budgets is below the first one: the left side of a U."""
+    return claims.on_average(
+        name,
+        lambda r: at_the_best_budget(losses(r)[..., 1:]),
+        lambda r: losses(r)[..., 0],
+        statement="the best of the later budgets is below the first one",
+    )
+
+
+def trend(values: Float[Array, "*lead points"], at: Float[Array, "points"]) -> Array:
+    """The slope of a line through values over log(at), by least squares; the last axis goes."""
+    apart = jnp.log(at) - jnp.mean(jnp.log(at))
+    return jnp.sum(values * apart, axis=-1) / jnp.sum(apart**2)
 
 
 def slope(values: Float[Array, "*lead points"], at: Float[Array, "points"]) -> Array:
     """The power of a line through the logarithms, by least squares; the last axis goes."""
-    apart = jnp.log(at) - jnp.mean(jnp.log(at))
-    return jnp.sum(jnp.log(values) * apart, axis=-1) / jnp.sum(apart**2)
+    return trend(jnp.log(values), at)
+
+
+def perplexity(excess: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    """The perplexity of a loss above the entropy of the text, in units of the text's own."""
+    return jnp.exp(excess)

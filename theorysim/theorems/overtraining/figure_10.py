@@ -1,4 +1,4 @@
-"""Towards a fine-tuned model the loss lies above its quadratic approximation, on most of the way.
+"""The loss on the way to a fine-tuned model, and its quadratic approximation.
 
 Figure 10 of Springer et al. (2025), for OLMo-30M at its three largest budgets and fine-tuning on
 ag_news: from the base model (lambda = 0) to the fine-tuned one (lambda = 1) the loss of
@@ -25,8 +25,8 @@ theorem = claims.Experiment(
     source=claims.Printed(
         "Appendix D and Figure 10",
         "Similar to the Gaussian case, we observe that the loss is not well-approximated by the "
-        "Hessian when lambda is large, and the actual loss is substantially higher than the "
-        "quadratic approximation (right)",
+        "Hessian when [...] is large, and the actual loss is substantially higher than the "
+        "quadratic approximation (right).",
     ),
     note="a model of bigrams of characters, on Python's help and then its library",
 )

@@ -1,20 +1,20 @@
-"""The longer the pre-training, the more fine-tuning at a fixed learning rate harms.
+"""What fine-tuning adds to the loss of pre-training, by the budget and by the learning rate.
 
 Figure 4 of Springer et al. (2025), for OLMo-30M on C4 and StarCoder: what fine-tuning adds to the
-loss of pre-training grows with the budget, and with the learning rate. Here a model of bigrams of
-characters learns the text of Python's help, then that of Python's library; gaps are in nats, where
-the paper has differences of perplexities.
+perplexity of pre-training is said to grow with the budget, and with the learning rate. Here a model
+of bigrams of characters learns the text of Python's help, then that of Python's library; gaps are
+of perplexities, in units of that of the text itself.
 """
 
 from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.theorems.overtraining import _language_study as study
-from theorysim.theorems.overtraining._language_readings import on_programs
+from theorysim.theorems.overtraining._language_readings import on_programs, perplexity
 
 
 def _gap(r: claims.Run) -> Float[Array, "run rate budget"]:
-    return on_programs(r.sim.pre) - r.sim.base[:, None]
+    return perplexity(on_programs(r.sim.pre)) - perplexity(r.sim.base[:, None])
 
 
 theorem = claims.Experiment(

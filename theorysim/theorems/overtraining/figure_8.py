@@ -2,9 +2,12 @@
 
 Figure 8 of Springer et al. (2025), for OLMo-30M: |theta_pre - theta_ft|_2 is approximately
 proportional to the learning rate and independent of the budget. Both are read as powers, which are
-told from the next halves: within 1/4 of 1 and of 0. Here a model of bigrams of characters learns
-the text of Python's help, then that of Python's library.
+told from the next halves: within 1/4 of 1 and of 0. That is wide: over the thousandfold ladder of
+rates a power off by 1/4 is a factor of 5.6, and the claim says no more than that. Here a model of
+bigrams of characters learns the text of Python's help, then that of Python's library.
 """
+
+import dataclasses
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -33,7 +36,8 @@ def _both(rate: int, budget: int) -> tuple[claims.Claim, claims.Claim]:
             "proportional to the learning rate",
             lambda r: jnp.abs(_in_the_rate(r) - rate),
             lambda r: QUARTER,
-            statement="|p - 1| < 1/4 where the distance is like rate^p, at every budget",
+            statement="|p - 1| < 1/4 where the distance is like rate^p, at every budget: within a "
+            "factor of 5.6 over the ladder of rates",
         ),
         claims.on_average(
             "independent of the budget",
@@ -44,17 +48,21 @@ def _both(rate: int, budget: int) -> tuple[claims.Claim, claims.Claim]:
     )
 
 
+IN_THE_RATE, IN_THE_BUDGET = _both(1, 0)
+
 theorem = claims.Experiment(
     **study.SETTING,
-    claims=_both(1, 0),
+    claims=(IN_THE_RATE, IN_THE_BUDGET),
     source=claims.Printed(
         "Figure 8",
-        "approximately directly proportional to the learning rate and independent of the amount of "
-        "pre-training tokens",
+        "the distance between the pre-trained and fine-tuned model is not exactly, but "
+        "approximately, directly proportional to the learning rate and independent of the amount "
+        "of pre-training.",
     ),
     note="a model of bigrams of characters, on Python's help and then its library",
     mutants=(
-        study.NO_RATES,
+        # Runs that all have the first rate say nothing against independence of the budget.
+        dataclasses.replace(study.NO_RATES, breaks=(IN_THE_RATE.name,)),
         claims.Mutant(
             "independent of the learning rate, proportional to the budget", claims=_both(0, 1)
         ),

@@ -16,9 +16,9 @@ theorem = claims.Experiment(
     **taylor.setting(lambda r: r.sim.noisy_above),
     source=claims.Printed(
         "Appendix D and Figure 9",
-        "while the loss is well-approximated by the Hessian when lambda is small (left), the "
-        "approximation breaks down when lambda is large (right), and the actual loss is "
-        "substantially higher than the quadratic approximation",
+        "while the loss is well-approximated by the Hessian when [...] is small (left), the "
+        "approximation breaks down when [...] is large (right), and the actual loss is "
+        "substantially higher than the quadratic approximation.",
     ),
     note="a model of bigrams of characters on Python's help, for OLMo-30M on C4",
 )

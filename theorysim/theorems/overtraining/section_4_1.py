@@ -112,44 +112,50 @@ def _from_the_flow(r: claims.Run) -> Float[Array, "run feature"]:
     return jnp.mean(jnp.abs(r.sim.learned - r.sim.flow), axis=1)
 
 
+ONE_BY_ONE = claims.on_average(
+    "features are learned one after the other",
+    lambda r: _half_time(r)[:, :-1],
+    lambda r: _half_time(r)[:, 1:],
+)
+STAGES = claims.on_average(
+    "the path comes near every stage",
+    lambda r: r.sim.missed,
+    _to_the_next_stage,
+    statement="min over t of |theta(t) - U Sigma_{:n} V^T| < half of the way to a stage",
+)
+DIAGONAL = claims.on_average(
+    "U^T theta(t) V is approximately diagonal",
+    lambda r: r.sim.beside.max(axis=1),
+    lambda r: HALF * stages.features(r.x)[-1],
+    statement="its largest other entry at any time < half of the smallest feature",
+)
+FLOW = claims.on_average(
+    "descent follows the flow",
+    _from_the_flow,
+    lambda r: TENTH * stages.features(r.x)[None],
+    statement="mean over time of the difference < 1/10 of the feature",
+    printed=False,
+)
+
 theorem = claims.Experiment(
     space=claims.Space(d=claims.Size(4, low=2, high=6)),
     simulate=simulate,
     keys=RUNS,
-    claims=(
-        claims.on_average(
-            "features are learned one after the other",
-            lambda r: _half_time(r)[:, :-1],
-            lambda r: _half_time(r)[:, 1:],
-        ),
-        claims.on_average(
-            "the path comes near every stage",
-            lambda r: r.sim.missed,
-            _to_the_next_stage,
-            statement="min over t of |theta(t) - U Sigma_{:n} V^T| < half of the way to a stage",
-        ),
-        claims.on_average(
-            "U^T theta(t) V is approximately diagonal",
-            lambda r: r.sim.beside.max(axis=1),
-            lambda r: HALF * stages.features(r.x)[-1],
-            statement="its largest other entry at any time < half of the smallest feature",
-        ),
-        claims.on_average(
-            "descent follows the flow",
-            _from_the_flow,
-            lambda r: TENTH * stages.features(r.x)[None],
-            statement="mean over time of the difference < 1/10 of the feature",
-            printed=False,
-        ),
-    ),
+    claims=(ONE_BY_ONE, STAGES, DIAGONAL, FLOW),
     source=claims.Printed(
         "Theorem 4.1 and the remark after it",
-        "There exists a sequence of timesteps t_1 < ... < t_d such that at timestep t_i, theta is "
-        "about U Sigma_{:i} V^T. [...] U^T theta(t) V is approximately diagonal",
+        "There exists a sequence of timesteps [...] such that at timestep [...] This theorem "
+        "implies that [...] is approximately diagonal, and the vector of its diagonal entries "
+        "[...] tracks which pre-training features have been learned by time [...]",
     ),
     note="no figure of the paper: the linear network of Section 4, trained on batches",
     mutants=(
-        claims.Mutant("all features are equal", simulate=equal_features),
+        # Equal features are learned at once, and U^T theta(t) V is as diagonal as with others.
+        claims.Mutant(
+            "all features are equal",
+            simulate=equal_features,
+            breaks=(ONE_BY_ONE.name, STAGES.name, FLOW.name),
+        ),
         claims.Mutant("the singular vectors of another task", simulate=other_vectors),
     ),
     axes=axes,

@@ -111,8 +111,9 @@ theorem = claims.Experiment(
     ),
     source=claims.Printed(
         "Section 4.2, Proposition 4.3 and Theorem 4.4",
-        "the inflection point is the smallest n such that 2 d gamma^2 > sigma_n [...] L~_pre(t_n) "
-        "increases monotonically for n >= r",
+        "The above proposition allows us to characterize the inflection point (Definition 4.2) in "
+        "the Gaussian perturbation setting as the smallest [...] such that [...] there exists an "
+        "inflection point [...] such that [...] increases monotonically for [...]",
     ),
     note="no figure of the paper: the linear network of Section 4, trained on batches",
     mutants=(claims.Mutant("later stages learn nothing", simulate=without_learning),),

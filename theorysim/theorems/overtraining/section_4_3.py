@@ -34,6 +34,7 @@ ALPHA_0 = 4.0
 
 # By which losses may differ from those of ideal stages, in units of the loss before any training.
 TENTH = 0.1
+HALF = 0.5  # of a stage
 
 
 class Losses(NamedTuple):
@@ -163,58 +164,84 @@ def _off(r: claims.Run) -> Float[Array, "run scan stage"]:
     return jnp.concatenate(differences, axis=1) / jnp.sum(stages.features(r.x) ** 2)
 
 
+def _no_earlier(weaker: slice, stronger: slice) -> claims.Claim:
+    """r(lambda) is an integer, and pull-backs may share it: less than half a stage is a tie."""
+    return claims.on_average(
+        "4.7, part 2: no stronger pull-back has an earlier inflection",
+        lambda r: _inflection(r)[:, weaker] - HALF,
+        lambda r: _inflection(r)[:, stronger],
+        statement="from each pull-back to the next r(lambda) falls by less than half a stage",
+    )
+
+
+NOT_NEGATIVE = claims.on_average(
+    "4.6: Delta_pre is not negative",
+    lambda r: 0.0,
+    lambda r: _sensitivity(r)[..., 1:],
+    statement="0 < Delta_pre(n) for n > 0; nothing is learned at n = 0, where it is about zero",
+)
+GROWS = claims.on_average(
+    "4.6: Delta_pre grows with the stage",
+    lambda r: _sensitivity(r)[..., :-1],
+    lambda r: _sensitivity(r)[..., 1:],
+)
+RISES = claims.on_average(
+    "4.7, part 1: L_pre rises with the stage where alpha > 4",
+    lambda r: _misaligned(r)[..., :-1],
+    lambda r: _misaligned(r)[..., 1:],
+)
+DELAYS = claims.on_average(
+    "4.7, part 2: the inflection is later at the strongest pull-back than without one",
+    lambda r: _inflection(r)[:, 0],
+    lambda r: _inflection(r)[:, -1],
+)
+NO_EARLIER = _no_earlier(slice(None, -1), slice(1, None))
+COSTS = claims.on_average(
+    "4.7, part 2: a stronger pull-back costs at the task",
+    lambda r: r.sim.task_by_pull[:, :-1, 1:],
+    lambda r: r.sim.task_by_pull[:, 1:, 1:],
+)
+CLOSED = claims.on_average(
+    "the closed form of the ideal stages",
+    _off,
+    lambda r: TENTH,
+    statement="|L_pre - (that from the ideal stage)| < 1/10 of the loss before training",
+    printed=False,
+)
+
 theorem = claims.Experiment(
     space=claims.Space(d=claims.Size(3, low=2, high=6)),
     simulate=simulate,
     keys=RUNS,
-    claims=(
-        claims.on_average(
-            "4.6: Delta_pre grows with the stage",
-            lambda r: _sensitivity(r)[..., :-1],
-            lambda r: _sensitivity(r)[..., 1:],
-        ),
-        claims.on_average(
-            "4.7, part 1: L_pre rises with the stage where alpha > 4",
-            lambda r: _misaligned(r)[..., :-1],
-            lambda r: _misaligned(r)[..., 1:],
-        ),
-        claims.on_average(
-            "4.7, part 2: the strongest pull-back delays the inflection",
-            lambda r: _inflection(r)[:, 0],
-            lambda r: _inflection(r)[:, -1],
-        ),
-        claims.on_average(
-            "4.7, part 2: a stronger pull-back costs at the task",
-            lambda r: r.sim.task_by_pull[:, :-1, 1:],
-            lambda r: r.sim.task_by_pull[:, 1:, 1:],
-        ),
-        claims.on_average(
-            "the closed form of the ideal stages",
-            _off,
-            lambda r: TENTH,
-            statement="|L_pre - (that from the ideal stage)| < 1/10 of the loss before training",
-            printed=False,
-        ),
-    ),
+    claims=(NOT_NEGATIVE, GROWS, RISES, DELAYS, NO_EARLIER, COSTS, CLOSED),
     source=claims.Printed(
         "Theorems 4.6 and 4.7",
-        "Delta_pre(t_n) >= 0 and is monotonically increasing with the number of learned "
-        "pre-training features n; L_pre(theta(t_n; K)) monotonically increases for n >= r; the "
-        "inflection point r(lambda) and the unregularized fine-tuning loss increase monotonically "
-        "with lambda",
+        "is monotonically increasing with the number of learned pre-training features [...] the "
+        "pre-training loss after fine-tuning [...] monotonically increases for [...] the "
+        "inflection point [...] and the unregularized fine-tuning loss [...] increase "
+        "monotonically with [...]",
     ),
     note="no figure of the paper: the linear network of Section 4, trained on batches",
     mutants=(
-        claims.Mutant("later stages learn nothing", simulate=without_learning),
+        # Stages that are all the first one have learned a feature, which fine-tuning moves, at a
+        # cost where it is pulled back; and what comes no later comes no earlier.
         claims.Mutant(
-            "no pull-back pulls",
-            simulate=without_pull_back,
-            breaks=(
-                "4.7, part 2: the strongest pull-back delays the inflection",
-                "4.7, part 2: a stronger pull-back costs at the task",
-            ),
+            "later stages learn nothing",
+            simulate=without_learning,
+            breaks=tuple(one.name for one in (GROWS, RISES, DELAYS, CLOSED)),
         ),
-        claims.Mutant("fine-tuning on the task of pre-training", simulate=the_same_task),
+        claims.Mutant(
+            "no pull-back pulls", simulate=without_pull_back, breaks=(DELAYS.name, COSTS.name)
+        ),
+        claims.Mutant(
+            "fine-tuning on the task of pre-training",
+            simulate=the_same_task,
+            breaks=tuple(one.name for one in (NOT_NEGATIVE, GROWS, RISES, DELAYS, COSTS, CLOSED)),
+        ),
+        claims.Mutant(
+            "pull-backs from strong to weak",
+            claims=(_no_earlier(slice(1, None), slice(None, -1)),),
+        ),
     ),
     axes=axes,
 )

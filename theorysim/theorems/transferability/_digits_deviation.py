@@ -204,17 +204,17 @@ def hardly_trained(x: claims.Instance, key: Array) -> Transferred:
     return _transferred(x, key, rate=1e-4 * digits.RATE)
 
 
-def backwards(x: claims.Instance, key: Array) -> Transferred:
-    """The null in which deviations are taken in the contrary order of time."""
-    found = _transferred(x, key)
+def backwards(found: Transferred) -> Transferred:
+    """The same with deviations in the contrary order of time."""
     return found._replace(deviation=found.deviation[..., ::-1])
 
 
-def mixed(x: claims.Instance, key: Array) -> Transferred:
-    """The null in which targets have each other's deviations and predictions."""
-    found = _transferred(x, key)
-    order = jax.random.permutation(jax.random.fold_in(key, 0), len(TARGETS))
-    return found._replace(deviation=found.deviation[:, order], predicted=found.predicted[order])
+def of_the_next(found: Transferred) -> Transferred:
+    """The same with the deviations and predictions of the next target for each one."""
+    return found._replace(
+        deviation=jnp.roll(found.deviation, -1, axis=-2),
+        predicted=jnp.roll(found.predicted, -1, axis=-2),
+    )
 
 
 SETTING: dict[str, Any] = {

@@ -22,6 +22,11 @@ LEVEL = 0.02
 """nats, where training ends"""
 RADII = tuple(k / 8 for k in range(1, 9))
 """lengths of steps, as shares of the lengths of filters"""
+GRID, APART = 100, 0.1
+"""points on either side of the start, and from each to the next, in lengths of the gradient: as in
+print, where they fill planes; here they lie on lines"""
+LINES = 8
+"""of the directions"""
 
 SPACE = claims.Space(
     **starts.SIZES,
@@ -47,6 +52,8 @@ class Landscape(NamedTuple):
     """of the loss about the end, in random directions of all layers, on average"""
     change: Float[Array, "kind start radius"]
     """|change of the loss| about the start, in directions of the middle layer, on average"""
+    next_change: Float[Array, "kind start"]
+    """the same from each point of the printed grid to the next one"""
 
 
 def axes(x: claims.Instance) -> dict[str, object]:
@@ -118,6 +125,28 @@ def middle_alone(along: digits.Network) -> digits.Network:
     return eqx.tree_at(lambda n: n.weights, along, kept)
 
 
+def changes_to_the_next(
+    network: digits.Network, task: digits.Task, directions: Any
+) -> Float[Array, "directions"]:
+    """The mean |change of the loss| between neighbours of the printed grid, in every direction.
+
+    Directions are of the middle layer; they give way to steps as long as a tenth of its gradient.
+    """
+    slope = jax.grad(digits.loss)(network, task).weights[len(network.weights) // 2]
+    places = APART * jnp.linalg.norm(slope) * jnp.arange(-GRID, GRID + 1)
+
+    def of_line(along: digits.Network) -> Array:
+        length = optax.tree.norm(along)
+
+        def at(place: Array) -> Array:
+            moved = jax.tree.map(lambda a, b: a + place / length * b, network, along)
+            return digits.loss(moved, task)
+
+        return jnp.mean(jnp.abs(jnp.diff(jax.vmap(at)(places))))
+
+    return jax.lax.map(of_line, directions)
+
+
 def _of_kind(x: claims.Instance, key: Array, is_normalised: bool, null: starts.Null) -> Landscape:
     for_starts, for_products, for_draws = jax.random.split(key, 3)
     hidden = (x.first, x.second)
@@ -136,12 +165,14 @@ def _of_kind(x: claims.Instance, key: Array, is_normalised: bool, null: starts.N
         ).eigenvalues
         about_end = jax.vmap(lambda draw: direction(end, draw))(draws)
         about_start = jax.vmap(lambda draw: middle_alone(direction(start, draw)))(draws)
+        lines = jax.tree.map(lambda leaf: leaf[:LINES], about_start)
         return Landscape(
             count.astype(spectrum.dtype),
             spectrum,
             digits.error(end, data.test),
             jnp.mean(changes(end, data.task, about_end), axis=0),
             jnp.mean(jnp.abs(changes(start, data.task, about_start)), axis=0),
+            jnp.mean(changes_to_the_next(start, data.task, lines)),
         )
 
     return jax.lax.map(of_start, data.starts)

@@ -145,11 +145,9 @@ def without_a_task(x: claims.Instance, key: Array) -> Transferred:
     return _transferred(x, key, is_answered=False)
 
 
-def mixed(x: claims.Instance, key: Array) -> Transferred:
-    """The null in which sources have each other's predictions."""
-    found = _transferred(x, key)
-    order = jax.random.permutation(jax.random.fold_in(key, 0), len(SOURCES))
+def of_the_next(found: Transferred) -> Transferred:
+    """The same with the predictions of the next source for each one."""
     return found._replace(
-        predicted_mismatch=found.predicted_mismatch[order],
-        predicted_distance=found.predicted_distance[order],
+        predicted_mismatch=jnp.roll(found.predicted_mismatch, -1, axis=-1),
+        predicted_distance=jnp.roll(found.predicted_distance, -1, axis=-1),
     )

@@ -18,11 +18,20 @@ Result = TypeVar("Result")
 
 STARTS = ("random", "other digits", "same digits", "same digits, old head")
 PRETRAINED = range(1, len(STARTS))
+OLD_HEAD = len(STARTS) - 1
 
 SIZES = {
     "source": claims.Size(500, low=50, high=600),
     "target": claims.Size(200, low=20, high=200),
 }
+
+
+def is_printed(kind: int, start: int) -> bool:
+    """Whether the paper has such networks: normalised ones with a new head, for another data set.
+
+    The other kinds and starts are ours, beside them.
+    """
+    return (digits.KINDS[kind], STARTS[start]) == ("batch norm", "other digits")
 
 
 def for_each(claims_of: Callable[[int, int], tuple[claims.Claim, ...]]) -> tuple[claims.Claim, ...]:

@@ -3,9 +3,12 @@
 Figure 2 of Liu et al. (2019): (1/sqrt(n)) |W - W_0|_F along the training of the last layer (left)
 or of all layers (right), for five targets. Here pretraining is on digits 0 to 4; the targets are
 other images of them, digits 5 to 9, and these in negative, upside down and with permuted pixels.
-"Converges" is read as changing by less in the last doubling of the steps than in the one before,
-which a logarithm does not, and "faster" as being nearer to the last deviation all along. Beside
-them a network of Section 6, of which infinite width predicts |W_Q(k) - W(P)|.
+"Faster" convergence is read as being nearer to the last deviation all along. That deviations
+"eventually" converge is not claimed of so short a training: without the paper's decay of weights
+and rates a cross-entropy lets weights grow like a logarithm for as long as one likes. Whether they
+changed by less in the last doubling of the steps than in the one before, which a logarithm does
+not, is a check of ours. Beside them a network of Section 6, of which infinite width predicts
+|W_Q(k) - W(P)|.
 """
 
 import jax.numpy as jnp
@@ -14,6 +17,7 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.theorems.transferability import _digits_deviation as deviation
 from theorysim.theorems.transferability._digits_section_6 import about_the_mean, unexplained
+from theorysim.theorems.transferability._digits_seen import seen
 
 
 def _change(r: claims.Run, first: int, last: int) -> Float[Array, "run setting target"]:
@@ -32,10 +36,11 @@ GROW = claims.on_average(
     lambda r: r.sim.deviation[..., 1:],
 )
 CONVERGE = claims.on_average(
-    "deviations converge",
+    "deviations already converge",
     lambda r: _change(r, deviation.PARTS // 2, deviation.PARTS),
     lambda r: _change(r, deviation.PARTS // 4, deviation.PARTS // 2),
     statement="the last doubling of the steps changes them by less than the one before",
+    printed=False,
 )
 LEAST = claims.on_average(
     "the most similar target deviates least",
@@ -68,7 +73,7 @@ theorem = claims.Experiment(
         "Figure 2 and Section 3",
         "increases monotonously throughout the training process and eventually converges. Datasets "
         "with larger visual similarity to ImageNet have smaller deviations from pretrained weight, "
-        "and ... also converges faster",
+        "and [...] also converges faster.",
     ),
     mutants=(
         claims.Mutant(
@@ -84,13 +89,10 @@ theorem = claims.Experiment(
             simulate=deviation.hardly_trained,
             breaks=(CONVERGE.name, FASTEST.name),
         ),
-        claims.Mutant(
-            "time runs backwards", simulate=deviation.backwards, breaks=(GROW.name, CONVERGE.name)
-        ),
+        claims.Mutant("time runs backwards", claims=seen((GROW, CONVERGE), deviation.backwards)),
         claims.Mutant(
             "deviations of other targets",
-            simulate=deviation.mixed,
-            breaks=(*OF_THE_SOURCE, TOLD.name),
+            claims=seen((LEAST, LESS, FASTEST, TOLD), deviation.of_the_next),
         ),
     ),
     **deviation.SETTING,

@@ -5,7 +5,10 @@ data sets, from pretrained weights or from scratch. Here the distances themselve
 networks that learn five targets of digits from weights that learned digits 0 to 4, or from random
 ones; all heads start alike. Two starts are so far apart beside what training moves that the first
 two claims hold before any target is learned, as a null says. That tuned weights lie *around* the
-pretrained ones is asked, too: these are nearer to each than the others are.
+pretrained ones is asked, too: these are nearer to each than the others are. The words speak of one
+start for several data sets and of two starts for one, and all of it holds, too, where the start
+that stands for a pretrained one has learned nothing (a null): it is the common start that keeps
+networks together. What pretraining adds to that is asked beside it.
 """
 
 from typing import NamedTuple
@@ -147,6 +150,12 @@ AROUND = claims.on_average(
     lambda r: r.sim.among_tuned,
     statement="these are nearer to each than the other tuned networks are",
 )
+OF_PRETRAINING = claims.on_average(
+    "tuned networks are nearer to each other than those from one random start",
+    lambda r: r.sim.among_tuned,
+    lambda r: r.sim.among_scratch,
+    printed=False,
+)
 FROM_SCRATCH = claims.on_average(
     "networks from one random start lie together, too",
     lambda r: r.sim.among_scratch,
@@ -162,21 +171,18 @@ theorem = claims.Experiment(
         parts=claims.Size(50, low=2, high=1000),
     ),
     simulate=simulate,
-    claims=(ON_OTHER_TARGETS, NEARER, AROUND, FROM_SCRATCH),
+    claims=(ON_OTHER_TARGETS, NEARER, AROUND, OF_PRETRAINING, FROM_SCRATCH),
     source=claims.Printed(
         "Figure 4 and Section 3",
         "weight matrices on the same dataset may be distant at convergence when using different "
         "initializations. On the contrary, even for discrepant datasets, the weight matrices stay "
-        "close to the initialization when using the same pretrained parameters ... closed to each "
-        "other, all concentrating around ImageNet pretrained weight",
+        "close to the initialization when using the same pretrained parameters. [...] The local "
+        "minima of different datasets using ImageNet pretraining are closed to each other, all "
+        "concentrating around ImageNet pretrained weight.",
     ),
     note="distances between small networks on digits, for an embedding of ResNet-50",
     mutants=(
-        claims.Mutant(
-            "without pretraining",
-            simulate=without_pretraining,
-            breaks=digits.names_of((ON_OTHER_TARGETS, NEARER, AROUND)),
-        ),
+        claims.Mutant("without pretraining", simulate=without_pretraining),
         claims.Mutant(
             "every target has its own starts",
             simulate=without_common_starts,

@@ -1,13 +1,16 @@
-"""Going back through the layers, gradients of pretrained networks stay, those of random ones grow.
+"""Gradients going back through the layers of pretrained networks and of random ones.
 
 Figure 7 of Liu et al. (2019): the size of entries of the gradient in a middle layer (a, b), the
 projections of weights on the singular vectors of the gradient (c), and the size of the gradient in
-every layer (d). Here a deep narrow network of He's initialisation meets digits 5 to 9, random, or
-after it learned digits 0 to 4, or digits 5 to 9 in other images; a plain one, and one with batch
-normalisation as the paper's. Gradients are those in the activations of all images together, for
-which dL/dx^(k-1) = W_k 1 (dL/dx^k). Singular values are called large as far as the gradient in the
-logits has any: one less than there are classes. Pretraining with the old head has solved the task
-already where its digits are the same: its gradients are small for that reason, too.
+every layer (d): those of random networks are said to grow, those of pretrained ones to be stable,
+for their weights shrink the leading singular vectors. Here a deep narrow network of He's
+initialisation meets digits 5 to 9, random, or after it learned digits 0 to 4, or digits 5 to 9 in
+other images; a plain one, and one with batch normalisation as the paper's, of which alone, after
+other digits and with a new head, its words are taken. Gradients are those in the activations of all
+images together, for which dL/dx^(k-1) = W_k 1 (dL/dx^k). Singular values are called large as far as
+the gradient in the logits has any: one less than there are classes. Pretraining with the old head
+has solved the task already where its digits are the same: its gradients are small for that reason,
+too.
 """
 
 from typing import NamedTuple
@@ -20,6 +23,7 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.theorems.transferability import _digits as digits
 from theorysim.theorems.transferability import _digits_starts as starts
+from theorysim.theorems.transferability._digits_seen import seen
 
 SHARES = tuple(k / 20 for k in range(1, 20))
 RATE = 0.02
@@ -108,9 +112,8 @@ def without_normalisation(x: claims.Instance, key: Array) -> Gradients:
     return starts.of_both_kinds(_of_kind, x, key, starts.Null(is_normalised=False))
 
 
-def from_the_other_end(x: claims.Instance, key: Array) -> Gradients:
-    """The null in which layers are counted from the head."""
-    found = simulate(x, key)
+def from_the_other_end(found: Gradients) -> Gradients:
+    """The same with layers counted from the head."""
     return found._replace(size=found.size[..., ::-1])
 
 
@@ -124,35 +127,44 @@ def _of_random(kind: int) -> claims.Claim:
         f"(d) {digits.KINDS[kind]}: gradients of random weights grow towards the first layer",
         lambda r: 0.0,
         lambda r: _growth(r, kind, 0),
+        printed=digits.KINDS[kind] == "batch norm",
     )
 
 
 def _of_start(kind: int, start: int) -> tuple[claims.Claim, ...]:
-    name = starts.name(kind, start)
+    name, printed = starts.name(kind, start), starts.is_printed(kind, start)
     return (
         claims.on_average(
             f"(a, b) {name}: gradients in the middle layer are smaller",
             lambda r: jnp.mean(r.sim.quantile[:, kind, start], axis=-1),
             lambda r: jnp.mean(r.sim.quantile[:, kind, 0], axis=-1),
+            printed=printed,
         ),
         claims.on_average(
             f"(c) {name}: the weights shrink the first singular vectors",
             lambda r: r.sim.projection[:, kind, start, :LARGE],
             lambda r: r.sim.projection[:, kind, 0, :LARGE],
             statement="each of those with large singular values",
+            printed=printed,
         ),
         claims.on_average(
             f"(d) {name}: gradients are more stable than of random weights",
             lambda r: jnp.abs(_growth(r, kind, start)),
             lambda r: jnp.abs(_growth(r, kind, 0)),
+            printed=printed,
         ),
     )
 
 
 OF_RANDOM = tuple(map(_of_random, range(len(digits.KINDS))))
 OF_STARTS = starts.for_each(_of_start)
+# With the head of pretraining the task is solved already: gradients are small in plain networks,
+# too, and say nothing of normalisation.
+SOLVED = f"(a, b) {starts.name(1, starts.OLD_HEAD)}"
 NORMALISED = tuple(
-    name for name in digits.names_of((*OF_RANDOM, *OF_STARTS)) if f" {digits.KINDS[1]}" in name
+    name
+    for name in digits.names_of((*OF_RANDOM, *OF_STARTS))
+    if f" {digits.KINDS[1]}" in name and not name.startswith(SOLVED)
 )
 
 theorem = claims.Experiment(
@@ -168,8 +180,9 @@ theorem = claims.Experiment(
     source=claims.Printed(
         "Figure 7 and Section 4",
         "the singular vectors of the gradient with large singular values are shrunk in the weight "
-        "matrices ... The gradient of randomly initialized networks grows fast with layer numbers "
-        "during back-propagation while the gradient of ImageNet pretrained networks remains stable",
+        "matrices. [...] The gradient of randomly initialized networks grows fast with layer "
+        "numbers during back-propagation while the gradient of ImageNet pretrained networks "
+        "remains stable.",
     ),
     note="deep narrow networks on digits, for ResNet-50, which is normalised and has a new head",
     mutants=(
@@ -183,9 +196,7 @@ theorem = claims.Experiment(
         ),
         claims.Mutant("both kinds are plain", simulate=without_normalisation, breaks=NORMALISED),
         claims.Mutant(
-            "layers are counted from the head",
-            simulate=from_the_other_end,
-            breaks=digits.names_of(OF_RANDOM),
+            "layers are counted from the head", claims=seen(OF_RANDOM, from_the_other_end)
         ),
     ),
     data=("digits",),

@@ -4,11 +4,12 @@ Figure 8 and Section 5.1 of Liu et al. (2019). Inputs: LeNet, pretrained on MNIS
 down or on clothes, learns 600 images of house numbers. Labels: ResNet-50 learns objects in photos
 after other objects, or after the colour of the upper half. Here a small network learns ten digits
 from noisy images after the same digits, these upside down or with permuted pixels, their parity,
-the brightness of their upper half, or labels that say nothing. What is said to help little or not
-is read as nearer to no pretraining than to the same source, and "slightly worse" as nearer to that.
-The head is that of pretraining, which after the same digits solves the target already: what is said
-of accuracy then stands where the labels of the target are shuffled. With a new head in addition.
-Beside it, networks of Section 6 move as far as infinite width predicts.
+the brightness of their upper half, or labels that say nothing. What is said to "barely" help is
+read as nearer to no pretraining than to the same source, "slightly worse" as nearer to that, and
+"no improvement" as what it says: not better than no pretraining. The head is that of pretraining,
+which after the same digits solves the target already: what is said of accuracy then stands where
+the labels of the target are shuffled, as a null says. With a new head in addition. Beside it,
+networks of Section 6 move as far as infinite width predicts.
 """
 
 from collections.abc import Callable
@@ -17,8 +18,8 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.theorems.transferability import _digits_sources as sources
-from theorysim.theorems.transferability._digits import names_of
 from theorysim.theorems.transferability._digits_section_6 import about_the_mean, unexplained
+from theorysim.theorems.transferability._digits_seen import seen
 
 
 def _gain(r: claims.Run, head: int, source: int) -> Float[Array, " run"]:
@@ -61,8 +62,8 @@ def _of_head(head: int) -> tuple[claims.Claim, ...]:
         claims.on_average(
             f"{name}: labels by brightness do not improve it",
             lambda r: _gain(r, head, sources.BRIGHTNESS),
-            half,
-            statement="by less than half of the gain of the same source",
+            lambda r: 0.0,
+            statement="accuracy is below that of no pretraining",
         ),
         claims.on_average(
             f"{name}: weights deviate less from the same source than from no pretraining",
@@ -76,9 +77,9 @@ def _of_head(head: int) -> tuple[claims.Claim, ...]:
         ),
         claims.on_average(
             f"{name}: other pixels do not improve the deviation",
-            lambda r: (moved(sources.SAME)(r) + moved(sources.NONE)(r)) / 2,
+            moved(sources.NONE),
             moved(sources.PERMUTED),
-            statement="it is nearer to that of no pretraining than to that of the same source",
+            statement="it is above that of no pretraining",
         ),
     )
 
@@ -100,22 +101,18 @@ theorem = claims.Experiment(
         "Figure 8 and Section 5.1",
         "Compared to training from scratch, MNIST pretrained features improve generalization "
         "significantly. Upside-down MNIST shows slightly worse generalization performance than the "
-        "original one. In contrast, fine-tuning from Fashion-MNIST barely improves generalization "
-        "... The weight matrices and convolutional kernel deviation of Fashion-MNIST pretraining "
-        "show no improvement over training from scratch ... the latter one provides no improvement "
-        "over training on Webcam from scratch, while pretraining on standard Caltech-101 "
-        "significantly boosts performance",
+        "original one. In contrast, fine-tuning from Fashion-MNIST barely improves generalization. "
+        "[...] The weight matrices and convolutional kernel deviation of Fashion-MNIST pretraining "
+        "show no improvement over training from scratch. [...] the latter one provides no "
+        "improvement over training on Webcam from scratch, while pretraining on standard "
+        "Caltech-101 significantly boosts performance.",
     ),
     note="small networks on digits, for LeNet and ResNet-50; permuted pixels stand for "
     "clothes, and brightness for colour",
     mutants=(
         claims.Mutant("all sources are the same", simulate=sources.from_the_same_source),
-        claims.Mutant(
-            "the labels of the target are shuffled",
-            simulate=sources.without_a_task,
-            breaks=names_of(TRANSFER),
-        ),
-        claims.Mutant("predictions of other sources", simulate=sources.mixed, breaks=(TOLD.name,)),
+        claims.Mutant("the labels of the target are shuffled", simulate=sources.without_a_task),
+        claims.Mutant("predictions of other sources", claims=seen((TOLD,), sources.of_the_next)),
     ),
     data=("digits",),
     axes=sources.axes,

@@ -1,10 +1,13 @@
-"""The longer the pretraining, the better its own accuracy; that of the target rises, then falls.
+"""What accuracy on a target is after pretraining of ever more steps, beside pretraining's own.
 
 Figure 9 of Liu et al. (2019): ResNet-50, pretrained on the photos of Food-101 for ever longer and
-fine-tuned on birds. Here a small network learns ten digits whose labels are wrong in part, for
+fine-tuned on birds: the longer the pretraining, the better its own accuracy, while that of the
+target rises, then falls. Here a small network learns ten digits whose labels are wrong in part, for
 "even fit noise" is what the paper blames, and then a few noisy images, with the head that it had or
-with a new one. Beside it, the loss with which networks of Section 6 start to learn noisy images
-after source labels of which some are wrong, and what infinite width predicts of it.
+with a new one. So the fall is planted: with true labels there is none (a null), and the wrong ones
+are also why accuracy on other images of pretraining falls, which in print rises. Beside it, the
+loss with which networks of Section 6 start to learn noisy images after source labels of which some
+are wrong, and what infinite width predicts of it.
 """
 
 from typing import NamedTuple
@@ -203,7 +206,7 @@ theorem = claims.Experiment(
     source=claims.Printed(
         "Figure 9 and Section 5.2",
         "Although accuracy of pretraining increases stably, transferability increases only during "
-        "the early epochs and decreases afterwards ... although the test accuracy on the "
+        "the early epochs and decreases afterwards. [...] although the test accuracy on the "
         "pretraining dataset continues increasing",
     ),
     note="small networks on digits of which half have labels drawn anew, for ResNet-50 on Food-101",

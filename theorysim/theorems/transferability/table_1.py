@@ -19,6 +19,7 @@ from theorysim.numerics.halves import of_the_other_half
 from theorysim.theorems.transferability import _digits_deviation as deviation
 from theorysim.theorems.transferability import _table_1 as table
 from theorysim.theorems.transferability._digits_section_6 import about_the_mean, unexplained
+from theorysim.theorems.transferability._digits_seen import seen
 
 NEARLY_ZERO = float(np.max(table.TRAINING_ERRORS)) / 100
 
@@ -80,8 +81,8 @@ theorem = claims.Experiment(
     source=claims.Printed(
         "Table 1 and Section 3",
         "for both settings and for all target datasets, the training error converges to nearly "
-        "zero while the generalization error varies significantly ... a network pretrained on more "
-        "similar dataset tends to generalize better ... (1/sqrt(n)) ||W - W_0||_F is approximately "
+        "zero while the generalization error varies significantly. In particular, a network "
+        "pretrained on more similar dataset tends to generalize better [...] is approximately "
         "proportional to the generalization error",
     ),
     mutants=(
@@ -94,7 +95,10 @@ theorem = claims.Experiment(
             breaks=OF_THE_SOURCE,
         ),
         claims.Mutant("fine-tuning has hardly begun", simulate=deviation.hardly_trained),
-        claims.Mutant("deviations of other targets", simulate=deviation.mixed, breaks=PROPORTIONAL),
+        claims.Mutant(
+            "deviations of other targets",
+            claims=seen((CORRELATED, ON_A_LINE), deviation.of_the_next),
+        ),
         claims.Mutant(
             "labels of the tests are shuffled",
             simulate=deviation.without_answers,
