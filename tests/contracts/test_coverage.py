@@ -1,5 +1,7 @@
 """Every statement has its place in print, and every place its statement or a reason."""
 
+import re
+
 import pytest
 
 from theorysim.engine import registry
@@ -23,6 +25,25 @@ def test_every_statement_stands_somewhere_in_print(slug):
 def test_no_place_is_told_twice(slug):
     told = [(passage.place, passage.says) for passage in coverage_of(OWN.of(slug))]
     assert len(told) == len(set(told))
+
+
+def numbers(kind: str, places: list[str]) -> set[int]:
+    """The numbers of figures or tables that places name: "Figures 11 to 16" are six."""
+    told = " ".join(part for place in places for part in re.findall(rf"{kind}s? ([^:;(]*)", place))
+    ranges = re.findall(r"(\d+)[a-z]?(?: to (\d+))?", told)
+    return {n for first, last in ranges for n in range(int(first), int(last or first) + 1)}
+
+
+@pytest.mark.parametrize("kind", ["Figure", "Table"])
+@pytest.mark.parametrize("slug", WRITTEN)
+def test_no_figure_and_no_table_is_passed_over(slug, kind):
+    found = numbers(kind, [passage.place for passage in coverage_of(OWN.of(slug))])
+    assert found == set(range(1, max(found, default=0) + 1))
+
+
+def test_ranges_of_figures_are_counted():
+    assert numbers("Figure", ["Appendix E, Figures 3 to 5", "Figure 7a; Table 2"]) == {3, 4, 5, 7}
+    assert numbers("Table", ["Figure 7a; Table 2"]) == {2}
 
 
 @pytest.fixture
