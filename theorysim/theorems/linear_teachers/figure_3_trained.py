@@ -206,10 +206,10 @@ theorem = claims.Experiment(
     source=claims.Printed(
         "Section 5.3, Figure 3, and Section 5.2",
         "A network whose first layer is fixed has a constant generalization loss [...] As "
-        'predicted by theory, the "frozen" model\'s performance is poor, and fine-tuning has better '
-        "sample complexity. [...] A possible workaround to this failure of learning would be to "
-        "initialize the weights prior to pretraining with a larger scale of initialization (e.g. "
-        "with Xavier [38])",
+        'predicted by theory, the "frozen" model\'s performance is poor, and fine-tuning has '
+        "better sample complexity. [...] A possible workaround to this failure of learning would "
+        "be to initialize the weights prior to pretraining with a larger scale of initialization "
+        "(e.g. with Xavier [38])",
     ),
     note="d = 30; widths, scales, rates and numbers of steps are not in the main text",
     mutants=(
