@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from theorysim.claims.run import Run
 from theorysim.data import digits as data
 from theorysim.numerics.models import Functional
-from theorysim.systems import kernel_ridge
+from theorysim.systems import kernel_ridge, linearized
 from theorysim.theorems.linearization import _condition as condition
 from theorysim.theorems.linearization import _digits as digits
 from theorysim.theorems.linearization import _flow as flow
@@ -188,6 +188,16 @@ def test_the_output_layer_learns_as_its_linear_model_and_the_others_do_not():
     assert np.all(np.diff(linear, axis=-1) < 0)
     apart = np.abs(np.log(found.loss[..., -1] / found.linear_loss[..., -1]))
     assert np.all(np.delete(apart, only_last, axis=1) > SINGLE_RTOL)
+
+
+def test_the_loss_of_ridge_regression_is_that_of_its_residual():
+    half = np.random.default_rng(0).normal(size=(6, 6))
+    gram, gap, sigma = half @ half.T, np.arange(6.0), 0.5
+    left = gap - gram @ np.linalg.solve(gram + sigma * np.eye(6), gap)
+    with jax.enable_x64(True):
+        spectrum = linearized.modes(jnp.asarray(gram), jnp.asarray(gap))
+        found = float(condition._ridge_loss(spectrum, jnp.asarray(sigma)))
+    assert found == pytest.approx(left @ left, rel=SOLVED_DOUBLE)
 
 
 def test_rescaled_choices_have_one_largest_eigenvalue():
