@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from closeness import LONG_SINGLE, STEPS_SINGLE, SUMS_SINGLE
 
+from theorysim.claims.run import Run
 from theorysim.numerics.kernels import tangent_gram
 from theorysim.systems import deep_linear_limit as deep_limit
 from theorysim.systems import deep_linear_network as network
@@ -98,6 +99,21 @@ def test_regression_of_figure_1_is_the_one_that_is_nearest_to_the_start():
     ends = figure_1_trained._fine_tuned(rows, start, target @ rows.T, 3000)
     for end, one, goal in zip(ends, start, target, strict=True):
         np.testing.assert_allclose(end, least_norm(rows, rows @ goal, one), atol=LONG_SINGLE)
+
+
+def test_curves_cross_between_two_numbers_of_samples():
+    """Logarithms of Top over Bottom: from -2 to 2 about the third, never, and at the first."""
+    shares = np.array(figure_1_trained.SHARES)
+    ahead = np.full((3, len(shares)), -1.0)
+    ahead[0, :2], ahead[0, 2], ahead[0, 3:] = -3, -2, 2
+    ahead[2] = 1
+    curves = jnp.stack([jnp.exp(ahead), jnp.ones_like(ahead)], axis=1)
+    space = figure_1_trained.theorem.space
+    x = space.sample(jax.random.key(0), space.default_sizes())
+    run = Run(x, (), figure_1_trained.Risks(curves, curves, curves))
+    expected = [(shares[2] + shares[3]) / 2, shares[-1], shares[0]]
+    found = figure_1_trained._crossing(run, "risk")
+    np.testing.assert_allclose(found, expected, rtol=STEPS_SINGLE)
 
 
 def test_teachers_of_figure_2b_are_as_far_apart_and_as_long_as_it_says():

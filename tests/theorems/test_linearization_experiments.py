@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from theorysim.claims.run import Run
 from theorysim.data import digits as data
 from theorysim.numerics.models import Functional
-from theorysim.systems import kernel_ridge
+from theorysim.systems import kernel_ridge, linearized
 from theorysim.theorems.linearization import _condition as condition
 from theorysim.theorems.linearization import _digits as digits
 from theorysim.theorems.linearization import _flow as flow
@@ -190,6 +190,16 @@ def test_the_output_layer_learns_as_its_linear_model_and_the_others_do_not():
     assert np.all(np.delete(apart, only_last, axis=1) > SINGLE_RTOL)
 
 
+def test_the_loss_of_ridge_regression_is_that_of_its_residual():
+    half = np.random.default_rng(0).normal(size=(6, 6))
+    gram, gap, sigma = half @ half.T, np.arange(6.0), 0.5
+    left = gap - gram @ np.linalg.solve(gram + sigma * np.eye(6), gap)
+    with jax.enable_x64(True):
+        spectrum = linearized.modes(jnp.asarray(gram), jnp.asarray(gap))
+        found = float(condition._ridge_loss(spectrum, jnp.asarray(sigma)))
+    assert found == pytest.approx(left @ left, rel=SOLVED_DOUBLE)
+
+
 def test_rescaled_choices_have_one_largest_eigenvalue():
     """The kernel of 6 parameters for 12 examples is singular: kappa = 1 + lambda_max / sigma."""
     x = instance(condition.SPACE, epoch=1)
@@ -268,6 +278,17 @@ def test_ratios_beyond_the_bounds_are_found_where_eta_is_below_one():
     np.testing.assert_allclose(added._outside(run.sim, run.sim.ratio), 0, atol=FEW_SINGLE)
 
 
+def test_the_bounds_judge_the_ratios_that_they_name():
+    """Bounds 1/2 and 8: ridge regression within, the linearised models above, networks below."""
+    parts = {"ridge": [1.0], "linear": [16.0], "ratio": [0.25]}
+    run = of_pairs(eta=[0.5], lower=[0.5], upper=[8.0], **parts)
+    kept = [
+        [float(jnp.max(jnp.asarray(c.lhs(run)) - c.rhs(run))) < 0 for c in bounds]
+        for bounds in (added.OF_RIDGE, added.OF_LINEAR, added.OF_NETWORKS)
+    ]
+    assert kept == [[True, True, True], [True, False, False], [False, True, False]]
+
+
 def test_layers_that_do_not_move_change_no_loss():
     x = instance(added.theorem.space, steps=40)
     still = jax.jit(lambda key: added.frozen(x, key))(jax.random.key(1))
@@ -327,6 +348,15 @@ def test_roundings_of_losses_are_within_what_is_allowed(task, x):
     with jax.enable_x64(True):
         off = abs(float(root(jnp.float32)) - float(root(jnp.float64)))
     assert 0 < off < selective._rounding(x, task.train) < 1e-3
+
+
+def test_runs_that_rounding_may_part_are_equal_and_no_others():
+    x = instance(selective.theorem.space, steps=1000)
+    may = selective.ROUNDING * x.steps
+    free = jnp.full((1, 1, 1), 2.0)
+    chosen = 2 * jnp.array([[[1 + may / 2, 1 - may / 2, 1 + 2 * may, 1 - 2 * may]]])
+    found = np.asarray(selective._told_apart(x, chosen, free))[0, 0]
+    np.testing.assert_array_equal(found, [2, 2, *chosen[0, 0, 2:]])
 
 
 def test_the_linearised_model_is_pulled_by_the_first_scheme_alone():

@@ -8,6 +8,7 @@ from closeness import FEW_DOUBLE, FEW_SINGLE, SOLVED_DOUBLE, SUMS_DOUBLE
 from scipy import stats
 from scipy.optimize import minimize
 
+from theorysim.claims.run import Run
 from theorysim.numerics.gaussian import relu
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import population_loss
@@ -229,6 +230,25 @@ def test_what_is_told_of_a_network_of_third_hermite_polynomials():
     close = share @ (output(teacher) - output(1.02 * teacher)) ** 2
     assert near == pytest.approx(1 - close / (share @ output(teacher) ** 2), rel=SOLVED_DOUBLE)
     assert scratch.told(scratch.THIRD, teacher, teacher) == pytest.approx(1)
+
+
+def scratch_run(samples):
+    """Five runs at one rate, of which training from scratch takes these samples."""
+    space = scratch.theorem.space
+    x = space.sample(jax.random.key(0), space.default_sizes())
+    every = jnp.broadcast_to(jnp.asarray(samples, float)[:, None], (5, len(samples), 1))
+    return Run(x, (), scratch.Learnt(jnp.ones_like(every), every, every))
+
+
+def test_samples_from_scratch_grow_as_the_limit_where_nothing_is_learnt():
+    """All steps are 40 d^2, of which 40 d^2, 40 d^2 / 2^(1/2) and 40 d^2 / 2 count."""
+    d = np.array([16, 32, 64])
+    run = scratch_run(40 * d**2)
+    np.testing.assert_allclose(scratch._slope(run, scratch.SCRATCH), 1.5, rtol=SUMS_DOUBLE)
+    np.testing.assert_array_equal(scratch._is_learnt(run), np.zeros((5, 3)))
+    run = scratch_run(d**2)
+    np.testing.assert_allclose(scratch._slope(run, scratch.SCRATCH), 2, rtol=SUMS_DOUBLE)
+    np.testing.assert_array_equal(scratch._is_learnt(run), np.ones((5, 3)))
 
 
 def test_the_teacher_of_theorem_8_is_orthonormal():

@@ -31,7 +31,8 @@ def _power(data: xarray.Dataset) -> xarray.DataArray:
 
 picture = Picture(
     title="Fine-tuning and training from scratch",
-    caption="Each run has the learning rate of a ladder at which the other half are fastest. "
+    caption="Each run has the learning rate of a ladder at which the other half are fastest; one "
+    "that does not get there counts with all of its samples, here without the limit of the claims. "
     "Dashed beside fine-tuning is its chain, beside training from scratch the power d^(3/2).",
     views=(
         View(

@@ -1,4 +1,4 @@
-"""A frozen network has a constant loss; fine-tuning needs fewer samples than training from scratch.
+"""A frozen network is said to have a constant loss, fine-tuning to need fewer samples than scratch.
 
 Figure 3 of Shachaf et al. (2021): two-layer linear models on the same target task. "Frozen" fixes
 the first layer after pretraining, "Vanilla" is trained from scratch on the target, "Finetune"
@@ -205,9 +205,11 @@ theorem = claims.Experiment(
     ),
     source=claims.Printed(
         "Section 5.3, Figure 3, and Section 5.2",
-        'A network whose first layer is fixed has a constant generalization loss; the "frozen" '
-        "model's performance is poor, and fine-tuning has better sample complexity; a possible "
-        "workaround would be to initialize with a larger scale (e.g. with Xavier)",
+        "A network whose first layer is fixed has a constant generalization loss [...] As "
+        'predicted by theory, the "frozen" model\'s performance is poor, and fine-tuning has '
+        "better sample complexity. [...] A possible workaround to this failure of learning would "
+        "be to initialize the weights prior to pretraining with a larger scale of initialization "
+        "(e.g. with Xavier [38])",
     ),
     note="d = 30; widths, scales, rates and numbers of steps are not in the main text",
     mutants=(

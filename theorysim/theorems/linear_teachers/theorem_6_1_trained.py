@@ -259,9 +259,10 @@ theorem = claims.Experiment(
     source=claims.Printed(
         "Section 6, Theorem 6.1, Eq. 11, and the text below it and below Corollary 6.3",
         "the true risk of the fine-tuned model is related to the distance of learned outputs y "
-        "from the outputs after pretraining; the weights of the fine-tuned model do not move too "
-        "far; H(t) is close to H at random initialization, even when considering the pretraining "
-        "phase; fine-tuning is improved as the distance between source and target decreases",
+        "from the outputs after pretraining [...] the weights of the fine-tuned model do not "
+        '"move" too far away [...] H(t) is close to H at random initialization, even when '
+        "considering the pretraining phase [...] fine-tuning is improved as the distance between "
+        "source and target decreases",
     ),
     note="widths up to 2048, far below what the theorem asks for; n from 8 to 32",
     mutants=(

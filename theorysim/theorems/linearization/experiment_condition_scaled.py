@@ -19,8 +19,8 @@ theorem = claims.Experiment(
     claims=condition.CLAIMS,
     source=claims.Printed(
         "slides, Section 4, below Theorem 5, and Section 6, figures (a) to (c)",
-        "For given lambda_max(K), if kappa is small, the risk can be small, and the risk is high "
-        "otherwise. Higher condition number -> Higher train loss",
+        "For given lambda_max(K), If kappa is small, the risk can be small, and the risk is high "
+        "otherwise. [...] Higher condition number -> Higher train loss",
     ),
     note="a small network on 8 digits, by descent on the squared error; the remark is about the "
     "training risk of ridge regression",

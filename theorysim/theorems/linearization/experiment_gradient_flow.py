@@ -191,10 +191,10 @@ theorem = claims.Experiment(
     ),
     source=claims.Printed(
         "slides, Section 3, Lemma 3 and Theorem 2",
-        "Let theta_t be the gradient flow limit of the regularized fine-tuning gradient descent. "
-        "If we assume that lambda switches at most countably often, d theta_t/dt = -grad R - "
-        "lambda_t (theta_t - theta_0). Denote the instantaneous value by lambda_t, which can be "
-        "either 0 or lambda",
+        "Let theta_t be the gradient flow limit of the regularized fine-tuning gradient descent "
+        "described above. If we assume that lambda switches at most countably often [...] "
+        "d theta_t/dt = -grad R - lambda_t (theta_t - theta_0) [...] Denote the instantaneous "
+        "value of the regularization parameter by lambda_t, which can be either 0 or lambda",
     ),
     note="small models; the valley is one in which both flows of the selective scheme meet",
     mutants=(claims.Mutant("no smaller steps, and a coin for the condition", simulate=unrefined),),

@@ -1,11 +1,12 @@
-"""Whatever the activation, the student finds u, and there is no saddle at the start.
+"""Whatever the activation, there is said to be no saddle at the start.
 
 Figure 3 of Dayi and Chen (2024): ReLU, sigmoid, the second and the third Hermite polynomial, joint
 training, u^ not kept orthogonal to the features, xi = 1 (a) and xi = sqrt(k) (b). u counts as found
-at an overlap of 0.9. A saddle would show as a plateau: half of the way to an overlap of 1/2 would
-take most of the steps; the bound is the midpoint between constant and quadratic drift. Learning
-rates are not printed: u^ and c^ have one of a ladder, relative to xi^2 E[s'^2], each run the one at
-which the other half of the runs find u first. Beside them is their chain, exact in law.
+at an overlap of 0.9, within our steps. A saddle would show as a plateau: half of the way to an
+overlap of 1/2 would take most of the steps; the bound is the midpoint between constant and
+quadratic drift. Learning rates are not printed: u^ and c^ have one of a ladder, relative to xi^2
+E[s'^2], each run the one at which the other half of the runs find u first. Beside them is their
+chain, exact in law.
 """
 
 from typing import NamedTuple

@@ -158,7 +158,8 @@ theorem = claims.Experiment(
     source=claims.Printed(
         "Figure 5, Section 4",
         "training the low-rank perturbation can take significantly many samples when the "
-        "perturbation is large; the plateau gets larger as xi approaches d^(1/4) k^(1/2)",
+        "perturbation is large [...] the plateau in obtaining the initial weak recovery of u gets "
+        "larger as xi -> d^(1/4) k^(1/2)",
     ),
     note="d = 64, k = 6 for d = 1000, k = 20; one rate for u^ and c^, from a ladder",
     mutants=(
