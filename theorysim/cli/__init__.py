@@ -64,7 +64,7 @@ def main() -> None:
     try:
         app(prog_name="theorysim")
     except UsageError as error:
-        message = str(error)
+        message = _located(error)
     except (Exception, SystemExit) as error:  # a user's own file may raise anything, or exit
         fault = _fault(error)
         if fault is None:  # an internal error, or the end of the command
@@ -83,9 +83,15 @@ def _print_what_can_be_printed() -> None:
             stream.reconfigure(errors="replace")
 
 
+def _located(error: UsageError) -> str:
+    from theorysim.engine.registry.faults import located
+
+    return located(error)
+
+
 def _fault(error: BaseException) -> str | None:
     """What went wrong around the command, in one line; None for an error of its own."""
-    from theorysim.engine.registry.index import fault_in_a_file
+    from theorysim.engine.registry.faults import fault_in_a_file
 
     fault = fault_in_a_file(error)
     if fault is None and is_out_of_memory(error):
