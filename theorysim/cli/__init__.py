@@ -16,9 +16,11 @@ import typer
 
 from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
+from theorysim.cli.check import check as check_command
 from theorysim.cli.errata import errata as errata_command
 from theorysim.cli.explore import explore as explore_command
 from theorysim.cli.listing import list_theorems as list_command
+from theorysim.cli.new import new as new_command
 from theorysim.cli.options import (
     AsJson,
     Files,
@@ -277,6 +279,8 @@ def _write_instance(instance: Mapping[str, Any] | None, what: str, out: Path) ->
     typer.echo(f"{out}: {what}, replay with --instance", err=True)
 
 
+app.command("new")(new_command)
+app.command("check")(check_command)
 app.command("certify")(certify_command)
 app.command("explore")(explore_command)
 app.command("sweep")(sweep_command)

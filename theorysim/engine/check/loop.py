@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from theorysim.claims.experiment import Experiment
@@ -11,10 +12,12 @@ from theorysim.engine import registry
 from theorysim.engine.check.agreement import precision
 from theorysim.engine.check.mutants import mutants
 from theorysim.engine.check.purity import purity
+from theorysim.engine.check.recorded import Record, expected_of, read_record, write_record
 from theorysim.engine.check.shapes import shapes
 from theorysim.engine.check.smoothness import smoothness
 from theorysim.engine.check.step import MISTAKE, Step, Subject, Verdicts
 from theorysim.engine.check.verdicts import attack, tightness, verification
+from theorysim.engine.registry.entries import Entry
 from theorysim.engine.registry.faults import fault_in_a_file, located
 from theorysim.errors import UsageError
 
@@ -22,38 +25,68 @@ from theorysim.errors import UsageError
 FIRST: tuple[Callable[[Subject], Step], ...] = (shapes, purity, smoothness, precision, mutants)
 
 
-def check(
-    query: str, *, theorems: tuple[Path, ...] = (), seed: int = 0, expected: Verdicts | None = None
-) -> Iterator[Step]:
-    """Check a statement step by step; the last step is the first that finds something to mend.
+@dataclass
+class Loop:
+    """Checks of statements, with what their files of recorded verdicts say.
 
-    Args:
-        query: an id, a name, or a file with a theorem.
+    Attributes:
         theorems: files whose theorems are found, too.
-        seed: seed of instances and simulations.
-        expected: verdicts by reading and claim. Without them the primary reading must hold; with
-            them every verdict must be the expected one, and what is not said to hold is not
-            attacked.
+        seed: seed of instances and simulations; that of the record, where there is one.
+        record: where `finish` writes the verdicts; what is written there of others stays.
+        against: a file of recorded verdicts. Without it and `record` the primary reading must hold;
+            with one, the recorded verdicts are what counts, and only what holds is attacked.
     """
-    try:
-        entry = registry.find(query, theorems)
-        theorem = registry.load(entry)
-    except UsageError as error:
-        yield Step("load", mend=str(error), code=MISTAKE)
-        return
-    if isinstance(theorem, Experiment):
-        text = f"{entry.id} is an experiment, which has no claims to check: `theorysim reproduce`"
-        yield Step("load", mend=text, code=MISTAKE)
-        return
-    readings = len(theorem.all_readings())
-    yield Step("load", f"{entry.id}, {readings} reading" + "s" * (readings > 1))
-    for step in _guarded(_steps(Subject(entry, theorem, seed, expected))):
-        yield step
-        if step.mend:
+
+    theorems: tuple[Path, ...] = ()
+    seed: int = 0
+    record: Path | None = None
+    against: Path | None = None
+    found: dict[str, Verdicts] = field(default_factory=dict)
+
+    def __post_init__(self):
+        self._recorded: Record = {}
+        if self.against is not None:
+            self._recorded, self.seed = read_record(self.against)
+        elif self.record is not None and self.record.exists():
+            self._recorded = read_record(self.record)[0]
+
+    def steps(self, query: str) -> Iterator[Step]:
+        """Check a statement step by step; the last step is the first that finds something to mend.
+
+        Args:
+            query: an id, a name, or a file with a theorem.
+        """
+        try:
+            entry = registry.find(query, self.theorems)
+            subject = Subject(entry, registry.load(entry), self.seed, self._expected(entry))
+        except UsageError as error:
+            yield Step("load", mend=str(error), code=MISTAKE)
             return
+        if isinstance(subject.theorem, Experiment):
+            text = f"{entry.id} is an experiment, with no claims to check: `theorysim reproduce`"
+            yield Step("load", mend=text, code=MISTAKE)
+            return
+        readings = len(subject.theorem.all_readings())
+        yield Step("load", f"{entry.id}, {readings} reading" + "s" * (readings > 1))
+        for step in _guarded(_steps(subject, recording=self.record is not None)):
+            if step.verdicts is not None:
+                self.found[entry.id] = step.verdicts
+            yield step
+            if step.mend:
+                return
+
+    def finish(self) -> None:
+        """Write the verdicts that were found, beside those of other statements."""
+        if self.record is not None:
+            write_record(self.record, {**self._recorded, **self.found}, self.seed)
+
+    def _expected(self, entry: Entry) -> Verdicts | None:
+        if self.against is None:
+            return None
+        return expected_of(self._recorded, entry.id, self.against)
 
 
-def _steps(subject: Subject) -> Iterator[tuple[str, Callable[[], Step]]]:
+def _steps(subject: Subject, recording: bool) -> Iterator[tuple[str, Callable[[], Step]]]:
     for step in FIRST:
         yield step.__name__, lambda step=step: step(subject)
     found: list = []
@@ -62,7 +95,7 @@ def _steps(subject: Subject) -> Iterator[tuple[str, Callable[[], Step]]]:
         found.append(pair[1])
         return pair[0]
 
-    yield "verify", lambda: keep(verification(subject))
+    yield "verify", lambda: keep(verification(subject, recording))
     if found[0].verdict is Verdict.HOLDS:
         yield "falsify", lambda: keep(attack(subject))
         yield "tightness", lambda: tightness(subject, *found)

@@ -1,4 +1,4 @@
-"""Whether every claim can fail: it must refute a mutant, unless the theorem says why it does not."""
+"""Whether every claim can fail: it refutes a mutant, or the theorem says why it does not."""
 
 from __future__ import annotations
 

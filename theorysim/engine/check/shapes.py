@@ -89,8 +89,8 @@ def _at_other_sizes(theorem: Theorem, sizes: Mapping[str, int]) -> Iterator[str]
         except Exception as error:
             fault = fault_in_a_file(error) or in_words(error)
             yield (
-                f"fails at {name} = {other}, which the space allows and `falsify` leaves out: {fault}"
-                f"; compute it from x.{name}, or narrow {name}=Size({size.default}, low=..., high=...)"
+                f"fails at {name} = {other}, which the space allows and `falsify` leaves out: "
+                f"{fault}; compute it from x.{name}, or narrow {name}=Size(..., low=, high=)"
             )
 
 
