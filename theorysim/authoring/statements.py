@@ -30,6 +30,8 @@ KINDS = {
 # Why no true statement of this kind is offered for a system.
 WITHOUT = {
     ("sgd", "decreasing"): "single runs with noise go up and down",
+    ("sgd", "at_most"): "averages over runs come nearer to its bounds than their sampling error",
+    ("sgd", "at_least"): "averages over runs come nearer to its bounds than their sampling error",
     ("sgd", "exists_constant"): "its averages over runs do not resolve how a constant grows",
     ("sgd", "limit"): "averages over runs come no nearer to a limit than their sampling error",
     **{

@@ -17,6 +17,9 @@ MEMBERS: dict[str, tuple[type, str]] = {
     "mutants": (Mutant, "Mutant(...)"),
 }
 
+# The functions of a run that claims have, by what an author calls them.
+SIDES = {"lhs": "lhs", "rhs": "rhs", "where": "where", "probability": "at_least"}
+
 
 def check_sequence(name: str, given: Any) -> None:
     """Refuse what is no sequence of claims, readings or mutants.
@@ -54,9 +57,9 @@ def check_calls(reading: ResolvedReading) -> None:
     for name, margin in reading.hypotheses.items():
         functions[f"hypothesis {name!r}"] = margin, "x"
     for claim in reading.claims:
-        for side in ("lhs", "rhs", "where"):
-            if getattr(claim, side) is not None:
-                functions[f"{side} of claim {claim.name!r}"] = getattr(claim, side), "r"
+        for side, name in SIDES.items():
+            if getattr(claim, side, None) is not None:
+                functions[f"{name} of claim {claim.name!r}"] = getattr(claim, side), "r"
     for name, (function, arguments) in functions.items():
         _check_call(f"reading {reading.name!r}: {name}", function, arguments)
 

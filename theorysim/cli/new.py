@@ -70,8 +70,8 @@ def _statement(title: str | None, kind: str | None, system: str | None, asks: bo
         kind = _ask("kind", KINDS, fitting, DEFAULT_KIND) if asks and fitting else DEFAULT_KIND
     statement = Statement(system, kind, title or "")
     if title is None and asks:
-        title = typer.prompt("title", default=statement.sentence)
-        statement = Statement(system, kind, title)
+        asked = typer.prompt("title", default=statement.sentence)
+        statement = Statement(system, kind, str(asked))
     return statement
 
 

@@ -30,7 +30,7 @@ def read_record(path: Path) -> tuple[Record, int]:
         ) from None
     except ValueError:
         data = None
-    if not _is_record(data):
+    if data is None or not _is_record(data):
         raise UsageError(f"{path} holds no verdicts: write it anew with --record {path}")
     return data["verdicts"], data["seed"]
 
@@ -63,9 +63,10 @@ def _is_record(data: Any) -> bool:
     if not isinstance(data, dict) or not isinstance(data.get("seed"), int):
         return False
     verdicts = data.get("verdicts")
-    return isinstance(verdicts, dict) and all(
-        isinstance(claims, dict) and all(isinstance(verdict, str) for verdict in claims.values())
-        for readings in verdicts.values()
-        if isinstance(readings, dict)
-        for claims in readings.values()
+    if not isinstance(verdicts, dict):
+        return False
+    readings = verdicts.values()
+    claims = [c for r in readings if isinstance(r, dict) for c in r.values()]
+    return all(isinstance(each, dict) for each in (*readings, *claims)) and all(
+        isinstance(verdict, str) for each in claims for verdict in each.values()
     )
