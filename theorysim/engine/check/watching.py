@@ -10,7 +10,7 @@ from pathlib import Path
 PERIOD = 0.3
 
 
-def changes(path: Path, sleep: Callable[[float], None] = time.sleep) -> Iterator[None]:
+def changes(path: Path, sleep: Callable[[float], None] | None = None) -> Iterator[None]:
     """One item at once, and one after every change of a file, for ever; a lost file is waited for.
 
     Editors replace a file by another of the same name, so that it is not there for a moment.
@@ -22,7 +22,7 @@ def changes(path: Path, sleep: Callable[[float], None] = time.sleep) -> Iterator
             seen = state
             yield
         else:
-            sleep(PERIOD)
+            (sleep or time.sleep)(PERIOD)
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
