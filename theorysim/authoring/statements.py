@@ -12,7 +12,7 @@ SYSTEMS = {
     "quadratic": "gradient descent on a quadratic",
     "linear_regression": "gradient descent of linear regression",
     "kernel": "gradient descent on fixed features, seen through their kernel",
-    "two_layer_linear": "gradient descent on a two-layer linear network",
+    "two_layer_linear": "descent on a two-layer linear network",
     "sgd": "SGD on a quadratic, with noise drawn from a key",
     "plain": "a map that is iterated, without a loss",
 }

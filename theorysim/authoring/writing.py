@@ -31,11 +31,7 @@ def write_statement(path: Path, statement: Statement) -> None:
     Raises:
         UsageError: for a name that is no module's, a file that is there, and a folder that is not.
     """
-    if path.suffix != ".py" or not path.stem.isidentifier() or path.stem.startswith("_"):
-        raise UsageError(
-            f"{path.name} cannot be a theorem's file: expected letters, digits and underscores, "
-            "such as my_rate.py"
-        )
+    _check_name(path)
     if path.exists():
         raise UsageError(f"{path} is there already: choose another name, or move it away")
     _write(path, statement.text(path.name))
@@ -47,6 +43,7 @@ def write_pack(folder: Path, statement: Statement, file: str = FIRST) -> list[Pa
     Raises:
         UsageError: for a name that no package can have, and a folder that is there.
     """
+    _check_name(Path(file))
     name = folder.name
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UsageError(
@@ -66,6 +63,14 @@ def write_pack(folder: Path, statement: Statement, file: str = FIRST) -> list[Pa
     first = folder / "src" / module / "theorems" / file
     write_statement(first, statement)
     return [*written, first]
+
+
+def _check_name(path: Path) -> None:
+    if path.suffix != ".py" or not path.stem.isidentifier() or path.stem.startswith("_"):
+        raise UsageError(
+            f"{path.name} cannot be a theorem's file: expected letters, digits and underscores, "
+            "such as my_rate.py"
+        )
 
 
 def _write(path: Path, text: str) -> None:
