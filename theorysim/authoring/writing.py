@@ -20,6 +20,7 @@ PACK = {
     "__init__.py": "src/{module}/__init__.py",
     "theorems.py": "src/{module}/theorems/__init__.py",
     "_paper.py": "src/{module}/theorems/_paper.py",
+    "conftest.py": "tests/conftest.py",
     "test_theorems.py": "tests/test_theorems.py",
     "theorems.yml": ".github/workflows/theorems.yml",
 }

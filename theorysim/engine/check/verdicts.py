@@ -58,7 +58,11 @@ def _why(subject: Subject, report: Report) -> str:
     """The first claim of the primary reading that does not hold, and what to do."""
     primary = next(r for r in report.readings if r.name == subject.primary.name)
     claim = next(c for c in primary.claims if c.verdict is primary.verdict)
-    return f"“{claim.name}” {_found(claim)}: {REMEDIES[claim.verdict]}"
+    return f"“{claim.name}” {_found(claim)}: {_remedy(subject, claim.verdict)}"
+
+
+def _remedy(subject: Subject, verdict: Verdict) -> str:
+    return REMEDIES[verdict].format(file=subject.entry.handle)
 
 
 def _found(claim: ClaimReport) -> str:
@@ -70,7 +74,7 @@ def _found(claim: ClaimReport) -> str:
 
 REMEDIES = {
     Verdict.VIOLATED: "mend claim or space, or keep it as printed and add corrected(...); "
-    "`theorysim verify FILE --plot check.png` shows it",
+    "`theorysim verify {file} --plot check.png` shows it",
     Verdict.VACUOUS: "it says nothing of these draws: widen the space, or mend `where`",
     Verdict.INCONCLUSIVE: "nothing decides it: more instances=, keys=, a longer ladder, or a space "
     "in which the sides differ by more than their error",
@@ -85,15 +89,16 @@ def attack(subject: Subject) -> tuple[Step, FalsifyReport]:
     name = "falsify"
     for found in report.attacks:
         if found.refuted:
-            return Step(name, "refuted", mend=_refuted(found), code=report.exit_code), report
+            return Step(
+                name, "refuted", mend=_refuted(subject, found), code=report.exit_code
+            ), report
     return Step(name, f"withstands {report.budget:,} points"), report
 
 
-def _refuted(found: Attack) -> str:
+def _refuted(subject: Subject, found: Attack) -> str:
     where = f" at {instance(found.instance)}" if found.instance is not None else f" ({found.note})"
-    return (
-        f"“{found.claim}” is violated{where}, where draws do not come: {REMEDIES[Verdict.VIOLATED]}"
-    )
+    remedy = _remedy(subject, Verdict.VIOLATED)
+    return f"“{found.claim}” is violated{where}, where draws do not come: {remedy}"
 
 
 def tightness(subject: Subject, report: Report, attacked: FalsifyReport) -> Step:
