@@ -5,8 +5,10 @@ import os
 
 import pytest
 
+from theorysim.engine import registry
 from theorysim.engine.check.loop import Loop
 from theorysim.engine.check.watching import changes
+from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 
 STATEMENT = '''
@@ -120,12 +122,14 @@ FLOW = (
 IMPORT = ("import descent", "import descent, flow")
 
 
-def test_an_integrator_that_is_not_declared_is_told(check):
+def test_an_integrator_that_is_not_declared_is_told(check, tmp_path):
     scaled = FLOW[1].replace("SCALE", "tolerance_scale=x.tolerance_scale")
     last = check(IMPORT, (FLOW[0], scaled), last="shapes")[-1]
     assert (last.name, last.code) == ("shapes", 2)
     assert f"my_bound.py:{RETURN + 1}: it integrates" in last.mend
     assert "set Theorem(integrates=True)" in last.mend
+    report = verify(registry.theorem(str(tmp_path / "my_bound.py")), instances=4)
+    assert any("set Theorem(integrates=True)" in warning for warning in report.warnings)
 
 
 def test_an_integrator_that_nobody_measures_is_warned_of(check):
