@@ -46,6 +46,7 @@ ALLOWED = {
             "errors",
         ),
     },
+    "authoring": {"authoring", "files", "errors"},
     "scenes": {"scenes", "systems", "numerics", "theorems", "claims", "engine"},
     "report": {"report", "scenes", "engine", "sweeps", "claims", "errors"},
     "explore": {"explore", "report", "scenes", "engine", "claims", "errors"},

@@ -14,6 +14,7 @@ from theorysim.claims import Mutant, Real, Size, Space, UsageError, at_most
 from theorysim.testing import (
     assert_holds,
     assert_mutants_are_refuted,
+    assert_passes,
     instances,
     space_instances,
 )
@@ -102,3 +103,25 @@ def test_the_marker_verifies_a_theorem_in_three_lines(tmp_path: Path):
         timeout=200,
     )
     assert "2 passed" in run.stdout, run.stdout + run.stderr
+
+
+def test_the_check_as_an_assertion_names_the_step_and_the_remedy(tmp_path):
+    path = tmp_path / "my_rate.py"
+    path.write_text('"""Title."""\n\nstatement = 3\n')
+    with pytest.raises(AssertionError, match=r"my_rate\.py, load: .*expected `theorem = Theorem"):
+        assert_passes(path)
+
+
+def test_without_its_extra_it_says_what_to_install():
+    program = "import sys; sys.modules['hypothesis'] = None; import theorysim.testing"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[1],
+    )
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last == (
+        "ImportError: theorysim.testing needs hypothesis: pip install 'theorysim[testing]'"
+    )

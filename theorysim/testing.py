@@ -8,6 +8,11 @@
     def test_the_lemma(x):
         assert_holds("overtraining/lemma-a.28", x, reading="corrected")
 
+The whole author's loop is one line, and so a test:
+
+    def test_my_rate():
+        assert_passes("my_rate.py")
+
 With pytest, the marker does the same for a whole verification (see `theorysim.pytest_plugin`):
 
     @pytest.mark.theorem("overtraining/lemma-a.28", instances=32)
@@ -18,10 +23,17 @@ With pytest, the marker does the same for a whole verification (see `theorysim.p
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import jax
-from hypothesis import strategies as st
+
+try:
+    from hypothesis import strategies as st
+except ModuleNotFoundError as error:
+    raise ImportError(
+        "theorysim.testing needs hypothesis: pip install 'theorysim[testing]'"
+    ) from error
 
 from theorysim.claims.fields import Sizes
 from theorysim.claims.hypotheses import least
@@ -30,6 +42,8 @@ from theorysim.claims.space import Space
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
+from theorysim.engine.check.loop import Loop
+from theorysim.engine.check.mutants import claims_that_refute_none, refuting_survivors
 from theorysim.engine.measure.setup import find_reading
 from theorysim.engine.verify.mutation import Mutation, mutation
 from theorysim.engine.verify.report import Report
@@ -112,21 +126,29 @@ def assert_mutants_are_refuted(
     """
     theorem = _theorem(theorem)
     found = mutation(theorem, reading=reading, seed=seed)
-    explained = [claim for claim in theorem.survivors if claim in found.verdicts]
-    unexplained = [claim for claim in found.survivors if claim not in explained]
-    if unexplained:
+    if unexplained := claims_that_refute_none(theorem, found):
         lines = "\n".join(
             f"{claim}: {', '.join(f'{m} {v}' for m, v in found.verdicts[claim].items()) or 'none'}"
             for claim in unexplained
         )
         raise AssertionError(f"{_label(theorem)}: claims that refute no mutant\n{lines}")
-    killing = [claim for claim in explained if found.killed_by(claim)]
-    if killing:
+    if killing := refuting_survivors(theorem, found):
         raise AssertionError(
             f"{_label(theorem)}: {', '.join(killing)} stand among the survivors, but refute "
             f"{', '.join(found.killed_by(killing[0]))}"
         )
     return found
+
+
+def assert_passes(theorem: str | Path, *, seed: int = 0) -> None:
+    """Assert that a theorem, by its id or in a file, passes the steps of `theorysim check`.
+
+    Raises:
+        AssertionError: naming the step, what is to be mended, and how.
+    """
+    for step in Loop(seed=seed).steps(str(theorem)):
+        if step.mend:
+            raise AssertionError(f"{theorem}, {step.name}: {step.mend}")
 
 
 def _label(theorem: Theorem) -> str:

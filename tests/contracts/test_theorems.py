@@ -7,17 +7,13 @@ import json
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from drawn import is_drawn, marks_of
 
 from theorysim.claims import Theorem
-from theorysim.claims.instance import size_items
 from theorysim.engine import registry
-from theorysim.engine.measure.batch import measure_all
-from theorysim.engine.measure.errors import measure
-from theorysim.engine.measure.setup import Settings, Setup
+from theorysim.engine.check.agreement import alone, disagreements, together
 from theorysim.engine.registry.records import is_fresh, verdicts
 from theorysim.engine.verify.verify import verify
 from theorysim.testing import assert_mutants_are_refuted
@@ -183,60 +179,16 @@ def test_an_instance_survives_json(id):
 @functools.cache
 def replay(id: str):
     """The decisive instance measured alone by the engine: the same program, a batch of one."""
-    theorem = load(id)
-    with jax.enable_x64(True):
-        x, key = stacked(id)
-        setup = Setup(theorem, (theorem.primary(),), Settings(dict(size_items(x)), {}))
-        found = measure_all(setup, x, key)
-    return jax.tree.map(lambda leaf: leaf[0], found)
+    return together(load(id), *stacked(id))
 
 
 def stacked(id: str):
     theorem, data = load(id), decisive(id)
-    x = theorem.space.from_json({k: data[k] for k in ("sizes", "values")})
-    return jax.tree.map(lambda leaf: np.asarray(leaf)[None], x), np.asarray(
-        [data["key"]], np.uint32
-    )
-
-
-@functools.cache
-def program(id: str, double: bool):
-    """The measurement of one instance under jit without vmap; one program per precision."""
-    del double
-    theorem = load(id)
-    settings = (theorem.primary(),), theorem.keys, theorem.integrates, theorem.space.exact
-    return jax.jit(functools.partial(measure, *settings))
-
-
-def alone(id: str, double: bool, other_key: int = 0):
-    """The same instance measured in double or single precision, if wanted with another key."""
     with jax.enable_x64(True):
-        x, key = stacked(id)
-        x = jax.tree.map(lambda leaf: leaf[0], x)
-    with jax.enable_x64(double):
-        if not double:
-            narrow = {"f": np.float32, "i": np.int32}
-            x = jax.tree.map(lambda leaf: np.asarray(leaf, narrow[np.asarray(leaf).dtype.kind]), x)
-        key = jax.random.wrap_key_data(jnp.asarray(key[0] + np.uint32(other_key)))
-        return program(id, double)(x, key)
-
-
-def disagreements(one, other) -> dict[str, int]:
-    """How many points of each claim differ by more than the numerical errors of both."""
-    apart = {}
-    for reading in one:
-        for name, m in one[reading].items():
-            o = other[reading][name]
-            error = np.sum([float(e) for e in (m.rounding, o.rounding, m.integrator, o.integrator)])
-            count = 0
-            for a, b in ((m.lhs, o.lhs), (m.rhs, o.rhs)):
-                eps = max(np.finfo(np.asarray(side).dtype).eps for side in (a, b))
-                a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
-                budget = error + 4 * eps * (np.abs(a) + np.abs(b))
-                count += int(np.sum((np.abs(a - b) > budget) & np.asarray(m.applies)))
-            if count:
-                apart[name] = count
-    return apart
+        x = theorem.space.from_json({k: data[k] for k in ("sizes", "values")})
+        return jax.tree.map(lambda leaf: np.asarray(leaf)[None], x), np.asarray(
+            [data["key"]], np.uint32
+        )
 
 
 @verified
@@ -255,16 +207,16 @@ def test_a_decisive_instance_replays(id):
 
 @verified
 def test_jit_and_vmap_agree(id):
-    assert disagreements(alone(id, double=True), replay(id)) == {}
+    assert disagreements(alone(load(id), *stacked(id)), replay(id)) == {}
 
 
 @verified
 def test_single_precision_agrees_within_its_budget(id):
     if id in SINGLE_PRECISION_CANNOT:
         pytest.skip(SINGLE_PRECISION_CANNOT[id])
-    if disagreements(alone(id, double=True, other_key=1), replay(id)):
+    if disagreements(alone(load(id), *stacked(id), other_key=1), replay(id)):
         pytest.skip("its simulation draws numbers, which differ between precisions")
-    assert disagreements(alone(id, double=False), replay(id)) == {}
+    assert disagreements(alone(load(id), *stacked(id), double=False), replay(id)) == {}
 
 
 @each

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 from theorysim.claims.instance import Instance
 from theorysim.claims.kinds.base import Claim
 from theorysim.claims.kinds.existence import exists
-from theorysim.claims.margins import NO_MARGIN, Margin, Strict, is_strict
+from theorysim.claims.margins import NO_MARGIN, Margin, is_strict, place_of
 from theorysim.claims.source import Source
 from theorysim.errors import UsageError
 
@@ -26,7 +26,7 @@ def least(margin: Margin, x: Instance) -> Float[Array, ""]:
     """
     entries = jnp.asarray(margin(x))
     if entries.dtype == bool:
-        raise UsageError(f"the margin {_place(margin)} {NO_MARGIN}")
+        raise UsageError(f"{place_of(margin) or repr(margin)}: the margin {NO_MARGIN}")
     return jnp.min(entries.astype(float))
 
 
@@ -42,12 +42,6 @@ def smallest(margins: Iterable[Margin], x: Instance) -> Float[Array, ""]:
             value = jnp.where(value == 0, -np.finfo(np.float32).tiny, value)
         values.append(value)
     return jnp.min(jnp.stack(values)) if values else jnp.ones(())
-
-
-def _place(function: Callable) -> str:
-    inner = function.margin if isinstance(function, Strict) else function
-    code = getattr(inner, "__code__", None)
-    return f"of {code.co_filename}:{code.co_firstlineno}" if code else repr(inner)
 
 
 @dataclass(frozen=True, eq=False)

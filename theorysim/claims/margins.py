@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,6 +10,9 @@ from typing import Any
 
 # Of an instance, for a hypothesis; of a run, for where a claim says something.
 Margin = Callable[[Any], Any]
+
+# Where functions are made of an author's: their place says nothing.
+LANGUAGE = "theorysim.claims"
 
 NO_MARGIN = "is true or false; give a number that is >= 0 where it holds: `b - a` for `a <= b`"
 
@@ -31,6 +35,15 @@ def strict(margin: Margin) -> Strict:
     The same object for the same margin: statements that share it share its compiled program.
     """
     return Strict(margin)
+
+
+def place_of(function: Any) -> str:
+    """File and line where a function is written; "" of one that is compiled or of this package."""
+    inner = function.margin if isinstance(function, Strict) else function
+    code = getattr(inspect.unwrap(inner), "__code__", None) if callable(inner) else None
+    if code is None or str(getattr(inner, "__module__", "")).startswith(LANGUAGE):
+        return ""
+    return f"{code.co_filename}:{code.co_firstlineno}"
 
 
 def is_strict(margin: Margin) -> bool:

@@ -44,9 +44,12 @@ class Space:
             _check_name(name)
         self.sizes = {name: part for name, part in parts.items() if isinstance(part, Size)}
         self.fields = {name: part for name, part in parts.items() if isinstance(part, Field)}
-        other = set(parts) - set(self.sizes) - set(self.fields)
+        other = sorted(set(parts) - set(self.sizes) - set(self.fields))
         if other:
-            raise TypeError(f"neither a size nor a field: {sorted(other)}")
+            raise TypeError(
+                f"{other[0]} = {parts[other[0]]!r} is neither a size nor a field: an integer that "
+                "enters shapes is a Size(4), a number a Real(low, high), a constant stands outside"
+            )
         for name, field in self.fields.items():
             try:
                 field.shape(self.default_sizes())
@@ -153,7 +156,8 @@ def _check_name(name: str) -> None:
         )
     if name in RESERVED:
         raise ValueError(
-            f"{name!r} cannot name a field or a size: every instance has an attribute of that name"
+            f"{name!r} cannot name a field or a size, because every instance has an attribute of "
+            "that name: call it otherwise"
         )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from theorysim.claims.checks import MEMBERS, check_calls, check_sequence, refuse_repeated
 from theorysim.claims.hypotheses import Assumption
 from theorysim.claims.kinds.base import Claim
 from theorysim.claims.margins import Margin
@@ -84,6 +84,14 @@ class Theorem:
     title: str = ""
 
     def __post_init__(self):
+        for name in MEMBERS:
+            check_sequence(name, getattr(self, name))
+        for reading in self.readings:
+            if reading.claims is not None:
+                check_sequence("claims", reading.claims)
+        for mutant in self.mutants:
+            if mutant.claims is not None:
+                check_sequence("claims", mutant.claims)
         for reading in (self, *self.readings):
             if not hasattr(reading.source, "kind"):
                 raise ValueError(
@@ -93,7 +101,7 @@ class Theorem:
         for name in ("keys", "instances", "mutant_instances"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} = {getattr(self, name)}: expected at least 1")
-        _refuse_repeated([self.printed, *(reading.name for reading in self.readings)], "readings")
+        refuse_repeated([self.printed, *(reading.name for reading in self.readings)], "readings")
         readings = self.all_readings()
         if sum(reading.primary for reading in readings) != 1:
             raise ValueError(
@@ -101,9 +109,12 @@ class Theorem:
             )
         for reading in readings:
             if not reading.claims:
-                raise ValueError(f"reading {reading.name!r} has no claims: it says nothing")
-            _refuse_repeated([claim.name for claim in reading.claims], f"claims of {reading.name}")
-            _check_calls(reading)
+                raise ValueError(
+                    f"reading {reading.name!r} has no claims: it says nothing; give "
+                    'claims=(at_most("name", lambda r: ..., lambda r: ...),)'
+                )
+            refuse_repeated([claim.name for claim in reading.claims], f"claims of {reading.name}")
+            check_calls(reading)
             self._check_ladders(reading)
             self._check_keys(reading)
         self._check_mutants(readings)
@@ -125,13 +136,13 @@ class Theorem:
 
     def _check_mutants(self, readings: tuple[ResolvedReading, ...]) -> None:
         names = [*(reading.name for reading in readings), *(mutant.name for mutant in self.mutants)]
-        _refuse_repeated(names, "readings and mutants")
+        refuse_repeated(names, "readings and mutants")
         for name in names:
             if SEPARATOR in name:
                 raise ValueError(f"{name!r}: {SEPARATOR!r} stands between readings and mutants")
         for mutant in self.mutants:
-            _refuse_repeated([claim.name for claim in mutant.claims or ()], mutant.name)
-            _refuse_repeated(list(mutant.of), f"readings of {mutant.name}")
+            refuse_repeated([claim.name for claim in mutant.claims or ()], mutant.name)
+            refuse_repeated(list(mutant.of), f"readings of {mutant.name}")
             unknown = set(mutant.of) - {reading.name for reading in readings}
             if unknown:
                 raise ValueError(
@@ -218,35 +229,3 @@ def _joined(parts: list[Mapping[str, Margin]]) -> dict[str, Margin]:
         if found.setdefault(name, margin) is not margin:
             raise ValueError(f"two different margins are called {name!r}: rename one of them")
     return found
-
-
-def _refuse_repeated(names: list[str], what: str) -> None:
-    if len(set(names)) < len(names):
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"two {what} of one name, {repeated!r}: {names}")
-
-
-def _check_calls(reading: ResolvedReading) -> None:
-    """Refuse functions that do not take what they are called with.
-
-    Raises:
-        ValueError: naming the function, its reading and its arguments.
-    """
-    functions = {"simulate": (reading.simulate, "x, key"), "predict": (reading.predict, "x")}
-    for name, margin in reading.hypotheses.items():
-        functions[f"hypothesis {name!r}"] = margin, "x"
-    for claim in reading.claims:
-        for side in ("lhs", "rhs", "where"):
-            if getattr(claim, side) is not None:
-                functions[f"{side} of claim {claim.name!r}"] = getattr(claim, side), "r"
-    for name, (function, arguments) in functions.items():
-        try:
-            signature = inspect.signature(function)
-        except (TypeError, ValueError):  # compiled functions need not tell
-            continue
-        try:
-            signature.bind(*arguments.split(", "))
-        except TypeError as error:
-            raise ValueError(
-                f"reading {reading.name!r}: {name} is called as f({arguments}): {error}"
-            ) from None

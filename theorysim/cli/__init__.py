@@ -16,9 +16,11 @@ import typer
 
 from theorysim import __version__
 from theorysim.cli.certify import certify as certify_command
+from theorysim.cli.check import check as check_command
 from theorysim.cli.errata import errata as errata_command
 from theorysim.cli.explore import explore as explore_command
 from theorysim.cli.listing import list_theorems as list_command
+from theorysim.cli.new import new as new_command
 from theorysim.cli.options import (
     AsJson,
     Files,
@@ -64,7 +66,7 @@ def main() -> None:
     try:
         app(prog_name="theorysim")
     except UsageError as error:
-        message = str(error)
+        message = _located(error)
     except (Exception, SystemExit) as error:  # a user's own file may raise anything, or exit
         fault = _fault(error)
         if fault is None:  # an internal error, or the end of the command
@@ -83,9 +85,15 @@ def _print_what_can_be_printed() -> None:
             stream.reconfigure(errors="replace")
 
 
+def _located(error: UsageError) -> str:
+    from theorysim.engine.registry.faults import located
+
+    return located(error)
+
+
 def _fault(error: BaseException) -> str | None:
     """What went wrong around the command, in one line; None for an error of its own."""
-    from theorysim.engine.registry.index import fault_in_a_file
+    from theorysim.engine.registry.faults import fault_in_a_file
 
     fault = fault_in_a_file(error)
     if fault is None and is_out_of_memory(error):
@@ -271,6 +279,8 @@ def _write_instance(instance: Mapping[str, Any] | None, what: str, out: Path) ->
     typer.echo(f"{out}: {what}, replay with --instance", err=True)
 
 
+app.command("new")(new_command)
+app.command("check")(check_command)
 app.command("certify")(certify_command)
 app.command("explore")(explore_command)
 app.command("sweep")(sweep_command)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def _ids(incomplete: str) -> list[str]:
+def known_ids(incomplete: str) -> list[str]:
     """Ids and names of statements that begin so, for the completion of shells."""
     from theorysim.engine import registry
 
@@ -32,7 +32,7 @@ Id = Annotated[
     typer.Argument(
         metavar="ID|FILE.py",
         help="An id, a name that only one paper has, or a file with a theorem.",
-        autocompletion=_ids,
+        autocompletion=known_ids,
     ),
 ]
 Files = Annotated[

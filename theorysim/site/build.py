@@ -35,7 +35,15 @@ HERE = Path(__file__).parent
 MARK = ".theorysim-site"
 LESSONS = ("tour", "check_my_theorem", "sweep_a_phase_diagram")
 OF_PAPERS = ("linear_teachers", "linearization", "low_rank", "overtraining", "transferability")
-GUIDE = ("your_own_theorem", "verdicts", "review", "certify", "experiments", "sweeps")
+GUIDE = (
+    "new_theorem",
+    "your_own_theorem",
+    "verdicts",
+    "review",
+    "certify",
+    "experiments",
+    "sweeps",
+)
 RECORDED = (
     *("coverage", "experiments", "stability", "hypotheses", "constants", "attacks"),
     *("known_truths", "mutants", "verdict_rates"),

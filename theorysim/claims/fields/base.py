@@ -48,7 +48,7 @@ def extent(of: Extent, sizes: Sizes) -> int:
         ValueError: for a name that is no size, with those there are.
     """
     if isinstance(of, str) and of not in sizes:
-        raise ValueError(f"{of!r} is no size; there are {list(sizes)}")
+        raise ValueError(f"{of!r} is no size: add {of}=Size(4) to the space; it has {list(sizes)}")
     return sizes[of] if isinstance(of, str) else of
 
 

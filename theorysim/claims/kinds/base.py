@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from theorysim.claims.evidence import Evidence, Judgement
-from theorysim.claims.margins import NO_MARGIN, is_met
+from theorysim.claims.margins import NO_MARGIN, is_met, place_of
 from theorysim.claims.run import Run
 from theorysim.errors import UsageError
 
@@ -115,8 +115,8 @@ class Claim(abc.ABC):
             sides = [jnp.asarray(side) for side in found]
             if any(jnp.iscomplexobj(side) for side in sides):
                 raise UsageError(
-                    f"claim {self.name!r}: a side is complex, which has no order; compare its real "
-                    "and imaginary parts, or its modulus"
+                    f"{self._place()}claim {self.name!r}: a side is complex, which has no order; "
+                    "compare its real and imaginary parts, or its modulus"
                 )
             lhs, rhs = (side.astype(float) for side in sides)
             shape = jnp.broadcast_shapes(lhs.shape, rhs.shape)
@@ -125,15 +125,20 @@ class Claim(abc.ABC):
         except (TypeError, ValueError):
             what = " and ".join(str(getattr(side, "shape", type(side).__name__)) for side in found)
             raise UsageError(
-                f"claim {self.name!r}: its sides are {what}; expected arrays of shapes that go "
-                "together (with keys > 1, arrays of r.sim lead with the axis of keys)"
+                f"{self._place()}claim {self.name!r}: its sides are {what}; expected arrays of "
+                f"shapes that go together {_hint(run)}"
             ) from None
         if self.averages_keys and shape[:1] != (run.keys,):
             raise UsageError(
-                f"claim {self.name!r}: its sides have shape {shape}; expected them to lead with "
-                f"the axis of the {run.keys} keys"
+                f"{self._place()}claim {self.name!r}: its sides have shape {shape}; expected them "
+                f"to lead with the axis of the {run.keys} keys"
             )
         return jnp.broadcast_to(lhs, shape), jnp.broadcast_to(rhs, shape)
+
+    def _place(self) -> str:
+        """Where the left side is written, as the beginning of a message; "" if nobody knows."""
+        place = place_of(self.lhs)
+        return f"{place}: " if place else ""
 
     def applies(self, run: Run, shape: tuple[int, ...]) -> Bool[Array, "*points"]:
         """At which points of this shape the claim says something."""
@@ -141,7 +146,7 @@ class Claim(abc.ABC):
             return jnp.ones(shape, bool)
         margin = jnp.asarray(self.where(run))
         if margin.dtype == bool:
-            raise UsageError(f"claim {self.name!r}: `where` {NO_MARGIN}")
+            raise UsageError(f"{self._place()}claim {self.name!r}: `where` {NO_MARGIN}")
         return jnp.broadcast_to(is_met(self.where, margin), shape)
 
     def scaled(self: AnyClaim, factor: float) -> AnyClaim:
@@ -152,6 +157,15 @@ class Claim(abc.ABC):
     def against(self: AnyClaim, rhs: Side) -> AnyClaim:
         """A mutant: the same claim with another right side."""
         return dataclasses.replace(self, rhs=rhs)
+
+
+def _hint(run: Run) -> str:
+    """What usually keeps the shapes of sides apart."""
+    if isinstance(run.theory, tuple) and not run.theory:
+        return "(r.theory is empty: the theorem has no `predict`)"
+    if run.keys > 1:
+        return f"(arrays of r.sim lead with the axis of the {run.keys} keys)"
+    return "(a path of `descend` leads with its `steps + 1` times)"
 
 
 def check_rungs(name: str, over: Rungs) -> None:

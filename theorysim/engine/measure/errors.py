@@ -25,6 +25,7 @@ from jaxtyping import Array, Float
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, field_values
 from theorysim.claims.kinds import Claim
+from theorysim.claims.margins import place_of
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import BATCHES, Run
 from theorysim.engine.measure.limit_error import limit_error
@@ -110,15 +111,22 @@ def compiled(function: Callable) -> Callable:
     @wraps(function)
     def checked(*arguments: Any) -> Any:
         found = function(*arguments)
+        if found is None:
+            raise UsageError(f"{_named(function)} returned None: it lacks a `return`")
         for leaf in jax.tree.leaves(found):
             if not isinstance(leaf, ARRAYS):
                 raise UsageError(
-                    f"{getattr(function, '__name__', function)} returned {leaf!r}; expected an "
-                    "array, or a tree of arrays"
+                    f"{_named(function)} returned {leaf!r}; expected an array, or a tree of arrays"
                 )
         return found
 
     return jax.jit(checked)
+
+
+def _named(function: Callable) -> str:
+    """A function's name behind its place, as a message begins."""
+    place = place_of(function)
+    return f"{place}: " * bool(place) + str(getattr(function, "__name__", function))
 
 
 def runs(readings: tuple[ResolvedReading, ...], x: Instance, keys: Array) -> dict[str, Run]:

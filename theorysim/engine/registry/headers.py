@@ -97,7 +97,8 @@ class _Source:
             return []
         value = self.resolve(node)
         if not isinstance(value, ast.Tuple | ast.List):
-            raise self.fault(node, "expected a literal tuple: files are read, not run")
+            lacks = "a comma is missing in `(...,)`: " * isinstance(value, ast.Call)
+            raise self.fault(node, f"{lacks}expected a literal tuple: files are read, not run")
         return [self.resolve(item) for item in value.elts]
 
 

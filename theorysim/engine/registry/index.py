@@ -12,7 +12,6 @@ import importlib
 import importlib.util
 import re
 import sys
-import traceback
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
@@ -21,6 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from theorysim.engine.registry.entries import Catalogue, Entry
+from theorysim.engine.registry.faults import GROUP, LOCAL_MODULE, blame
 from theorysim.engine.registry.headers import Header, RegistryError, read_citation, read_header
 
 if TYPE_CHECKING:
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from theorysim.citation import Citation
     from theorysim.claims.theorem import Theorem
 
-GROUP = "theorysim.theorems"
 OWN = Path(__file__).parents[2] / "theorems"
 LOCAL = "local"
-LOCAL_MODULE = "_theorysim_local_"  # modules of single files are called so
 EQUATIONS = ("eq", "equation")
 KINDS = {"eq": "equation", "def": "definition"}
 SUGGESTIONS = 4
@@ -253,7 +251,7 @@ def _load(entry: Entry, modified: int) -> Theorem:
     except BaseException as error:  # `exit()` in a file must not end the command with its code
         if entry.path.is_relative_to(OWN):
             raise
-        raise RegistryError(_blame(error, entry.path)) from error
+        raise RegistryError(blame(error, entry.path)) from error
     if not isinstance(module.theorem, Theorem):
         raise RegistryError(
             f"{entry.path}: expected `theorem` to be a Theorem, but it is {module.theorem!r}"
@@ -271,21 +269,3 @@ def _run_file(path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up while it runs
     exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
     return module
-
-
-def fault_in_a_file(error: BaseException) -> str | None:
-    """File, line and first line of an error that passed through a user's own file; else None."""
-    files = {m.__file__ for name, m in list(sys.modules.items()) if name.startswith(LOCAL_MODULE)}
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
-    if not frames:
-        return None
-    message = str(error).partition("\n")[0]
-    return f"{frames[-1].filename}:{frames[-1].lineno}: {type(error).__name__}: {message}"
-
-
-def _blame(error: BaseException, path: Path) -> str:
-    """The error with the innermost line of the statement's own folder."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
-    own = [f for f in frames if Path(f.filename).is_relative_to(path.parent)]
-    place = f"{own[-1].filename}:{own[-1].lineno}" if own else f"{path}:1"
-    return f"{place}: {type(error).__name__}: {error}"

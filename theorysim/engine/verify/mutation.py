@@ -11,6 +11,7 @@ from theorysim.claims.reading import Mutant, ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
+from theorysim.engine.measure.integrators import UNDECLARED, uses_tolerance_scale
 from theorysim.engine.measure.sample import draw_sample
 from theorysim.engine.measure.setup import (
     Setup,
@@ -139,6 +140,8 @@ def warnings_about(setup: Setup) -> tuple[str, ...]:
     if untouched:
         found.append(f"no mutant changes {_quote(untouched)}: nothing shows that it can fail")
     if theorem.id.startswith(f"{registry.LOCAL}/"):
+        if not theorem.integrates and uses_tolerance_scale(theorem):
+            found.append(UNDECLARED)
         outcome = _mutation(setup, primary, theorem.mutant_instances)
         explained = (*untouched, *theorem.survivors)
         survived = [c for c in outcome.survivors if c not in explained and outcome.tried(c)]
