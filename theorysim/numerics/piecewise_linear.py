@@ -22,9 +22,7 @@ def _side(
     return bends, changes
 
 
-def evaluate(
-    map: Float[Array, "2 parts"], w: Float[Array, "*points"]
-) -> Float[Array, "*points"]:
+def evaluate(map: Float[Array, "2 parts"], w: Float[Array, "*points"]) -> Float[Array, "*points"]:
     """The map at any points of the line."""
     bends, changes = _side(map, w)
     beyond = jnp.maximum(jnp.abs(w)[..., None] - bends, 0)

@@ -46,5 +46,5 @@ def _evaluate(node: ast.expr, formula: str, sizes: Mapping[str, int]) -> int:
 
 def _no_formula(formula: str) -> ValueError:
     return ValueError(
-        f"{formula!r} is no length: expected names of sizes, integers, +, - and *, as in 'steps + 1'"
+        f"{formula!r} is no length: expected sizes, integers, +, - and *, as in 'steps + 1'"
     )

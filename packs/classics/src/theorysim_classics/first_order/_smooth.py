@@ -38,9 +38,7 @@ def space(*, steps: int = 5, most: int = 30, **more) -> claims.Space:
 
 def strongly_convex_space(*, steps: int = 5, most: int = 30, **more) -> claims.Space:
     """The same with mu-convex functions, `conditioning` = mu / L."""
-    return space(
-        steps=steps, most=most, conditioning=claims.Real(1e-3, 0.9, log=True), **more
-    )
+    return space(steps=steps, most=most, conditioning=claims.Real(1e-3, 0.9, log=True), **more)
 
 
 def start(x: claims.Instance) -> Vector:

@@ -6,11 +6,11 @@ y_0 = x_0 = y_(-1), reach |x_N - y_(N-1)|^2 <= |x_0 - x*|^2 / N^2. Attained in o
 """
 
 import jax.numpy as jnp
-from theorysim_classics.first_order import _nonexpansive as maps
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order import _nonexpansive as maps
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

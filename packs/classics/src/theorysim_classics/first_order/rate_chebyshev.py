@@ -8,11 +8,11 @@ x_(k+1) = omega_(k+1) (x_k - 2 / (L + mu) grad f(x_k) - x_(k-1)) + x_(k-1) reach
 
 import jax
 import jax.numpy as jnp
-from theorysim_classics.first_order import _quadratic as quadratic
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order import _quadratic as quadratic
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

@@ -11,9 +11,9 @@ import itertools
 import jax
 import jax.numpy as jnp
 import numpy as np
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

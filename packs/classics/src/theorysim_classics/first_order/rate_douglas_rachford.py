@@ -7,11 +7,11 @@ indicator of a point. Here f and g are functions of one variable.
 """
 
 import jax.numpy as jnp
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics import piecewise_linear as pl
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

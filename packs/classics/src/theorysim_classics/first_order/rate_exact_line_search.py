@@ -7,11 +7,11 @@ Here it is run on quadratics, where the best step has a closed form.
 
 import jax
 import jax.numpy as jnp
-from theorysim_classics.first_order import _quadratic as quadratic
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order import _quadratic as quadratic
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

@@ -7,11 +7,11 @@ momentum t / (t + 3): x_(t+1) = prox(y_t - grad f(y_t) / L), y_(t+1) = x_(t+1) +
 """
 
 import jax
-from theorysim_classics.first_order import _composite as composite
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order import _composite as composite
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):
@@ -30,7 +30,6 @@ def simulate(x: claims.Instance, key):
 
 def predict(x: claims.Instance):
     return 2 * x.smoothness * x.distance**2 / (x.steps**2 + 5 * x.steps + 2)
-
 
 
 RATE = claims.at_most("F(x_N) - F*", lambda r: r.sim, lambda r: r.theory)

@@ -8,11 +8,11 @@ by now: Rotaru, Glineur and Patrinos 2024).
 
 import jax.numpy as jnp
 import optax
-from theorysim_classics.first_order import _smooth as smooth
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import descend_to
+from theorysim_classics.first_order import _smooth as smooth
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

@@ -7,11 +7,11 @@ Taylor, Hendrickx and Glineur (2018), Theorem 3.2: |grad f(x_N)| <= max(|1 - h m
 import jax
 import jax.numpy as jnp
 import optax
-from theorysim_classics.first_order import _smooth as smooth
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import descend_to
+from theorysim_classics.first_order import _smooth as smooth
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):
@@ -27,9 +27,7 @@ def predict(x: claims.Instance):
     return factor**x.steps
 
 
-RATE = claims.at_most(
-    "|grad f(x_N)|", lambda r: r.sim["end"], lambda r: r.theory * r.sim["start"]
-)
+RATE = claims.at_most("|grad f(x_N)|", lambda r: r.sim["end"], lambda r: r.theory * r.sim["start"])
 
 theorem = claims.Theorem(
     space=smooth.strongly_convex_space(step=claims.Real(0.05, 1.99)),

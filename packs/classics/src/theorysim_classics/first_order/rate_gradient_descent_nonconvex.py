@@ -10,11 +10,11 @@ points of the descent.
 import jax
 import jax.numpy as jnp
 import optax
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics import piecewise_linear as pl
 from theorysim.numerics.descent import descend
+from theorysim_classics.first_order._tight import too_small
 
 
 def _teeth(w, period):

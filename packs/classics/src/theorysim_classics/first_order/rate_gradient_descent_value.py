@@ -6,11 +6,11 @@ Taylor, Hendrickx and Glineur (2018), Theorem 3.3: f(x_N) - f* <= max(|1 - h mu|
 
 import jax.numpy as jnp
 import optax
-from theorysim_classics.first_order import _smooth as smooth
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import descend_to
+from theorysim_classics.first_order import _smooth as smooth
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):
@@ -25,9 +25,7 @@ def predict(x: claims.Instance):
     return factor ** (2 * x.steps)
 
 
-RATE = claims.at_most(
-    "f(x_N) - f*", lambda r: r.sim["end"], lambda r: r.theory * r.sim["start"]
-)
+RATE = claims.at_most("f(x_N) - f*", lambda r: r.sim["end"], lambda r: r.theory * r.sim["start"])
 
 theorem = claims.Theorem(
     space=smooth.strongly_convex_space(step=claims.Real(0.05, 1.99)),

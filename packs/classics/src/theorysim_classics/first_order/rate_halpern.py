@@ -5,11 +5,11 @@ Lieder (2021), Theorem 2.1: x_(k+1) = x_0 / (k + 2) + (1 - 1 / (k + 2)) T x_k re
 """
 
 import jax.numpy as jnp
-from theorysim_classics.first_order import _nonexpansive as maps
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order import _nonexpansive as maps
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

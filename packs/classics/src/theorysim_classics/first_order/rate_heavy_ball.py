@@ -9,11 +9,11 @@ either end of [mu, L].
 
 import jax
 import jax.numpy as jnp
-from theorysim_classics.first_order import _quadratic as quadratic
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order import _quadratic as quadratic
+from theorysim_classics.first_order._tight import too_small
 
 
 def _contraction(x: claims.Instance):
@@ -54,9 +54,7 @@ theorem = claims.Theorem(
     ),
     mutants=(
         too_small(RATE),
-        claims.Mutant(
-            "the power alone", predict=lambda x: _contraction(x) ** x.steps * x.distance
-        ),
+        claims.Mutant("the power alone", predict=lambda x: _contraction(x) ** x.steps * x.distance),
     ),
     instances=512,
     mutant_instances=4096,

@@ -7,10 +7,10 @@ with errors along the gradient, which are all that occur here.
 """
 
 import jax
-from theorysim_classics.first_order import _smooth as smooth
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
+from theorysim_classics.first_order import _smooth as smooth
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

@@ -7,19 +7,17 @@ T = -I. The gallery of PEPit prints (gamma - 1)^(2 N) for the latter; its progra
 """
 
 import jax.numpy as jnp
-from theorysim_classics.first_order import _nonexpansive as maps
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order import _nonexpansive as maps
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):
     """A quarter of the squared residual at the end."""
     apply = maps.operator(x)
-    end = iterate_to(
-        lambda w: (1 - x.weight) * w + x.weight * apply(w), maps.start(x), x.steps
-    )
+    end = iterate_to(lambda w: (1 - x.weight) * w + x.weight * apply(w), maps.start(x), x.steps)
     return jnp.sum((end - apply(end)) ** 2) / 4
 
 

@@ -8,11 +8,11 @@ the rate fails; its program runs t / (t + 3).
 """
 
 import jax
-from theorysim_classics.first_order import _smooth as smooth
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order import _smooth as smooth
+from theorysim_classics.first_order._tight import too_small
 
 
 def _run(x: claims.Instance, momentum):

@@ -1,18 +1,18 @@
 """NoLips, mirror descent on relatively smooth functions, is within D_h(x*, x_0) / (gamma N).
 
-Dragomir, Taylor, d'Aspremont and Bolte (2021), Theorem 1, after Bauschke, Bolte and Teboulle (2017):
-where L h - f and f are convex and gamma <= 1 / L, the steps grad h(x_(k+1)) = grad h(x_k) - gamma
-grad f(x_k) reach F(x_N) - F* <= D_h(x*, x_0) / (gamma N). No function attains it, but h(w) = w^p / p
-on w >= 0 comes close as p grows, with a linear f. Here f(w) = c w + s h(w), s <= L = 1; the power p
-and the step are logarithmic, and w^(p - 1) is what is stored.
+Dragomir, Taylor, d'Aspremont and Bolte (2021), Theorem 1, after Bauschke, Bolte and Teboulle
+(2017): where L h - f and f are convex and gamma <= 1 / L, the steps grad h(x_(k+1)) = grad h(x_k) -
+gamma grad f(x_k) reach F(x_N) - F* <= D_h(x*, x_0) / (gamma N). No function attains it, but
+h(w) = w^p / p on w >= 0 comes close as p grows, with a linear f. Here f(w) = c w + s h(w), s <= L =
+1; the power p and the step are logarithmic, and w^(p - 1) is what is stored.
 """
 
 import jax
 import jax.numpy as jnp
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

@@ -1,4 +1,4 @@
-"""The optimised gradient method is within L R^2 / (2 theta_N^2) of the minimum: no method is closer.
+"""The optimised gradient method is within L R^2 / (2 theta_N^2) of the minimum, as no other is.
 
 Kim and Fessler (2016), Theorem 2: with theta_0 = 1, theta_t = (1 + sqrt(4 theta_(t-1)^2 + 1)) / 2
 and, at the end, theta_N = (1 + sqrt(8 theta_(N-1)^2 + 1)) / 2, the steps
@@ -10,10 +10,10 @@ L w^2 / 2.
 
 import jax
 import numpy as np
-from theorysim_classics.first_order import _smooth as smooth
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
+from theorysim_classics.first_order import _smooth as smooth
+from theorysim_classics.first_order._tight import too_small
 
 
 def thetas(steps: int) -> np.ndarray:

@@ -10,10 +10,10 @@ y_(t+1) = x_t - grad f(x_t) / L and x_(t+1) = y_(t+1) + (2 theta_(t+1) - 1) / (2
 import jax
 import jax.numpy as jnp
 import numpy as np
-from theorysim_classics.first_order import _smooth as smooth
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
+from theorysim_classics.first_order import _smooth as smooth
+from theorysim_classics.first_order._tight import too_small
 
 
 def thetas(steps: int) -> np.ndarray:

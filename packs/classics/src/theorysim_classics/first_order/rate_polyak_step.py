@@ -7,11 +7,10 @@ run here.
 """
 
 import jax
-import jax.numpy as jnp
-from theorysim_classics.first_order import _quadratic as quadratic
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
+from theorysim_classics.first_order import _quadratic as quadratic
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

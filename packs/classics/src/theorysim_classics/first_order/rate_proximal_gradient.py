@@ -5,11 +5,11 @@ Attained by a linear f on a half-line.
 """
 
 import jax
-from theorysim_classics.first_order import _composite as composite
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order import _composite as composite
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

@@ -5,11 +5,11 @@ Gu and Yang (2020), Section 4, for maximal monotone operators: |x_N - x_(N-1)|^2
 """
 
 import jax.numpy as jnp
-from theorysim_classics.first_order import _nonexpansive as maps
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics.descent import iterate_to
+from theorysim_classics.first_order import _nonexpansive as maps
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

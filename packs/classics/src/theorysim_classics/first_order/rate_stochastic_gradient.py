@@ -10,10 +10,10 @@ made: the average is exact.
 import jax
 import jax.numpy as jnp
 import numpy as np
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics import piecewise_linear as pl
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

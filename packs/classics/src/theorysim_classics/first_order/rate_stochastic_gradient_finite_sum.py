@@ -8,9 +8,9 @@ whose slopes at x* are across x_0 - x*. Here the terms are two quadratics with a
 
 import jax
 import jax.numpy as jnp
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
+from theorysim_classics.first_order._tight import too_small
 
 
 def _ends(x: claims.Instance, sign: float):

@@ -8,16 +8,16 @@ Here two functions of one variable are drawn in all 2^N orders: the average is e
 import jax
 import jax.numpy as jnp
 import numpy as np
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
 from theorysim.numerics import piecewise_linear as pl
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):
     """The mean of the squared distance at the end; L = R = 1."""
     orders = np.array(np.meshgrid(*[[0, 1]] * x.steps)).reshape(x.steps, -1)
-    other = x.profile + x.alike * (x.other - x.profile)
+    other = x.profile + x.difference * (x.other - x.profile)
 
     def f(w, i):
         curved = jnp.where(i == 0, pl.integral(x.profile, w), pl.integral(other, w))
@@ -44,7 +44,7 @@ theorem = claims.Theorem(
         step=claims.Real(0.05, 1.95),
         profile=claims.PiecewiseLinear("knots", 0, 1),
         other=claims.PiecewiseLinear("knots", 0, 1),
-        alike=claims.Extremal(0, 1),
+        difference=claims.Extremal(0, 1),
     ),
     simulate=simulate,
     predict=predict,

@@ -7,10 +7,10 @@ of N + 1 linear functions (Drori and Teboulle 2016, Appendix A).
 
 import jax
 import jax.numpy as jnp
-from theorysim_classics.first_order import _max_affine as affine
-from theorysim_classics.first_order._tight import too_small
 
 from theorysim import claims
+from theorysim_classics.first_order import _max_affine as affine
+from theorysim_classics.first_order._tight import too_small
 
 
 def simulate(x: claims.Instance, key):

@@ -1,0 +1,1 @@
+"""Evidence for the pack: independent worst cases, and what the tool finds beside them."""
