@@ -41,7 +41,8 @@ def _evaluate(node: ast.expr, formula: str, sizes: Mapping[str, int]) -> int:
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATIONS:
             sides = (_evaluate(side, formula, sizes) for side in (left, right))
             return OPERATIONS[type(op)](*sides)
-    raise _no_formula(formula)
+        case _:
+            raise _no_formula(formula)
 
 
 def _no_formula(formula: str) -> ValueError:

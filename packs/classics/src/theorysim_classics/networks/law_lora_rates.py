@@ -14,31 +14,38 @@ from theorysim import claims
 WIDTHS = {"n": (16, 64, 256)}
 
 
-def simulate(x: claims.Instance, key):
-    """The change of f in one step of both, and of either factor alone."""
+def _step(x: claims.Instance, key, power_a: float = -1.0, power_b: float = 0.0):
+    """The change of f in one step of both, and of either factor alone.
+
+    Learning rates are of the order of these powers of n; that of b follows `plus` where it is 0.
+    """
     drawn = jax.random.normal(key, (x.n,))
     inputs = x.size * jnp.sqrt(x.n) * drawn / jnp.linalg.norm(drawn)
-    # a^T x = x.along, whatever the width
-    a = x.along * inputs / (inputs @ inputs)
+    a = x.along * inputs / (inputs @ inputs)  # a^T x = x.along, whatever the width
 
     def f(w):
         return w[1] * (w[0] @ inputs)
 
-    def loss(w):
-        return (f(w) - x.label) ** 2 / 2
-
     start = (a, x.outer)
-    slope_a, slope_b = jax.grad(loss)(start)
-    rate_a, rate_b = x.rate_a / x.n, jnp.where(x.plus > 0, x.rate_b, x.rate_b / x.n)
-    first, second = a - rate_a * slope_a, x.outer - rate_b * slope_b
+    slope_a, slope_b = jax.grad(lambda w: (f(w) - x.label) ** 2 / 2)(start)
+    first = a - x.rate_a * x.n**power_a * slope_a
+    second = x.outer - _rate_b(x) * x.n**power_b * slope_b
     ends = {"both": (first, second), "a": (first, x.outer), "b": (a, second)}
     return {name: f(w) - f(start) for name, w in ends.items()}
+
+
+def _rate_b(x: claims.Instance):
+    return jnp.where(x.plus > 0, x.rate_b, x.rate_b / x.n)
+
+
+def simulate(x: claims.Instance, key):
+    return _step(x, key)
 
 
 def predict(x: claims.Instance):
     """The three terms of the print."""
     square, rest = x.n * x.size**2, x.outer * x.along - x.label
-    rate_a, rate_b = x.rate_a / x.n, jnp.where(x.plus > 0, x.rate_b, x.rate_b / x.n)
+    rate_a, rate_b = x.rate_a / x.n, _rate_b(x)
     return {
         "a": -rate_a * rest * x.outer**2 * square,
         "b": -rate_b * rest * x.along**2,
@@ -84,12 +91,22 @@ theorem = claims.Theorem(
     ),
     mutants=(
         claims.Mutant(
-            "the last term lost", claims=(STEP.against(lambda r: r.theory["a"] + r.theory["b"]),)
+            "the last term lost",
+            claims=(STEP.against(lambda r: r.theory["a"] + r.theory["b"]),),
+            of=("as printed", "LoRA+"),
         ),
         claims.Mutant(
-            "the parts exchanged",
-            claims=(PART_A.with_exponent(-1.0), PART_B.with_exponent(0.0)),
+            "eta_a of the order 1",
+            simulate=lambda x, key: _step(x, key, power_a=0.0),
+            breaks=(PART_A.name,),
+            of=("as printed", "LoRA+"),
         ),
-        claims.Mutant("LoRA's own scaling", of=("LoRA+",), claims=(PLUS_B.with_exponent(-1.0),)),
+        claims.Mutant("a part of b that stays", claims=(PART_B.with_exponent(0.0),)),
+        claims.Mutant(
+            "eta_b of the order 1 / n",
+            simulate=lambda x, key: _step(x, key, power_b=-1.0),
+            breaks=(PLUS_B.name,),
+            of=("LoRA+",),
+        ),
     ),
 )
