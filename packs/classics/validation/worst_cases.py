@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import numpy as np
 
 import theorysim
 from theorysim.claims import Theorem, Verdict
@@ -132,10 +131,10 @@ def record(only: list[str] | None) -> None:
         ratio, refuted = attack(name, case["settings"])
         number = printed(name, case["settings"])
         row = {"settings": case["settings"], "printed": number, "pepit": case["value"]}
-        known[name] = {**row, "ratio": ratio, "refuted": refuted}
+        known[name] = {**row, "ratio": round(ratio, 6), "refuted": refuted}
         ordered = {name: known[name] for name in solved if name in known}
         RECORD.write_text(json.dumps(ordered, indent=1) + "\n")
-        print(f"{name}: {np.round(ratio, 6)} {refuted}", flush=True)
+        print(f"{name}: {ratio:.6f} {refuted}", flush=True)
         jax.clear_caches()
 
 

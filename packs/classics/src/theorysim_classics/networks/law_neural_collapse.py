@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import optax
 
 from theorysim import claims
-from theorysim.numerics.descent import descend
+from theorysim.numerics.descent import descend_to
 
 
 def _labels(x: claims.Instance):
@@ -19,16 +19,15 @@ def _labels(x: claims.Instance):
 
 
 def simulate(x: claims.Instance, key):
-    """H^T H and W H along descent, time last."""
+    """H^T H and W H after so many steps."""
 
     def loss(w):
         fit = jnp.sum((w[0] @ w[1] - _labels(x)) ** 2)
         return fit / 2 + x.decay * (jnp.sum(w[0] ** 2) + jnp.sum(w[1] ** 2)) / 2
 
     start = (x.scale * x.weights, x.scale * x.features)
-    path = descend(loss, start, optax.sgd(0.2), 32 * x.records, every=32)
-    grams = jnp.swapaxes(path[1], 1, 2) @ path[1]
-    return jnp.moveaxis(grams, 0, -1), jnp.moveaxis(path[0] @ path[1], 0, -1)
+    weights, features = descend_to(loss, start, optax.sgd(0.2), x.steps)
+    return features.T @ features, weights @ features
 
 
 def _minimum(x: claims.Instance, lost: float):
@@ -41,15 +40,16 @@ def predict(x: claims.Instance):
     return _minimum(x, 1.0)
 
 
-GRAM = claims.equal("H^T H", lambda r: r.limit(r.sim[0]), lambda r: r.theory[0])
-FIT = claims.equal("W H", lambda r: r.limit(r.sim[1]), lambda r: r.theory[1])
+OVER = {"steps": (64, 256, 1024)}
+GRAM = claims.tends_to("H^T H", lambda r: r.sim[0], lambda r: r.theory[0], over=OVER)
+FIT = claims.tends_to("W H", lambda r: r.sim[1], lambda r: r.theory[1], over=OVER)
 
 theorem = claims.Theorem(
     space=claims.Space(
         classes=claims.Size(2, low=2, high=4),
         samples=claims.Size(2, low=2, high=4),
         width=claims.Size(4, low=4, high=16),
-        records=claims.Size(24, low=16),
+        steps=claims.Integer(1, 1024),
         decay=claims.Real(0.2, 0.6),
         scale=claims.Real(0.3, 0.6),
         weights=claims.Gaussian("classes", "width"),
