@@ -3,10 +3,9 @@
 import json
 
 import pytest
+from worst_cases import table
 
-from validation import worst_cases
-
-ROWS = {row["case"]: row for row in worst_cases.rows()}
+ROWS = {row["case"]: row for row in table.rows()}
 
 # The worst case that the semidefinite program bounds, which its solver has to within this.
 SOLVER = 1e-4
@@ -17,7 +16,7 @@ NOT_TIGHT = {"rate-frank-wolfe"}
 
 
 def test_every_case_is_recorded_in_the_order_of_the_semidefinite_programs():
-    solved = json.loads(worst_cases.PEPIT.read_text())
+    solved = json.loads(table.PEPIT.read_text())
     assert list(ROWS) == list(solved)
     assert {name: row["pepit"] for name, row in ROWS.items()} == {
         name: case["value"] for name, case in solved.items()
@@ -28,7 +27,7 @@ def test_every_case_is_recorded_in_the_order_of_the_semidefinite_programs():
 @pytest.mark.parametrize("case", ROWS)
 def test_the_pack_prints_what_is_recorded(case):
     row = ROWS[case]
-    assert worst_cases.printed(case, row["settings"]) == pytest.approx(row["printed"], rel=1e-12)
+    assert table.printed(case, row["settings"]) == pytest.approx(row["printed"], rel=1e-12)
 
 
 @pytest.mark.parametrize("case", [case for case in ROWS if case not in NOT_TIGHT])
@@ -48,4 +47,4 @@ def test_what_is_not_tight_is_neither_exceeded_nor_attained(case):
 
 
 def test_the_page_shows_the_record():
-    assert worst_cases.PAGE.read_text() == worst_cases.page(), "python -m validation.worst_cases"
+    assert table.PAGE.read_text() == table.page(), "python -m worst_cases.table"

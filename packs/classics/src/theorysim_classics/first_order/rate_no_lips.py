@@ -31,11 +31,12 @@ def simulate(x: claims.Instance, key):
 
 
 def predict(x: claims.Instance):
-    """D_h(0, 1) / (gamma N)."""
-    return (1 - 1 / x.power) / (x.step * x.steps)
+    """The factor of D_h(x*, x_0)."""
+    return 1 / (x.step * x.steps)
 
 
-RATE = claims.at_most("F(x_N) - F*", lambda r: r.sim, lambda r: r.theory)
+# x* = 0 and x_0 = 1, so that D_h(x*, x_0) = 1 - 1 / p.
+RATE = claims.at_most("F(x_N) - F*", lambda r: r.sim, lambda r: r.theory * (1 - 1 / r.x.power))
 
 theorem = claims.Theorem(
     space=claims.Space(

@@ -12,7 +12,7 @@ import optax
 from theorysim import claims
 from theorysim.numerics.descent import descend_to
 
-STEPS = (100, 1000, 10000)
+STEPS = (80, 400, 2000, 10000)
 
 
 def _points(x: claims.Instance):
@@ -32,9 +32,9 @@ def simulate(x: claims.Instance, key):
     return descend_to(loss, jnp.zeros(2), optax.sgd(rate), x.steps)
 
 
-def _beyond(speed: float):
-    """|w(t) - speed w^ log t|."""
-    return lambda r: jnp.linalg.norm(r.sim - speed * jnp.log(r.x.steps) * jnp.eye(2)[0])
+def _rest(r):
+    """|w(t) - w^ log t|."""
+    return jnp.linalg.norm(r.sim - jnp.log(r.x.steps) * jnp.eye(2)[0])
 
 
 def _margin(r):
@@ -46,7 +46,7 @@ def _slowly(r):
 
 
 OVER = {"steps": STEPS}
-REST = claims.exists_constant("rest", _beyond(1.0), lambda r: 1.0, over=OVER)
+REST = claims.exists_constant("rest", _rest, lambda r: 1.0, over=OVER)
 MARGIN = claims.exists_constant("margin", _margin, _slowly, over=OVER)
 
 theorem = claims.Theorem(
@@ -65,10 +65,7 @@ theorem = claims.Theorem(
         "w(t) = w^ log t + rho(t) with a bounded rho; the margin is within O(1 / log t)",
     ),
     mutants=(
-        claims.Mutant(
-            "half the speed",
-            claims=(claims.exists_constant(REST.name, _beyond(0.5), lambda r: 1.0, over=OVER),),
-        ),
+        claims.Mutant("a rest that vanishes", claims=(REST.against(lambda r: 1 / r.x.steps),)),
         claims.Mutant("as fast as 1 / t", claims=(MARGIN.against(lambda r: 1 / r.x.steps),)),
     ),
     instances=16,

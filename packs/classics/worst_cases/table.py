@@ -1,7 +1,7 @@
 """The table of worst cases: what is printed, what PEPit computes, what the tool finds.
 
-    python -m validation.worst_cases          # in packs/classics, after validation.pepit
-    python -m validation.worst_cases --page   # writes README.md anew from the record
+    python -m worst_cases.table          # in packs/classics, after worst_cases.pepit
+    python -m worst_cases.table --page   # writes README.md anew from the record
 
 For every case the falsifier searches the theorem's space at the settings of the case for the
 largest ratio of both sides; where it is reached, the same claim with a constant 1 % too small is

@@ -1,1 +1,0 @@
-"""Evidence for the pack: independent worst cases, and what the tool finds beside them."""
