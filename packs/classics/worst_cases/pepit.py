@@ -1,9 +1,9 @@
 """Worst cases by semidefinite programming: PEPit's values for the cases of the table.
 
-Needs PEPit (`pip install PEPit`, which brings cvxpy with clarabel, osqp and highs) and nothing of
+Needs PEPit (`pip install PEPit`, which brings cvxpy with clarabel, scs and others) and nothing of
 theorysim, so that the numbers share no code with the pack:
 
-    python -m worst_cases.pepit        # in packs/classics: writes worst_cases/pepit.json (2 minutes)
+    python -m worst_cases.pepit        # in packs/classics: writes pepit.json (2 minutes)
 
 A case has the settings that the pack's theorem is given, and PEPit's value in the theorem's units.
 """
