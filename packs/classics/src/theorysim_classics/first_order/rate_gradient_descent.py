@@ -2,8 +2,8 @@
 
 Drori and Teboulle (2014), Theorem 3.1 for steps h / L with h <= 1, and Conjecture 3.1 for
 0 < h < 2: f(x_N) - f* <= (L R^2 / 2) max(1 / (2 N h + 1), (1 - h)^(2 N)), attained by a Huber
-function where the step is short and by a quadratic where it is long (the conjecture is a theorem
-by now: Rotaru, Glineur and Patrinos 2024).
+function where the step is short and by a quadratic where it is long. Kim (2024) has proved the
+conjecture.
 """
 
 import jax.numpy as jnp

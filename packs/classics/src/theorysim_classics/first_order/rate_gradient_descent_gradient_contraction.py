@@ -1,6 +1,6 @@
 """Gradient descent contracts the gradient of a strongly convex function.
 
-Taylor, Hendrickx and Glineur (2018), Theorem 3.2: |grad f(x_N)| <= max(|1 - h mu|, |1 - h L|)^N
+Taylor, Hendrickx and Glineur (2018), Section 3: |grad f(x_N)| <= max(|1 - h mu|, |1 - h L|)^N
 |grad f(x_0)| for steps 0 < h < 2 / L, attained by quadratics.
 """
 
@@ -35,7 +35,7 @@ theorem = claims.Theorem(
     predict=predict,
     claims=(RATE,),
     source=claims.Printed(
-        "Taylor, Hendrickx and Glineur 2018, Theorem 3.2",
+        "Taylor, Hendrickx and Glineur 2018, Section 3",
         "|grad f(x_N)| <= max(|1 - h mu|, |1 - h L|)^N |grad f(x_0)|",
     ),
     mutants=(too_small(RATE),),

@@ -1,6 +1,6 @@
 """The squared gradient of a smooth convex function falls to 2 L (f(x_0) - f*) / (2 N h + 1).
 
-Rotaru, Glineur and Patrinos (2022), for convex functions: |grad f(x_N)|^2 <= 2 L (f(x_0) - f*)
+Rotaru, Glineur and Patrinos (2024), for convex functions: |grad f(x_N)|^2 <= 2 L (f(x_0) - f*)
 max(1 / (2 N h + 1), (1 - h)^(2 N)) for steps h / L with 0 < h < 2. Attained by Huber functions and
 by quadratics.
 """
@@ -39,7 +39,7 @@ theorem = claims.Theorem(
     predict=predict,
     claims=(RATE,),
     source=claims.Printed(
-        "Rotaru, Glineur and Patrinos 2022, convex case",
+        "Rotaru, Glineur and Patrinos 2024, convex case",
         "|grad f(x_N)|^2 <= 2 L (f(x_0) - f*) max(1 / (2 N h + 1), (1 - h)^(2 N))",
     ),
     mutants=(too_small(RATE),),

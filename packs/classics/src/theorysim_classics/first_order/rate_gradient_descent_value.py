@@ -1,6 +1,6 @@
 """Gradient descent contracts the excess value of a strongly convex function.
 
-Taylor, Hendrickx and Glineur (2018), Theorem 3.3: f(x_N) - f* <= max(|1 - h mu|, |1 - h L|)^(2 N)
+Taylor, Hendrickx and Glineur (2018), Section 3: f(x_N) - f* <= max(|1 - h mu|, |1 - h L|)^(2 N)
 (f(x_0) - f*) for steps 0 < h < 2 / L, attained by quadratics.
 """
 
@@ -33,7 +33,7 @@ theorem = claims.Theorem(
     predict=predict,
     claims=(RATE,),
     source=claims.Printed(
-        "Taylor, Hendrickx and Glineur 2018, Theorem 3.3",
+        "Taylor, Hendrickx and Glineur 2018, Section 3",
         "f(x_N) - f* <= max(|1 - h mu|, |1 - h L|)^(2 N) (f(x_0) - f*)",
     ),
     mutants=(too_small(RATE),),

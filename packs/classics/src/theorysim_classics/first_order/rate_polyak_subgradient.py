@@ -1,6 +1,6 @@
 """Polyak's step brings the subgradient method within M R / sqrt(N + 1), without knowing R.
 
-Polyak (1969); Boyd, Xiao and Mutapcic (2003), Section 5: with steps (f(x_k) - f*) / |g_k|^2,
+Polyak (1969); Boyd, Xiao and Mutapcic (2003): with steps (f(x_k) - f*) / |g_k|^2,
 min f(x_k) - f* <= M R / sqrt(N + 1) over x_0, ..., x_N. Attained by a maximum of N + 1 linear
 functions.
 """
@@ -37,7 +37,7 @@ theorem = claims.Theorem(
     predict=predict,
     claims=(RATE,),
     source=claims.Printed(
-        "Boyd, Xiao and Mutapcic 2003, Section 5", "min f(x_k) - f* <= M R / sqrt(N + 1)"
+        "Boyd, Xiao and Mutapcic 2003, Polyak's step length", "min f(x_k) - f* <= M R / sqrt(N + 1)"
     ),
     mutants=(too_small(RATE),),
     instances=512,

@@ -1,6 +1,6 @@
 """The proximal gradient method is within L R^2 / (4 N) of the minimum of f + g.
 
-Taylor, Hendrickx and Glineur (2017b), Table 1: with steps 1 / L, F(x_N) - F* <= L R^2 / (4 N).
+Taylor, Hendrickx and Glineur (2017b), Section 4.2: with steps 1 / L, F(x_N) - F* <= L R^2 / (4 N).
 Attained by a linear f on a half-line.
 """
 
@@ -37,7 +37,7 @@ theorem = claims.Theorem(
     predict=predict,
     claims=(RATE,),
     source=claims.Printed(
-        "Taylor, Hendrickx and Glineur 2017b, Table 1", "F(x_N) - F* <= L R^2 / (4 N)"
+        "Taylor, Hendrickx and Glineur 2017b, Section 4.2", "F(x_N) - F* <= L R^2 / (4 N)"
     ),
     mutants=(too_small(RATE),),
     instances=512,

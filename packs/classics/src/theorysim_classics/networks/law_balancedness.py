@@ -1,6 +1,6 @@
 """Gradient flow of deep linear networks keeps the difference of neighbouring layers' Grams.
 
-Arora, Cohen and Hazan (2018), Theorem 1's proof; Du, Hu and Lee (2018), Theorem 2.2:
+Arora, Cohen and Hazan (2018), Theorem 1's proof; Du, Hu and Lee (2018), Section 2:
 W_(l+1)^T W_(l+1) - W_l W_l^T does not move along gradient flow of any loss of the product. A step
 of gradient descent with learning rate eta moves it by eta^2 (G_(l+1)^T G_(l+1) - G_l G_l^T)
 exactly, G the gradients. The slopes are taken by automatic differentiation.
@@ -54,7 +54,7 @@ theorem = claims.Theorem(
     simulate=simulate,
     claims=(FLOW, STEP),
     source=claims.Printed(
-        "Du, Hu and Lee 2018, Theorem 2.2",
+        "Du, Hu and Lee 2018, Section 2",
         "d / dt (W_l W_l^T - W_(l+1)^T W_(l+1)) = 0",
     ),
     mutants=(

@@ -1,9 +1,9 @@
 """Depth speeds a mode up by the power 2 - 2 / D of what has been learned.
 
-Saxe, McClelland and Ganguli (2014), Eq. 16, with D = N_l - 1 weight matrices: where all start with
-the same strength a per mode, u = a^D obeys du / dt = D u^(2 - 2 / D) (s - u). Here the matrices are
-W_l = Q^l diag(a) Q^(-(l - 1)) with an orthogonal Q, and the slope of their product is taken by
-automatic differentiation of the loss |Sigma - W_D ... W_1|^2 / 2.
+Saxe, McClelland and Ganguli (2014), "Deeper multilayer dynamics", with D = N_l - 1 matrices: where
+all start with the same strength a per mode, u = a^D obeys du / dt = D u^(2 - 2 / D) (s - u). Here
+the matrices are W_l = Q^l diag(a) Q^(-(l - 1)) with an orthogonal Q, and the slope of their product
+is taken by automatic differentiation of the loss |Sigma - W_D ... W_1|^2 / 2.
 """
 
 import functools
@@ -57,7 +57,7 @@ theorem = claims.Theorem(
     predict=predict,
     claims=(SLOPES,),
     source=claims.Printed(
-        "Saxe, McClelland and Ganguli 2014, Eq. 16",
+        "Saxe, McClelland and Ganguli 2014, Deeper multilayer dynamics",
         "tau du / dt = (N_l - 1) u^(2 - 2 / (N_l - 1)) (s - u)",
     ),
     mutants=(claims.Mutant("the power 2 - 1 / D", predict=_other_power),),

@@ -1,7 +1,7 @@
 """With one learning rate for both factors, the factor B of LoRA hardly learns in wide models.
 
-Hayou, Ghosh and Yu (2024), Section 3.1, Eqs. 2 and 3: for f(x) = b a^T x, a of width n, one step of
-descent on (f - y)^2 / 2 changes f by -eta_a U b^2 |x|^2 - eta_b U (a^T x)^2 + eta_a eta_b U^2 b
+Hayou, Ghosh and Yu (2024), the toy model of Section 3: for f(x) = b a^T x, a of width n, one step
+of descent on (f - y)^2 / 2 changes f by -eta_a U b^2 |x|^2 - eta_b U (a^T x)^2 + eta_a eta_b U^2 b
 (a^T x) |x|^2, U = f - y. With a^T x = Theta(1), |x|^2 = Theta(n) and learning rates of 1 / n the
 part of b falls like 1 / n, that of a stays; with eta_b = Theta(1), the choice of LoRA+, both stay.
 """
@@ -75,14 +75,14 @@ theorem = claims.Theorem(
     claims=(STEP, PART_A, PART_B),
     hypotheses={"both learning rates are of the order 1 / n": lambda x: -x.plus},
     source=claims.Printed(
-        "Hayou, Ghosh and Yu 2024, Section 3.1",
+        "Hayou, Ghosh and Yu 2024, Section 3",
         "Delta f = -eta_a U b^2 |x|^2 - eta_b U (a^T x)^2 + eta_a eta_b U^2 b (a^T x) |x|^2",
     ),
     readings=(
         claims.Reading(
             "LoRA+",
             claims.Printed(
-                "Hayou, Ghosh and Yu 2024, Theorem 1",
+                "Hayou, Ghosh and Yu 2024, Section 3, efficient learning rates",
                 "eta_a = Theta(1 / n), eta_b = Theta(1): all parts are Theta(1)",
             ),
             claims=(STEP, PART_A, PLUS_B),

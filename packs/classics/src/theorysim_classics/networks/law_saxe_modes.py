@@ -1,8 +1,8 @@
 """A two-layer linear network learns every singular mode along its own logistic curve.
 
-Saxe, McClelland and Ganguli (2014), Eqs. 8 and 12: gradient flow of |Sigma - W_2 W_1|^2 / 2 with
-tau = 1, white inputs and the start W_1 = R diag(a) V^T, W_2 = U diag(a) R^T, Sigma = U S V^T,
-stays U diag(u(t)) V^T with u(t) = s e^(2 s t) / (e^(2 s t) - 1 + s / u_0), u_0 = a^2.
+Saxe, McClelland and Ganguli (2014), "The time course of learning": gradient flow of |Sigma - W_2
+W_1|^2 / 2 with tau = 1, white inputs and the start W_1 = R diag(a) V^T, W_2 = U diag(a) R^T, Sigma
+= U S V^T, stays U diag(u(t)) V^T with u(t) = s e^(2 s t) / (e^(2 s t) - 1 + s / u_0), u_0 = a^2.
 """
 
 import jax.numpy as jnp
@@ -68,7 +68,7 @@ theorem = claims.Theorem(
     claims=(MODES, REST),
     integrates=True,
     source=claims.Printed(
-        "Saxe, McClelland and Ganguli 2014, Eq. 12",
+        "Saxe, McClelland and Ganguli 2014, The time course of learning",
         "u(t) = s e^(2 s t / tau) / (e^(2 s t / tau) - 1 + s / u_0)",
     ),
     mutants=(

@@ -1,0 +1,79 @@
+"""The tangent kernel of a wide network hardly moves while it is trained.
+
+Lee, Xiao, Schoenholz, Bahri, Novak, Sohl-Dickstein and Pennington (2019), Theorem 2.1: along
+gradient descent of a network of width n in the NTK parametrisation, |Theta_t - Theta_0| =
+O(n^(-1/2)). Dyer and Gur-Ari (2020) have 1 / n, the true power of this network:
+f(x) = n^(-1/2) sum a_i tanh(w_i x), trained on two inputs.
+"""
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from theorysim import claims
+from theorysim.numerics.descent import descend_to
+
+WIDTHS = {"n": (32, 128, 512)}
+
+
+def simulate(x: claims.Instance, key):
+    """The largest change of an entry of the kernel."""
+    for_outer, for_inner = jax.random.split(key)
+    angle = jnp.stack([jnp.zeros_like(x.angle), x.angle])
+    inputs = jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=1)
+    labels = jnp.stack([x.label, -x.label])
+
+    def f(w):
+        return jnp.tanh(inputs @ w[1].T) @ w[0] / jnp.sqrt(x.n)
+
+    def kernel(w):
+        parts = jax.tree.leaves(jax.jacobian(f)(w))
+        return sum(p.reshape(2, -1) @ p.reshape(2, -1).T for p in parts)
+
+    start = (jax.random.normal(for_outer, (x.n,)), jax.random.normal(for_inner, (x.n, 2)))
+    rate = optax.sgd(0.3)
+    end = descend_to(lambda w: jnp.sum((f(w) - labels) ** 2) / 2, start, rate, x.steps)
+    return jnp.max(jnp.abs(kernel(end) - kernel(start)))
+
+
+def _falls(exponent: float, relation: str):
+    return claims.scales_as(
+        "change of the kernel",
+        lambda r: r.mean(r.sim),
+        over=WIDTHS,
+        exponent=exponent,
+        relation=relation,
+    )
+
+
+BOUND = _falls(-0.5, "at_most")
+
+theorem = claims.Theorem(
+    space=claims.Space(
+        n=claims.Size(32, high=4096),
+        steps=claims.Size(8, high=1024),
+        angle=claims.Real(0.5, 2.5),
+        label=claims.Real(0.5, 2),
+    ),
+    simulate=simulate,
+    claims=(BOUND,),
+    keys=64,
+    source=claims.Printed("Lee et al. 2019, Theorem 2.1", "|Theta_t - Theta_0| = O(n^(-1/2))"),
+    readings=(
+        claims.Reading(
+            "Dyer and Gur-Ari",
+            claims.Printed(
+                "Dyer and Gur-Ari 2020, asymptotics of wide networks", "d Theta / dt = O(1 / n)"
+            ),
+            claims=(_falls(-1.0, "at_most"),),
+        ),
+    ),
+    mutants=(
+        claims.Mutant("the power -2", claims=(_falls(-2.0, "at_most"),)),
+        claims.Mutant(
+            "the power -2 for 1 / n", of=("Dyer and Gur-Ari",), claims=(_falls(-2.0, "at_most"),)
+        ),
+    ),
+    instances=8,
+    mutant_instances=8,
+)
