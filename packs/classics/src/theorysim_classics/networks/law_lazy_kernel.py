@@ -13,7 +13,7 @@ import optax
 from theorysim import claims
 from theorysim.numerics.descent import descend_to
 
-WIDTHS = {"n": (32, 128, 512)}
+WIDTHS = {"n": (64, 256, 1024)}
 
 
 def simulate(x: claims.Instance, key):
@@ -50,10 +50,10 @@ BOUND = _falls(-0.5, "at_most")
 
 theorem = claims.Theorem(
     space=claims.Space(
-        n=claims.Size(32, high=4096),
+        n=claims.Size(64, high=4096),
         steps=claims.Size(8, high=1024),
         angle=claims.Real(0.5, 2.5),
-        label=claims.Real(0.5, 2),
+        label=claims.Real(0.5, 1),
     ),
     simulate=simulate,
     claims=(BOUND,),

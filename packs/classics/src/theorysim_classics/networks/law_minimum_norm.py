@@ -1,7 +1,7 @@
 """Gradient descent from zero finds the least-squares solution of minimum norm.
 
 As in textbooks (Zhang et al. 2017, Section 5): with fewer samples than parameters and independent
-rows, descent of |X w - y|^2 / (2 n) from w_0 = 0 tends to X^T (X X^T)^(-1) y; from another start it
+rows, descent of |X w - y|^2 / 2 from w_0 = 0 tends to X^T (X X^T)^(-1) y; from another start it
 keeps the part of w_0 that X does not see.
 """
 
