@@ -147,7 +147,9 @@ def page(lines: Mapping[str, Line]) -> str:
         if (PICTURES / f"{_file(id)}.png").is_file()
     ]
     total = sum(line["seconds"] for line in lines.values())
-    told = f"\n{len(lines)} experiments, {total:.0f} s of training in all.\n"
+    told = (
+        f"\n{len(lines)} experiments, {total:.0f} s of training (shared runs counted for each).\n"
+    )
     told += _chance([claim for line in lines.values() for claim in line["claims"]])
     return "".join([HEAD, told, PLACES, *_places(lines), COLUMNS, *rows, *pictures])
 

@@ -33,6 +33,16 @@ def test_every_claim_has_a_null_that_does_not_show_it(id):
         assert any(verdict != Verdict.HOLDS for verdict in claim["nulls"].values()), claim["name"]
 
 
+@pytest.mark.parametrize("id", EXPERIMENTS)
+def test_what_a_null_is_said_to_break_it_breaks(id):
+    theorem = registry.theorem(id)
+    claims = experiments()[id]["claims"]
+    for null in theorem.mutants_of(theorem.primary()):
+        for claim in claims:
+            if claim["name"] in (null.breaks or ()):
+                assert claim["nulls"][null.name] != Verdict.HOLDS, (null.name, claim["name"])
+
+
 def test_the_page_is_that_of_the_record():
     assert campaign.PAGE.read_text() == campaign.page(experiments())
 

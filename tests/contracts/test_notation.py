@@ -8,9 +8,11 @@ import pytest
 from theorysim.engine import registry
 from theorysim.engine.registry.ledger import errata
 from theorysim.engine.registry.notation import FILE, SHARED, notation_of
+from theorysim.engine.registry.records import own_statements
 from theorysim.report.mathematics import html, mathml, plain, text
 
-ENTRIES = {entry.id: entry for entry in registry.catalogue() if not entry.is_experiment}
+# Packs need no notation: their pages are not made here.
+ENTRIES = {entry.id: entry for entry in own_statements()}
 FILES = {
     folder: tomllib.loads((folder / FILE).read_text("utf-8"))
     for folder in sorted({entry.path.parent for entry in ENTRIES.values()})

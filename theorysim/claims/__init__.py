@@ -3,11 +3,13 @@
 from theorysim.citation import Citation as Citation
 from theorysim.claims.experiment import Experiment as Experiment
 from theorysim.claims.fields import Choice as Choice
+from theorysim.claims.fields import Extremal as Extremal
 from theorysim.claims.fields import Field as Field
 from theorysim.claims.fields import Gaussian as Gaussian
 from theorysim.claims.fields import Integer as Integer
 from theorysim.claims.fields import Ordered as Ordered
 from theorysim.claims.fields import Orthogonal as Orthogonal
+from theorysim.claims.fields import PiecewiseLinear as PiecewiseLinear
 from theorysim.claims.fields import Real as Real
 from theorysim.claims.fields import Spectrum as Spectrum
 from theorysim.claims.fields import UnitVector as UnitVector

@@ -2,8 +2,8 @@
 
 A field of `count` coordinates maps `[0, 1]^count` onto its values. Both ends of every coordinate
 are reachable, because counterexamples sit at boundaries. `encode` is a right inverse:
-`decode(encode(v)) == v` up to rounding. A length or a bound may be an integer or the name of a
-size of the space.
+`decode(encode(v)) == v` up to rounding. A length or a bound may be an integer, the name of a
+size of the space, or a formula of sizes ("steps + 1").
 
 Five methods make a field. Everything else has a default that works for any field and may be
 replaced by a better one: simpler values for the falsifier, a strategy for property tests, the JSON
@@ -25,6 +25,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Shaped
 
 from theorysim.claims.fields.arrays import has_booleans, round_entries
+from theorysim.claims.fields.extents import length_of
 from theorysim.errors import InstanceError
 
 if TYPE_CHECKING:
@@ -42,14 +43,12 @@ COARSE_GRIDS = (1, 2, 4, 10)
 
 
 def extent(of: Extent, sizes: Sizes) -> int:
-    """The number that an integer or the name of a size stands for.
+    """The number that an integer, the name of a size or a formula of sizes stands for.
 
     Raises:
-        ValueError: for a name that is no size, with those there are.
+        ValueError: for a name that is no size, with those there are, and what is no formula.
     """
-    if isinstance(of, str) and of not in sizes:
-        raise ValueError(f"{of!r} is no size: add {of}=Size(4) to the space; it has {list(sizes)}")
-    return sizes[of] if isinstance(of, str) else of
+    return length_of(of, sizes) if isinstance(of, str) else of
 
 
 @dataclass(frozen=True)

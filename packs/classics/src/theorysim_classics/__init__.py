@@ -1,0 +1,1 @@
+"""Classics: rates of first-order optimisation with their tight constants, and laws of networks."""

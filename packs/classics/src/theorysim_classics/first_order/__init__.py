@@ -1,0 +1,1 @@
+"""Rates of first-order methods, whose worst cases are known exactly."""

@@ -1,0 +1,1 @@
+"""Laws of learning dynamics that courses teach."""

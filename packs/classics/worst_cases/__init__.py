@@ -1,0 +1,1 @@
+"""Worst cases: by semidefinite programming, and what the tool finds beside them."""

@@ -1,0 +1,54 @@
+"""Piecewise linear maps: values, integrals, resolvents and what proximal maps know."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from theorysim.numerics.piecewise_linear import evaluate, integral, prox_value, resolvent
+
+# Bends at 1 and 2 to the right with slopes 1, 0, 3; at 1/2 and 4 to the left with slopes 2, 1, 0.
+MAP = [[1.0, 2.0, 1.0, 0.0, 3.0], [0.5, 4.0, 2.0, 1.0, 0.0]]
+POINTS = [-5.0, -1.0, 0.0, 0.25, 1.5, 3.0]
+VALUES = [-4.5, -1.5, 0.0, 0.25, 1.0, 4.0]
+INTEGRALS = [14.375, 0.875, 0.0, 0.03125, 1.0, 4.0]
+
+
+@pytest.fixture(autouse=True)
+def _double(x64):
+    yield
+
+
+def test_values_and_integrals_by_hand():
+    map, w = jnp.asarray(MAP), jnp.asarray(POINTS)
+    np.testing.assert_allclose(evaluate(map, w), VALUES, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(integral(map, w), INTEGRALS, rtol=0, atol=1e-14)
+
+
+def test_the_gradient_of_the_integral_is_the_map_at_its_bends_too():
+    map = jnp.asarray(MAP)
+    w = jnp.asarray([-4.0, -0.5, 0.0, 1.0, 2.0, 2.5])
+    slopes = jax.vmap(jax.grad(lambda p: integral(map, p)))(w)
+    assert np.array_equal(slopes, evaluate(map, w))
+
+
+def test_the_resolvent_inverts_the_identity_plus_the_map():
+    map, w = jnp.asarray(MAP), jnp.linspace(-6, 6, 49)
+    for step in (0.1, 1.0, 7.0):
+        z = w + step * evaluate(map, w)
+        again = evaluate(resolvent(map, jnp.asarray(step)), z)
+        np.testing.assert_allclose(again, w, rtol=0, atol=1e-14)
+
+
+def test_a_proximal_map_knows_the_value_of_its_function():
+    map, w = jnp.asarray(MAP), jnp.linspace(-6, 6, 49)
+    z = w + evaluate(map, w)
+    known = prox_value(resolvent(map, jnp.asarray(1.0)), z)
+    np.testing.assert_allclose(known, integral(map, w), rtol=1e-13, atol=1e-13)
+
+
+def test_the_modulus_and_a_wall():
+    """|w| / 2 to the right of a wall at zero: its proximal map is 0 up to 1/2, then has slope 1."""
+    map, z = jnp.asarray([[0.5, 0.0, 1.0], [0.5, 0.0, 0.0]]), jnp.asarray([-9.0, 0.25, 0.5, 2.5])
+    assert np.array_equal(evaluate(map, z), [0, 0, 0, 2])
+    assert np.array_equal(prox_value(map, z), [0, 0, 0, 1])
