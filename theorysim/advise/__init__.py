@@ -1,0 +1,9 @@
+"""Decisions on a user's own model: which layers to tune, and what to expect of it.
+
+Every function takes a model of Flax (nnx, linen) or Equinox, or a function `model(params, x)`, and
+gives an `Advice`: printed, the answer comes first, then the numbers, then where the theory stops
+applying to this model.
+"""
+
+from theorysim.advise.answer import Advice as Advice
+from theorysim.advise.layer_choice import layers as layers

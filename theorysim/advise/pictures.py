@@ -1,0 +1,63 @@
+"""Pictures of answers: lines are predictions, points are measurements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from theorysim.advise.answer import Advice, Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH, HEIGHT = 6.4, 3.6  # inches of a panel
+# Of Okabe and Ito, which people of any colour vision tell apart.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
+
+
+def figure(advice: Advice) -> Figure:
+    """All panels of an answer, one below the other, under its sentence."""
+    import textwrap
+
+    from matplotlib.figure import Figure
+
+    count = max(1, len(advice.panels))
+    title = "\n".join(textwrap.wrap(advice.answer, 88))
+    picture = Figure(figsize=(WIDTH, HEIGHT * count + 0.2 * title.count("\n")), layout="constrained")
+    picture.suptitle(title, fontsize=8.5, x=0.02, ha="left")
+    for axis, panel in zip(picture.subplots(count, 1, squeeze=False)[:, 0], advice.panels):
+        _draw(axis, panel)
+    return picture
+
+
+def _draw(axis: Axes, panel: Panel) -> None:
+    names = any(isinstance(x, str) for series in panel.series for x in series.x)
+    for number, series in enumerate(panel.series):
+        colour = COLOURS[number % len(COLOURS)]
+        x = range(len(series.x)) if names else series.x
+        style = "o" if series.points or names else "-"
+        if series.error:
+            axis.errorbar(
+                x, series.y, 2 * _array(series.error), fmt=style, color=colour, capsize=2,
+                label=f"{series.label} (± 2 standard errors)", markersize=4,
+            )
+        else:
+            axis.plot(x, series.y, style, color=colour, label=series.label, markersize=4)
+    if names:
+        longest = max(panel.series, key=lambda series: len(series.x)).x
+        axis.set_xticks(range(len(longest)), longest, rotation=30, ha="right", fontsize=7.5)
+    if panel.log_x:
+        axis.set_xscale("log")
+    if panel.log_y:
+        axis.set_yscale("log")
+    axis.set_title(panel.title, fontsize=9)
+    axis.set_xlabel(panel.across, fontsize=8)
+    axis.set_ylabel(panel.up, fontsize=8)
+    axis.tick_params(labelsize=7.5)
+    axis.legend(fontsize=7)
+
+
+def _array(values: tuple[float, ...]):
+    import numpy as np
+
+    return np.asarray(values)
