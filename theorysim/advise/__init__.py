@@ -7,3 +7,6 @@ applying to this model.
 
 from theorysim.advise.answer import Advice as Advice
 from theorysim.advise.layer_choice import layers as layers
+from theorysim.advise.length_choice import length as length
+from theorysim.advise.source_choice import transfer as transfer
+from theorysim.advise.strength_choice import strength as strength

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
+FIRST = 18
+"""columns that the names of a table have at least, if they need them"""
 MARKS = {True: "✓", False: "✗", None: "?"}
 
 
@@ -109,8 +111,10 @@ class Advice(Tabular):
 
         console.print(Text(self.answer, style="bold"))
         table = Table(box=None, padding=(0, 1, 0, 0))
-        for number, name in enumerate(self.columns):
-            table.add_column(name, justify="right" if number else "left", no_wrap=number > 0)
+        first = max((len(cell(row.get(self.columns[0]))) for row in self.table), default=0)
+        table.add_column(self.columns[0], min_width=min(first, FIRST), overflow="fold")
+        for name in self.columns[1:]:
+            table.add_column(name, justify="right")
         for row in self.table:
             cells = [Text(cell(row.get(name))) for name in self.columns]
             style = "bold" if row.get(self.columns[0]) == self.choice else None

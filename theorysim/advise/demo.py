@@ -27,7 +27,7 @@ BLOCKS = 3
 PRETRAINING = 300
 """steps of Adam"""
 RATE = 3e-3
-TRAIN, TEST = 100, 300
+TRAIN, TEST = 100, 250
 
 NETWORKS = ("mlp", "convolutions", "attention")
 TASKS = ("new digits", "inverted", "new classes", "noise", "moments")
@@ -41,16 +41,33 @@ class Setting(NamedTuple):
     test: tuple[np.ndarray, np.ndarray]
 
 
+class Convolution(eqx.Module):
+    """3 x 3, padded, as one product with all patches: in a loop on a CPU, XLA's own is far slower."""
+
+    weight: Array
+    bias: Array
+
+    def __init__(self, inputs: int, outputs: int, key: Array):
+        self.weight = jax.random.normal(key, (outputs, inputs * 9)) / np.sqrt(inputs * 9)
+        self.bias = jnp.zeros((outputs, 1))
+
+    def __call__(self, x: Array) -> Array:
+        padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1)))
+        places = [(i, j) for i in range(3) for j in range(3)]
+        patches = [padded[:, i : i + SIDE, j : j + SIDE].reshape(len(x), -1) for i, j in places]
+        return (self.weight @ jnp.concatenate(patches) + self.bias).reshape(-1, SIDE, SIDE)
+
+
 class ConvBlock(eqx.Module):
     """x + conv(tanh(conv(x)))."""
 
-    first: eqx.nn.Conv2d
-    second: eqx.nn.Conv2d
+    first: Convolution
+    second: Convolution
 
     def __init__(self, key: Array):
         keys = jax.random.split(key)
-        self.first = eqx.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, key=keys[0])
-        self.second = eqx.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, key=keys[1])
+        self.first = Convolution(CHANNELS, CHANNELS, keys[0])
+        self.second = Convolution(CHANNELS, CHANNELS, keys[1])
 
     def __call__(self, x: Array) -> Array:
         return x + self.second(jnp.tanh(self.first(x)))
@@ -59,13 +76,13 @@ class ConvBlock(eqx.Module):
 class ConvNet(eqx.Module):
     """A residual network of convolutions; the head reads the mean of four quarters."""
 
-    stem: eqx.nn.Conv2d
+    stem: Convolution
     blocks: list[ConvBlock]
     head: eqx.nn.Linear
 
     def __init__(self, key: Array):
         keys = jax.random.split(key, BLOCKS + 2)
-        self.stem = eqx.nn.Conv2d(1, CHANNELS, 3, padding=1, key=keys[0])
+        self.stem = Convolution(1, CHANNELS, keys[0])
         self.blocks = [ConvBlock(k) for k in keys[2:]]
         self.head = eqx.nn.Linear(4 * CHANNELS, CLASSES, key=keys[1])
 
@@ -203,3 +220,67 @@ def trained(
 def pretrained(kind: str, task: Setting, seed: int) -> Any:
     """A network of a kind, pretrained for a setting."""
     return trained(network(kind, jax.random.key(seed)), *task.old)
+
+
+def example(question: str, seed: int) -> dict[str, Any]:
+    """Arguments of the function of `theorysim.advise` for a question, on digits."""
+    task = setting("new digits", seed)
+    if question == "transfer":
+        fresh = network("mlp", jax.random.key(seed))
+        return {"model": fresh, "sources": sources("new digits", seed), **_arguments(task)}
+    if question == "length":
+        return _lengths(task, seed)
+    return {"model": pretrained("mlp", task, seed), **_arguments(task)}
+
+
+def _arguments(task: Setting) -> dict[str, Any]:
+    return {"inputs": task.train[0], "targets": task.train[1], "test": task.test}
+
+
+SOURCES = (
+    "digits of other classes",
+    "the same classes",
+    "inverted images",
+    "shuffled classes",
+    "noisy images",
+)
+SOURCE_SIZE = 300
+
+
+def sources(task: str, seed: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Tasks to pretrain on, by name, whose images are not those of the target task."""
+    rng = np.random.default_rng((seed, 7))
+    images, labels = setting(task, seed).old
+    spare = rng.permutation(len(images))[:SOURCE_SIZE]
+    some, classes = images[spare], labels[spare] % CLASSES
+    data = digits.small()
+    used = {row.tobytes() for part in setting(task, seed)[1:] for row in part[0]}
+    free = [i for i, row in enumerate(data.images) if row.tobytes() not in used]
+    near = rng.permutation([i for i in free if data.labels[i] >= CLASSES])[:SOURCE_SIZE]
+    found = (
+        (some, classes),
+        (data.images[near], data.labels[near] % CLASSES),
+        (1 - some, classes),
+        (some, rng.permutation(classes)),
+        (some + 0.5 * rng.standard_normal(some.shape), classes),
+    )
+    return dict(zip(SOURCES, found))
+
+
+LENGTHS = (30, 60, 120, 250, 500, 1000, 2000)
+
+
+def _lengths(task: Setting, seed: int) -> dict[str, Any]:
+    """Checkpoints of one run of pretraining, the old task's spare images, and the new task."""
+    images, labels = task.old
+    order = np.random.default_rng(seed).permutation(len(images))
+    train, spare = order[: len(order) // 2], order[len(order) // 2 :]
+    start = network("mlp", jax.random.key(seed))
+    checkpoints = {at: trained(start, images[train], labels[train], steps=at) for at in LENGTHS}
+    return {
+        "model": start,
+        "checkpoints": checkpoints,
+        "inputs": images[spare],
+        "targets": labels[spare],
+        "new": task.train,
+    }

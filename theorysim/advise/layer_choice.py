@@ -17,7 +17,7 @@ from theorysim.advise.scores import (
     NEEDS_BASE,
     SCORES,
     Score,
-    curvatures,
+    moved,
     numerical_rank,
     score,
 )
@@ -93,13 +93,13 @@ def layers(
     for place, (name, extra) in enumerate(added.items()):
         progress(place + 1, len(added) + 1, f"score {name}")
         scored[name] = score(small, grams, tuned_anyway, extra)
-    bends = dict(zip(scored, curvatures(small, list(scored.values()))))
+    scored = moved(small, scored)
     measured = None
     if measure:
         progress(len(added), len(added) + 1, "tuning every candidate")
         chosen = [(*tuned_anyway, *extra) for extra in added.values()]
         measured = tune(task, chosen, seeds, steps, rates, seed)
-    return _advice(task, grams, tuned_anyway, scored, bends, by, measured, notes)
+    return _advice(task, grams, tuned_anyway, scored, by, measured, notes)
 
 
 def _base(base: str | Sequence[str] | None, found: Subject) -> Groups:
@@ -167,16 +167,16 @@ def ranking(scored: Mapping[str, Score], by: str) -> list[str]:
     return sorted(scored, key=lambda name: sign * scored[name].scores[by])
 
 
-def correlations(
-    scored: Mapping[str, Score], risks: Mapping[str, float]
-) -> dict[str, float]:
+def correlations(scored: Mapping[str, Score], risks: Mapping[str, float]) -> dict[str, float]:
     """Of every score with what was measured, over candidates that are single groups.
 
     Positive where a score puts what is good first.
     """
     single = [n for n in scored if n in risks and n not in (ALL, BASE_ALONE) and " + " not in n]
     return {
-        by: rank_correlation([sign * scored[n].scores[by] for n in single], [risks[n] for n in single])
+        by: rank_correlation(
+            [sign * scored[n].scores[by] for n in single], [risks[n] for n in single]
+        )
         for by, (_, sign) in SCORES.items()
         if all(np.isfinite(scored[n].scores[by]) for n in single)
     }
@@ -187,7 +187,6 @@ def _advice(
     grams: Kernels,
     base: Groups,
     scored: Mapping[str, Score],
-    bends: Mapping[str, float],
     by: str,
     measured: Tuned | None,
     notes: list[str],
@@ -198,10 +197,10 @@ def _advice(
     for name in order:
         risk = None if measured is None else Uncertain(*measured.risk(places[name]))
         wrong = None if measured is None else Uncertain(*measured.error(places[name]))
-        rows.append(_row(name, scored[name], bends[name], task, risk, wrong))
+        rows.append(_row(name, scored[name], task, risk, wrong))
     single = [n for n in order if n not in (ALL, BASE_ALONE)] or order
     choice = single[0]
-    checks = _checks(task, grams, base, scored, bends)
+    checks = _checks(task, grams, base, scored)
     if measured is not None:
         risks = {name: measured.risk(places[name])[0] for name in scored}
         checks.append(_measured_check(rows))
@@ -217,7 +216,13 @@ def _advice(
         tuple(rows),
         tuple(columns),
         tuple(checks),
-        (record.told("layers", by), *_meanings(task, base), *notes, *task.notes, *task.subject.notes),
+        (
+            record.told("layers", by),
+            *_meanings(task, base),
+            *notes,
+            *task.notes,
+            *task.subject.notes,
+        ),
         (_panel(rows, task),),
     )
 
@@ -225,7 +230,6 @@ def _advice(
 def _row(
     name: str,
     one: Score,
-    bend: float,
     task: Problem,
     risk: Uncertain | None,
     wrong: Uncertain | None,
@@ -238,7 +242,7 @@ def _row(
         "predicted error": one.wrong,
         "left out": one.scores["left_out"],
         "eta": one.scores["eta"],
-        "bend": bend,
+        "bend": one.bend,
         "measured": risk,
         "measured error": wrong if task.loss == "cross-entropy" else None,
         "windows met": None if window is None else window.met,
@@ -287,7 +291,6 @@ def _checks(
     grams: Kernels,
     base: Groups,
     scored: Mapping[str, Score],
-    bends: Mapping[str, float],
 ) -> list[Check]:
     windows = {name: one.window for name, one in scored.items() if one.window is not None}
     checks = [
@@ -322,6 +325,7 @@ def _checks(
             )
         )
         checks += _window_check(windows)
+    bends = {name: one.bend for name, one in scored.items()}
     straight = [name for name, bend in bends.items() if bend < STRAIGHT]
     checks.append(
         Check(

@@ -23,7 +23,9 @@ def figure(advice: Advice) -> Figure:
 
     count = max(1, len(advice.panels))
     title = "\n".join(textwrap.wrap(advice.answer, 88))
-    picture = Figure(figsize=(WIDTH, HEIGHT * count + 0.2 * title.count("\n")), layout="constrained")
+    picture = Figure(
+        figsize=(WIDTH, HEIGHT * count + 0.2 * title.count("\n")), layout="constrained"
+    )
     picture.suptitle(title, fontsize=8.5, x=0.02, ha="left")
     for axis, panel in zip(picture.subplots(count, 1, squeeze=False)[:, 0], advice.panels):
         _draw(axis, panel)
@@ -38,8 +40,14 @@ def _draw(axis: Axes, panel: Panel) -> None:
         style = "o" if series.points or names else "-"
         if series.error:
             axis.errorbar(
-                x, series.y, 2 * _array(series.error), fmt=style, color=colour, capsize=2,
-                label=f"{series.label} (± 2 standard errors)", markersize=4,
+                x,
+                series.y,
+                2 * _array(series.error),
+                fmt=style,
+                color=colour,
+                capsize=2,
+                label=f"{series.label} (± 2 standard errors)",
+                markersize=4,
             )
         else:
             axis.plot(x, series.y, style, color=colour, label=series.label, markersize=4)

@@ -35,6 +35,14 @@ class Examples:
     def __len__(self) -> int:
         return len(self.targets)
 
+    def count_inputs(self) -> int:
+        """How many inputs there are: as many as targets, unless they do not belong together."""
+        return _length(self.inputs)
+
+    def shapes(self) -> list[tuple[int, ...]]:
+        """The shape of one input."""
+        return [leaf.shape[1:] for leaf in jax.tree.leaves(self.inputs)]
+
     def some(self, which: np.ndarray) -> Examples:
         """These examples only."""
         return Examples(jax.tree.map(lambda a: a[which], self.inputs), self.targets[which])
@@ -118,7 +126,7 @@ def problem(
     notes = []
     given = np.asarray(targets)
     kind: Loss = loss or ("cross-entropy" if given.dtype.kind in "iub" else "squared")
-    rows = Examples(inputs, _rows(given, _length(inputs), subject.outputs, kind, "targets"))
+    rows = Examples(inputs, rows_of(given, _length(inputs), subject.outputs, kind, "targets"))
     if test is None:
         order = np.random.default_rng(seed).permutation(len(rows))
         held = max(1, round(HELD_OUT * len(rows)))
@@ -127,7 +135,7 @@ def problem(
     else:
         others = as_inputs(test[0], "held-out inputs")
         _check_alike(inputs, others)
-        wanted = _rows(
+        wanted = rows_of(
             np.asarray(test[1]), _length(others), subject.outputs, kind, "held-out targets"
         )
         train, out = rows, Examples(others, wanted)
@@ -148,7 +156,10 @@ def _check_alike(inputs: Any, others: Any) -> None:
         raise UsageError(f"held-out inputs of shape {ends[1]}, training inputs of {ends[0]}")
 
 
-def _rows(given: np.ndarray, length: int, outputs: int, loss: Loss, what: str) -> np.ndarray:
+def rows_of(
+    given: np.ndarray, length: int, outputs: int, loss: Loss, what: str
+) -> Float[np.ndarray, "n k"]:
+    """Targets as rows of numbers, or of one 1 for a class; UsageError where they do not fit."""
     if given.shape[:1] != (length,):
         raise UsageError(f"{what} of shape {given.shape} for {length} inputs: one for each")
     if loss == "cross-entropy":

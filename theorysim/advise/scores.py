@@ -6,7 +6,7 @@ those of Afzal et al., "Linearization Explains Fine-Tuning in Large Language Mod
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import jax
@@ -23,6 +23,7 @@ from theorysim.advise.subject import Params
 SCORES: dict[str, tuple[str, int]] = {
     "linearised": ("held-out risk of the linearised model", 1),
     "left_out": ("leave-one-out risk from the same Gram", 1),
+    "one_step": ("held-out risk of the real model after one Gauss-Newton step", 1),
     "eta": ("eta = |K^(-1/2) S K^(-1/2)| (Theorem 6)", -1),
     "condition": ("condition number of K + S + sigma I", 1),
     "bound": ("upper bound of the ridge's training error (Theorem 5)", 1),
@@ -73,6 +74,12 @@ class Score(NamedTuple):
     """share of held-out inputs that the linearised model classifies wrongly; NaN without classes"""
     window: Window | None
     fit: Fit
+    """the one of least leave-one-out risk"""
+    fits: tuple[Fit, ...]
+    """one for every pull"""
+    bend: float = float("nan")
+    """how far the real model's outputs are from the linearised ones at the linearised solution, as
+    a share of how far these have moved; near 0 the linearisation says what tuning does"""
 
 
 def score(
@@ -109,7 +116,7 @@ def score(
     wrong = float("nan")
     if loss == "cross-entropy":
         wrong = float(np.mean(told.argmax(1) != out.targets.argmax(1)))
-    return Score(groups, scores, held_out, wrong, window, fit)
+    return Score(groups, scores, held_out, wrong, window, fit, tuple(fitted))
 
 
 def _size(gram: np.ndarray) -> float:
@@ -165,32 +172,44 @@ def _window(gram: np.ndarray, added: np.ndarray, gap: np.ndarray) -> Window:
     return Window(sigma, invertible, eta, lower, upper, ratio, float(kappa), growth)
 
 
-def curvatures(problem: Problem, scored: Sequence[Score]) -> list[float]:
-    """How far the real model is from the linearised one at the linearised solution.
+def moved(problem: Problem, scored: Mapping[str, Score]) -> dict[str, Score]:
+    """With the scores for which the real model is moved to linearised solutions theta_0 + J^T c.
 
-    As a share of how far outputs have moved there: the parameters are really moved, to
-    theta_0 + J^T c, for every candidate. Near 0 the linearisation says what tuning does.
+    `bend` at the solution of least leave-one-out risk; `one_step` at the pull of least training
+    loss of the real model, which is a Gauss-Newton step with its length chosen.
     """
-    subject, inputs = problem.subject, problem.train.inputs
+    subject, loss = problem.subject, problem.loss
+    train, out = problem.train, problem.test
 
     def outputs(params: Params) -> jax.Array:
-        return subject.batch(params, inputs)
+        return subject.batch(params, train.inputs)
 
     @jax.jit
-    def moved(coefficients: jax.Array, shares: dict[str, float]) -> jax.Array:
+    def move(coefficients: jax.Array, shares: dict[str, float]) -> tuple[jax.Array, jax.Array]:
         start, pull = jax.vjp(outputs, subject.params)
         (step,) = pull(coefficients)
         there = {
             name: jax.tree.map(lambda a, b, name=name: a + shares[name] * b, part, step[name])
             for name, part in subject.params.items()
         }
-        return outputs(there) - start
+        return outputs(there) - start, subject.batch(there, out.inputs)
 
-    found = []
     kind = jax.eval_shape(outputs, subject.params).dtype
-    for one in scored:
-        shares = {name: float(name in one.groups) for name in subject.order}
-        real = np.asarray(moved(jnp.asarray(one.fit.coefficients, kind), shares), float)
-        size = np.linalg.norm(one.fit.change)
-        found.append(float(np.linalg.norm(real - one.fit.change) / size) if size > 0 else 0.0)
+    start = np.asarray(jax.jit(outputs)(subject.params), float)
+    found = {}
+    for name, one in scored.items():
+        shares = {group: float(group in one.groups) for group in subject.order}
+        best = (np.inf, np.inf)
+        bend = float("nan")
+        for fit in one.fits:
+            change, told = (
+                np.asarray(part, float)
+                for part in move(jnp.asarray(fit.coefficients, kind), shares)
+            )
+            training = float(losses_of(start + change, train.targets, loss).mean())
+            best = min(best, (training, float(losses_of(told, out.targets, loss).mean())))
+            if fit is one.fit:
+                size = np.linalg.norm(fit.change)
+                bend = float(np.linalg.norm(change - fit.change) / size) if size > 0 else 0.0
+        found[name] = one._replace(scores={**one.scores, "one_step": best[1]}, bend=bend)
     return found

@@ -7,6 +7,7 @@ every seed. All candidates go through one compiled program, one after another.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
-from theorysim.advise.problem import Problem, batch_loss
+from theorysim.advise.problem import Examples, Problem, batch_loss
 from theorysim.errors import UsageError
 
 RATES = (3e-3, 1e-2, 3e-2)
@@ -75,8 +76,9 @@ def tune(
     masks = jnp.asarray([[g in groups for g in order] for groups in candidates], float)
     count = max(1, round(CHOOSING * len(problem.train)))
     drawn = [np.random.default_rng((seed, s)).permutation(len(problem.train)) for s in range(seeds)]
-    choosing, fitting = jnp.asarray([d[:count] for d in drawn]), jnp.asarray(
-        [d[count:] for d in drawn]
+    choosing, fitting = (
+        jnp.asarray([d[:count] for d in drawn]),
+        jnp.asarray([d[count:] for d in drawn]),
     )
     run = partial(_one, problem, steps // LOOKS)
 
@@ -102,6 +104,27 @@ def tune(
         np.asarray(rates)[which],
         looks[at] * (steps // LOOKS),
     )
+
+
+def pretrain(problem: Problem, source: Examples, steps: int, rate: float = RATES[0]) -> Problem:
+    """The same problem, its model trained on another task by full-batch Adam."""
+    subject, loss = problem.subject, problem.loss
+    targets = jnp.asarray(source.targets, float)
+    adam = optax.adam(rate)
+
+    def told(params: Any) -> Array:
+        return batch_loss(subject.batch(params, source.inputs), targets, loss).mean()
+
+    def step(state: Any, _: None) -> Any:
+        params, memory = state
+        change, memory = adam.update(jax.grad(told)(params), memory)
+        return (optax.apply_updates(params, change), memory), None
+
+    @jax.jit
+    def run(params: Any) -> Any:
+        return jax.lax.scan(step, (params, adam.init(params)), None, length=steps)[0][0]
+
+    return replace(problem, subject=replace(subject, params=run(subject.params)))
 
 
 def _one(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from theorysim import __version__
+from theorysim.cli.advise import advise as advise_commands
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.errata import errata as errata_command
 from theorysim.cli.explore import explore as explore_command
@@ -271,6 +272,7 @@ def _write_instance(instance: Mapping[str, Any] | None, what: str, out: Path) ->
     typer.echo(f"{out}: {what}, replay with --instance", err=True)
 
 
+app.add_typer(advise_commands, name="advise")
 app.command("certify")(certify_command)
 app.command("explore")(explore_command)
 app.command("sweep")(sweep_command)
