@@ -21,7 +21,7 @@ SHOWN = 6
 """so many paths are named in a message"""
 
 ADAPTER = re.compile("lora", re.IGNORECASE)
-HALF = re.compile(r"[_-]?(a|b|left|right|up|down)$", re.IGNORECASE)
+HALF = re.compile(r"([_-](a|b|left|right|up|down)|(?<=lora)[AB])$", re.IGNORECASE)
 
 
 def assign(paths: Sequence[str], grouping: Grouping) -> dict[str, str | None]:
@@ -40,7 +40,7 @@ def assign(paths: Sequence[str], grouping: Grouping) -> dict[str, str | None]:
     if grouping is None or grouping == "layer":
         found = _layers(paths)
     elif grouping == "block":
-        found = {path: _block(path) for path in paths}
+        found: dict[str, str | None] = {path: _block(path) for path in paths}
     elif isinstance(grouping, str):
         raise UsageError(
             f"groups={grouping!r}: expected one of {', '.join(KINDS)}, patterns or a function"

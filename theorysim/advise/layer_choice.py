@@ -207,8 +207,6 @@ def _advice(
         checks.append(_ranked_check(correlations(scored, risks), by))
     columns = ["tuned beside", "parameters", "predicted", "eta", "bend"]
     columns.append("left out" if measured is None else "measured")
-    if measured is not None and task.loss == "cross-entropy":
-        columns.append("measured error")
     return Advice(
         "layers",
         choice,

@@ -9,6 +9,7 @@ gamma^2/2 times the curvature along the drawn direction.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import jax
@@ -17,7 +18,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
-from theorysim.advise.answer import Advice, Check, Panel, Series, Uncertain, number
+from theorysim.advise.answer import Advice, Check, Panel, Series, Uncertain
 from theorysim.advise.problem import (
     Examples,
     Loss,
@@ -175,7 +176,7 @@ def _noise(
 
     def one(params: Any, key: Array) -> tuple[Array, Array]:
         step = draw(params, key)
-        first, bent = jax.jvp(jax.grad(told), (params,), (step,))
+        _, bent = jax.jvp(jax.grad(told), (params,), (step,))
         # The slope averages out over seeds; the curvature along the step is what noise costs.
         rise = sum(jax.tree.leaves(jax.tree.map(jnp.vdot, bent, step)), jnp.zeros(())) / 2
         return told(jax.tree.map(jnp.add, params, step)), told(params) + rise
@@ -304,7 +305,7 @@ def _checks(
     order: list[float], starts: np.ndarray, changes: list[Change], rows: list[dict[str, Any]]
 ) -> list[Check]:
     places = [row["turns at"] for row in rows if row["predicted turn"] is not None]
-    falling = all(a >= b for a, b in zip(places, places[1:]))
+    falling = all(a >= b for a, b in pairwise(places))
     checks = [
         Check(
             "more noise turns no later",

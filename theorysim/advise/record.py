@@ -1,7 +1,7 @@
 """How well scores have ranked alternatives that were really tuned: the record of the campaign.
 
-`python -m validation.advise` measures it on digits and writes theorysim/records/advise.json; answers
-use the score that won, and say how it fared.
+`python -m validation.advise` measures it on digits and writes theorysim/records/advise.json;
+answers use the score that won, and say how it fared.
 """
 
 from __future__ import annotations

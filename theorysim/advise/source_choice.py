@@ -1,4 +1,4 @@
-"""Which of several sources to start from: other tasks to pretrain on, or checkpoints that are there.
+"""Which of several sources to start from: tasks to pretrain on, or checkpoints that are there.
 
 For a task, the model is pretrained and tuned in one and the same linearisation around its start, as
 Liu, Long, Wang and Jordan (2019) do for wide ReLU networks: the target's outputs after the source
@@ -123,14 +123,27 @@ def transfer(
     by = by or record.winner(question, [n for n in SCORES if n not in TRIVIAL])
     measured = None
     if measure:
-        for name, source in tasks.items():
-            progress(len(sources), len(sources) + 1, f"pretrain on {name}")
-            starts[name] = pretrain(task, source, steps)
-        measured = {}
-        for name in scored:
-            progress(len(sources), len(sources) + 1, f"tune from {name}")
-            measured[name] = tune(starts[name], [found.order], seeds, steps, rates, seed)
+        progress(len(sources), len(sources) + 1, "tune from every source")
+        measured = _measure(task, tasks, starts, seeds, steps, rates, seed)
     return _advice(task, scored, question, by, measured, notes)
+
+
+def _measure(
+    task: Problem,
+    tasks: Mapping[str, Examples],
+    starts: Mapping[str, Problem],
+    seeds: int,
+    steps: int,
+    rates: Sequence[float],
+    seed: int,
+) -> dict[str, Tuned]:
+    """By source, what tuning from it gives; tasks are pretrained on first."""
+    groups = task.subject.order
+    if not tasks:
+        return {n: tune(p, [groups], seeds, steps, rates, seed) for n, p in starts.items()}
+    ready = [task.subject.params, *(pretrain(task, source, steps) for source in tasks.values())]
+    run = tune(task, [groups] * len(ready), seeds, steps, rates, seed, ready)
+    return {name: run.alone(place) for place, name in enumerate((SCRATCH, *tasks))}
 
 
 def _is_task(given: Any) -> bool:
@@ -244,9 +257,8 @@ def _advice(
         if task.loss == "cross-entropy" and measured is not None:
             row["measured error"] = Uncertain(*measured[name].error(0))
         rows.append(row)
-    columns = ["source", "start loss", "movement", "left out", "predicted"]
-    if measured is not None:
-        columns += [c for c in ("measured", "measured error") if c in rows[0]]
+    columns = ["source", "start loss", "movement", "predicted"]
+    columns.append("left out" if measured is None else "measured")
     by_name = {row["source"]: row for row in rows}
     return Advice(
         "transfer",

@@ -7,7 +7,6 @@ every seed. All candidates go through one compiled program, one after another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ import optax
 from jaxtyping import Array, Float
 
 from theorysim.advise.problem import Examples, Problem, batch_loss
+from theorysim.advise.subject import Params
 from theorysim.errors import UsageError
 
 RATES = (3e-3, 1e-2, 3e-2)
@@ -35,6 +35,10 @@ class Tuned(NamedTuple):
     """1 where the class is wrong"""
     rates: Float[np.ndarray, "candidates seeds"]
     steps: Float[np.ndarray, "candidates seeds"]
+
+    def alone(self, candidate: int) -> Tuned:
+        """This candidate only."""
+        return Tuned(*(part[candidate : candidate + 1] for part in self))
 
     def risk(self, candidate: int) -> tuple[float, float]:
         """Mean loss and its standard error: over held-out inputs, and over seeds."""
@@ -64,8 +68,11 @@ def tune(
     steps: int = 300,
     rates: Sequence[float] = RATES,
     seed: int = 0,
+    starts: Sequence[Params] | None = None,
 ) -> Tuned:
     """Tunes every candidate's groups, with every rate, for every seed.
+
+    `starts` are the parameters from which each candidate is tuned; those of the model unless given.
 
     Raises:
         UsageError: for no seed or step, or where all rates diverge.
@@ -81,18 +88,24 @@ def tune(
         jnp.asarray([d[count:] for d in drawn]),
     )
     run = partial(_one, problem, steps // LOOKS)
+    begun = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(starts or [problem.subject.params]))
+    places = jnp.arange(len(candidates)) if starts else jnp.zeros(len(candidates), int)
 
     @jax.jit
-    def all_runs() -> Any:
-        def of_candidate(mask: Array) -> Any:
+    def all_runs(begun: Any) -> Any:
+        def of_candidate(one: tuple[Array, Array]) -> Any:
+            params = jax.tree.map(lambda leaf: leaf[one[1]], begun)
+
             def of_seed(which: tuple[Array, Array]) -> Any:
-                return jax.lax.map(lambda r: run(mask, which, r), jnp.asarray(rates, float))
+                return jax.lax.map(
+                    lambda r: run(params, one[0], which, r), jnp.asarray(rates, float)
+                )
 
             return jax.lax.map(of_seed, (fitting, choosing))
 
-        return jax.lax.map(of_candidate, masks)
+        return jax.lax.map(of_candidate, (masks, places))
 
-    chosen, losses, wrong, looks = jax.tree.map(np.asarray, all_runs())
+    chosen, losses, wrong, looks = jax.tree.map(np.asarray, all_runs(begun))
     which = np.argmin(chosen, axis=2)
     if not np.isfinite(np.min(chosen, axis=2)).all():
         raise UsageError(f"tuning diverged at all learning rates {tuple(rates)}: try smaller rates")
@@ -106,8 +119,8 @@ def tune(
     )
 
 
-def pretrain(problem: Problem, source: Examples, steps: int, rate: float = RATES[0]) -> Problem:
-    """The same problem, its model trained on another task by full-batch Adam."""
+def pretrain(problem: Problem, source: Examples, steps: int, rate: float = RATES[0]) -> Params:
+    """The model's parameters after full-batch Adam on another task."""
     subject, loss = problem.subject, problem.loss
     targets = jnp.asarray(source.targets, float)
     adam = optax.adam(rate)
@@ -124,11 +137,16 @@ def pretrain(problem: Problem, source: Examples, steps: int, rate: float = RATES
     def run(params: Any) -> Any:
         return jax.lax.scan(step, (params, adam.init(params)), None, length=steps)[0][0]
 
-    return replace(problem, subject=replace(subject, params=run(subject.params)))
+    return run(subject.params)
 
 
 def _one(
-    problem: Problem, between: int, mask: Array, which: tuple[Array, Array], rate: Array
+    problem: Problem,
+    between: int,
+    params: Params,
+    mask: Array,
+    which: tuple[Array, Array],
+    rate: Array,
 ) -> Any:
     """One run: the least loss on the choosing examples, and what held-out inputs lose there."""
     subject, loss = problem.subject, problem.loss
@@ -161,7 +179,6 @@ def _one(
         here = (now, *held_out(moving[0]), number)
         return (moving, jax.tree.map(lambda a, b: jnp.where(better, a, b), here, best)), None
 
-    params = subject.params
     first = (told(params, which[1]), *held_out(params), jnp.asarray(0))
     first = (jnp.where(jnp.isfinite(first[0]), first[0], jnp.inf), *first[1:])
     start = ((params, adam.init(params)), first)
