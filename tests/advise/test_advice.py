@@ -225,7 +225,7 @@ def test_wrong_questions_are_refused_in_one_line(question, given, message):
     [
         ({"checkpoints": {1: PARAMS, 2: PARAMS}}, "name three or more"),
         ({"checkpoints": dict.fromkeys("abc", PARAMS)}, "names are numbers of steps"),
-        ({"checkpoints": dict.fromkeys((1, 2, 3), {"w": 1.0})}, "checkpoint 1: the model cannot"),
+        ({"checkpoints": {c: {"w": 1.0} for c in (1, 2, 3)}}, "checkpoint 1: the model cannot"),
         ({"seeds": 1}, "seeds=1, steps=100: at least 2 and 1"),
         ({"noises": (0.0,)}, "expected numbers above 0"),
     ],
