@@ -9,7 +9,7 @@ import pytest
 
 from theorysim import advise
 from theorysim.advise import record
-from theorysim.advise.layer_choice import STRAIGHT
+from theorysim.advise.layer_checks import STRAIGHT
 from theorysim.advise.length_choice import inflection
 from theorysim.advise.scores import SCORES
 from theorysim.advise.source_choice import SCRATCH

@@ -131,7 +131,8 @@ def test_the_page_is_that_of_the_record():
 
 
 def test_an_html_report_escapes_what_a_user_names():
-    from theorysim.advise.answer import Advice, Check, Panel, Series
+    from theorysim.advise.answer import Advice, Check
+    from theorysim.advise.pictures import Panel, Series
 
     series = Series("s", ("<b>",), (1.0,))
     advice = Advice(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from theorysim.advise.pictures import Panel, figure
 from theorysim.tabular import Tabular, json_number
 
 if TYPE_CHECKING:
@@ -40,27 +41,6 @@ class Check(NamedTuple):
     what: str
     met: bool | None
     told: str
-
-
-class Series(NamedTuple):
-    """A line or points of a picture; `x` are numbers or names."""
-
-    label: str
-    x: tuple[Any, ...]
-    y: tuple[float, ...]
-    error: tuple[float, ...] = ()
-    points: bool = False
-
-
-class Panel(NamedTuple):
-    """One of the pictures of an answer."""
-
-    title: str
-    across: str
-    up: str
-    series: tuple[Series, ...]
-    log_x: bool = False
-    log_y: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,9 +111,7 @@ class Advice(Tabular):
 
     def figure(self) -> Figure:
         """The answer as a picture: what is predicted, and what was measured."""
-        from theorysim.advise.pictures import figure
-
-        return figure(self)
+        return figure(self.answer, self.panels)
 
     def as_json(self) -> dict[str, Any]:
         """All of it but the picture's curves, in plain values."""

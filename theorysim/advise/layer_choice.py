@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from theorysim.advise import record
-from theorysim.advise.answer import Advice, Check, Panel, Series, Uncertain, number
+from theorysim.advise.answer import Advice, Uncertain
 from theorysim.advise.groups import Grouping, shown
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
+from theorysim.advise.layer_checks import measured_check, ranked_check, theory_checks
+from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import Loss, Problem, as_inputs, problem, rank_correlation
 from theorysim.advise.scores import (
     NEEDS_BASE,
     SCORES,
     Score,
     moved,
-    numerical_rank,
     score,
 )
 from theorysim.advise.subject import Subject, subject
@@ -29,8 +30,6 @@ from theorysim.progress import Progress, silent
 Groups = tuple[str, ...]
 Candidates = Mapping[str, Sequence[str]] | Sequence[Sequence[str]]
 
-STRAIGHT = 0.2
-"""the linearisation is called trustworthy where real outputs leave it by less than this share"""
 MOST = 64
 """so many candidates are compared at most"""
 BASE_ALONE, ALL = "nothing else", "all"
@@ -89,17 +88,23 @@ def layers(
     small, notes = fitting(task, seed, pairs)
     progress(0, len(added) + 1, "kernels")
     grams = kernels(small)
-    scored = {}
-    for place, (name, extra) in enumerate(added.items()):
-        progress(place + 1, len(added) + 1, f"score {name}")
-        scored[name] = score(small, grams, tuned_anyway, extra)
-    scored = moved(small, scored)
+    scored = _scored(small, grams, tuned_anyway, added, progress)
     measured = None
     if measure:
         progress(len(added), len(added) + 1, "tuning every candidate")
         chosen = [(*tuned_anyway, *extra) for extra in added.values()]
         measured = tune(task, chosen, seeds, steps, rates, seed)
     return _advice(task, grams, tuned_anyway, scored, by, measured, notes)
+
+
+def _scored(
+    task: Problem, grams: Kernels, base: Groups, added: dict[str, Groups], progress: Progress
+) -> dict[str, Score]:
+    found = {}
+    for place, (name, extra) in enumerate(added.items()):
+        progress(place + 1, len(added) + 1, f"score {name}")
+        found[name] = score(task, grams, base, extra)
+    return moved(task, found)
 
 
 def _base(base: str | Sequence[str] | None, found: Subject) -> Groups:
@@ -127,7 +132,7 @@ def _candidates(
         if together < 1:
             raise UsageError(f"together={together}: at least 1")
         sets = [c for size in range(1, together + 1) for c in combinations(rest, size)]
-        named = {_name(groups): groups for groups in sets}
+        named = {name_of(groups): groups for groups in sets}
         if len(rest) > together:
             named[ALL] = tuple(rest)
         if base:
@@ -136,7 +141,7 @@ def _candidates(
         named = {str(name): tuple(groups) for name, groups in given.items()}
     else:
         sets = [(groups,) if isinstance(groups, str) else tuple(groups) for groups in given]
-        named = {_name(groups): groups for groups in sets}
+        named = {name_of(groups): groups for groups in sets}
     for groups in named.values():
         _check_known(groups, found, "candidates")
     named = {n: tuple(g for g in gs if g not in base) for n, gs in named.items()}
@@ -147,7 +152,8 @@ def _candidates(
     return named
 
 
-def _name(groups: Groups) -> str:
+def name_of(groups: Groups) -> str:
+    """Of groups that are tuned together."""
     return " + ".join(groups) or BASE_ALONE
 
 
@@ -200,11 +206,11 @@ def _advice(
         rows.append(_row(name, scored[name], task, risk, wrong))
     single = [n for n in order if n not in (ALL, BASE_ALONE)] or order
     choice = single[0]
-    checks = _checks(task, grams, base, scored)
+    checks = theory_checks(task, grams, name_of(base), base, scored)
     if measured is not None:
         risks = {name: measured.risk(places[name])[0] for name in scored}
-        checks.append(_measured_check(rows))
-        checks.append(_ranked_check(correlations(scored, risks), by))
+        checks.append(measured_check(rows))
+        checks.append(ranked_check(correlations(scored, risks), by))
     columns = ["tuned beside", "parameters", "predicted", "eta", "bend"]
     columns.append("left out" if measured is None else "measured")
     return Advice(
@@ -268,7 +274,7 @@ def _sentence(
     by_name = {row["tuned beside"]: row for row in rows}
     own = by_name[choice]
     unit = "cross-entropy" if task.loss == "cross-entropy" else "squared error"
-    beside = f" beside {_name(base)}" if base else ""
+    beside = f" beside {name_of(base)}" if base else ""
     told = f"Tune {choice}{beside}: predicted held-out {unit} {own['predicted']}"
     if own["measured"] is not None:
         told += f", measured {own['measured']}"
@@ -284,102 +290,8 @@ def _sentence(
     return told + "."
 
 
-def _checks(
-    task: Problem,
-    grams: Kernels,
-    base: Groups,
-    scored: Mapping[str, Score],
-) -> list[Check]:
-    windows = {name: one.window for name, one in scored.items() if one.window is not None}
-    checks = [
-        Check(
-            "Theorems 5 to 7 are about the squared loss",
-            task.loss == "squared",
-            "it is yours"
-            if task.loss == "squared"
-            else "yours is the cross-entropy; eta and the condition number are of its kernels, "
-            "predictions minimise the cross-entropy itself",
-        )
-    ]
-    if windows:
-        rows = len(grams.start) * grams.start.shape[1]
-        first = next(iter(windows.values()))
-        rank = numerical_rank(grams.of(base)[0])
-        checks.append(
-            Check(
-                "K is invertible (Theorem 6)",
-                first.invertible,
-                f"K of {_name(base)} has {rows} rows and rank {rank}"
-                + ("" if first.invertible else "; eta is that of K + sigma I"),
-            )
-        )
-        met = [name for name, window in windows.items() if window.met]
-        checks.append(
-            Check(
-                "eta <= 1 (window of Theorem 7)",
-                len(met) == len(windows),
-                f"for {len(met)} of {len(windows)} candidates"
-                + (f" ({shown(met)})" if met else ""),
-            )
-        )
-        checks += _window_check(windows)
-    bends = {name: one.bend for name, one in scored.items()}
-    straight = [name for name, bend in bends.items() if bend < STRAIGHT]
-    checks.append(
-        Check(
-            f"the linearisation holds as far as its solution (bend < {STRAIGHT})",
-            len(straight) == len(bends),
-            f"for {len(straight)} of {len(bends)} candidates; the largest bend is "
-            f"{number(max(bends.values()))}: beyond, predictions rank, but may be off",
-        )
-    )
-    return checks
-
-
-def _window_check(windows: Mapping[str, Any]) -> list[Check]:
-    """The window that needs no eta, which the record of the theorems found to hold always."""
-    loose = [
-        name
-        for name, w in windows.items()
-        if not 1 / (w.condition_before * w.growth) <= w.ratio <= w.condition_before
-    ]
-    widest = max(w.condition_before for w in windows.values())
-    return [
-        Check(
-            "1/(kappa q) <= (R(K + S)/R(K))^(1/2) <= kappa, for any eta",
-            not loose,
-            f"for {len(windows) - len(loose)} of {len(windows)}; it tells little where kappa is "
-            f"large, here {number(widest)}",
-        )
-    ]
-
-
-def _measured_check(rows: list[dict[str, Any]]) -> Check:
-    near = [
-        row["tuned beside"]
-        for row in rows
-        if abs(row["predicted"].value - row["measured"].value)
-        <= 2 * float(np.hypot(row["predicted"].error, row["measured"].error))
-    ]
-    return Check(
-        "predicted and measured risks agree within two standard errors",
-        len(near) == len(rows),
-        f"for {len(near)} of {len(rows)}",
-    )
-
-
-def _ranked_check(found: Mapping[str, float], by: str) -> Check:
-    others = ", ".join(f"{name} {value:.2f}" for name, value in found.items() if name != by)
-    own = found.get(by, float("nan"))
-    return Check(
-        "what was measured ranks single groups alike",
-        None if np.isnan(own) else own > 0,
-        f"rank correlation of `{by}` in this run {own:.2f} ({others})",
-    )
-
-
 def _meanings(task: Problem, base: Groups) -> list[str]:
-    beside = f"; {_name(base)} is tuned anyway (base=)" if base else ""
+    beside = f"; {name_of(base)} is tuned anyway (base=)" if base else ""
     risk = "mean cross-entropy" if task.loss == "cross-entropy" else "mean squared error"
     return [
         f"predicted: {risk} on {len(task.test)} held-out inputs (± one standard error) of the "

@@ -18,7 +18,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
-from theorysim.advise.answer import Advice, Check, Panel, Series, Uncertain
+from theorysim.advise.answer import Advice, Check, Uncertain
+from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import (
     Examples,
     Loss,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from theorysim.advise.answer import Advice, Panel
+import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,19 +16,40 @@ WIDTH, HEIGHT = 6.4, 3.6  # inches of a panel
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 
 
-def figure(advice: Advice) -> Figure:
+class Series(NamedTuple):
+    """A line or points of a picture; `x` are numbers or names."""
+
+    label: str
+    x: tuple[Any, ...]
+    y: tuple[float, ...]
+    error: tuple[float, ...] = ()
+    points: bool = False
+
+
+class Panel(NamedTuple):
+    """One of the pictures of an answer."""
+
+    title: str
+    across: str
+    up: str
+    series: tuple[Series, ...]
+    log_x: bool = False
+    log_y: bool = False
+
+
+def figure(answer: str, panels: Sequence[Panel]) -> Figure:
     """All panels of an answer, one below the other, under its sentence."""
     import textwrap
 
     from matplotlib.figure import Figure
 
-    count = max(1, len(advice.panels))
-    title = "\n".join(textwrap.wrap(advice.answer, 88))
+    count = max(1, len(panels))
+    title = "\n".join(textwrap.wrap(answer, 88))
     picture = Figure(
         figsize=(WIDTH, HEIGHT * count + 0.2 * title.count("\n")), layout="constrained"
     )
     picture.suptitle(title, fontsize=8.5, x=0.02, ha="left")
-    for axis, panel in zip(picture.subplots(count, 1, squeeze=False)[:, 0], advice.panels):
+    for axis, panel in zip(picture.subplots(count, 1, squeeze=False)[:, 0], panels):
         _draw(axis, panel)
     return picture
 
@@ -42,7 +64,7 @@ def _draw(axis: Axes, panel: Panel) -> None:
             axis.errorbar(
                 x,
                 series.y,
-                2 * _array(series.error),
+                2 * np.asarray(series.error),
                 fmt=style,
                 color=colour,
                 capsize=2,
@@ -63,9 +85,3 @@ def _draw(axis: Axes, panel: Panel) -> None:
     axis.set_ylabel(panel.up, fontsize=8)
     axis.tick_params(labelsize=7.5)
     axis.legend(fontsize=7)
-
-
-def _array(values: tuple[float, ...]):
-    import numpy as np
-
-    return np.asarray(values)

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from theorysim.advise import kernel_fits, record
-from theorysim.advise.answer import Advice, Check, Panel, Series, Uncertain
+from theorysim.advise.answer import Advice, Check, Uncertain
 from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
 from theorysim.advise.layer_choice import standard_error
+from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import (
     Examples,
     Loss,
@@ -94,31 +95,21 @@ def transfer(
     Raises:
         UsageError: for what does not fit together, in one line.
     """
-    if not isinstance(sources, Mapping) or not sources:
-        raise UsageError("sources: name one or more, {name: (inputs, targets) or checkpoint}")
-    if by is not None and by not in SCORES:
-        raise UsageError(f"by={by!r}: expected one of {', '.join(SCORES)}")
+    _check(sources, by)
     found = subject(model, as_inputs(inputs), params, groups, batched)
     task = problem(found, as_inputs(inputs), targets, test, loss, seed)
     small, notes = fitting(task, seed, pairs)
     own = kernels(small)
-    scored = {SCRATCH: from_scratch(small, own)}
-    starts = {SCRATCH: task}
-    tasks = {}
+    scored, tasks, starts = {SCRATCH: from_scratch(small, own)}, {}, {SCRATCH: task}
     for place, (name, given) in enumerate(sources.items()):
         progress(place, len(sources) + 1, f"score {name}")
         if _is_task(given):
             tasks[name] = _source(small, name, given)
             scored[name] = after_task(small, own, tasks[name], seed, pairs)
         else:
-            there = _checkpoint(model, params, given, name, task, groups, batched)
-            starts[name] = there
-            little, _ = fitting(there, seed, pairs)
+            starts[name] = _checkpoint(model, params, given, name, task, groups, batched)
+            little, _ = fitting(starts[name], seed, pairs)
             scored[name] = from_scratch(little, kernels(little))
-    if tasks and len(starts) > 1:
-        raise UsageError(
-            "sources: give tasks or checkpoints, not both: their scores do not compare"
-        )
     question = "transfer" if tasks else "checkpoints"
     by = by or record.winner(question, [n for n in SCORES if n not in TRIVIAL])
     measured = None
@@ -126,6 +117,17 @@ def transfer(
         progress(len(sources), len(sources) + 1, "tune from every source")
         measured = _measure(task, tasks, starts, seeds, steps, rates, seed)
     return _advice(task, scored, question, by, measured, notes)
+
+
+def _check(sources: Any, by: str | None) -> None:
+    if not isinstance(sources, Mapping) or not sources:
+        raise UsageError("sources: name one or more, {name: (inputs, targets) or checkpoint}")
+    if len({_is_task(given) for given in sources.values()}) > 1:
+        raise UsageError(
+            "sources: give tasks or checkpoints, not both: their scores do not compare"
+        )
+    if by is not None and by not in SCORES:
+        raise UsageError(f"by={by!r}: expected one of {', '.join(SCORES)}")
 
 
 def _measure(

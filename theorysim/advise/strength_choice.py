@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from theorysim.advise.answer import Advice, Check, Panel, Series, Uncertain, number
+from theorysim.advise.answer import Advice, Check, Uncertain, number
 from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
-from theorysim.advise.layer_choice import STRAIGHT, standard_error
+from theorysim.advise.layer_checks import STRAIGHT
+from theorysim.advise.layer_choice import standard_error
 from theorysim.advise.lipschitz import Bends, bends
 from theorysim.advise.paths import LinearPath, Path, curvature, linear_path, real_path, recorded
+from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import Loss, Problem, as_inputs, problem, slopes_of
 from theorysim.advise.subject import subject
 from theorysim.errors import UsageError
@@ -282,22 +284,32 @@ def _checks(
     )
     if measured is None:
         return checks
+    return [*checks, *_theorem_checks(path, bounds, measured), *_measured_checks(rows)]
+
+
+def _theorem_checks(path: Path, bounds: Bounds | None, measured: Path) -> list[Check]:
+    """Theorems 2 and 3 on the measured paths."""
+    if bounds is None:
+        return []
     gaps = np.linalg.norm(measured.change - path.change, axis=(2, 3))
-    if bounds is not None:
-        held = gaps <= bounds.gap + ROUNDED * _moved(path)
-        inside = measured.distance <= bounds.distance
-        checks += [
-            Check(
-                "Theorem 3, constants estimated: measured gap below its bound",
-                bool(held.all()),
-                f"at {held.sum()} of {held.size} points of the measured paths",
-            ),
-            Check(
-                "Theorem 2, constants estimated: measured distance below its bound",
-                bool(inside.all()),
-                f"at {inside.sum()} of {inside.size} points",
-            ),
-        ]
+    held = gaps <= bounds.gap + ROUNDED * _moved(path)
+    inside = measured.distance <= bounds.distance
+    return [
+        Check(
+            "Theorem 3, constants estimated: measured gap below its bound",
+            bool(held.all()),
+            f"at {held.sum()} of {held.size} points of the measured paths",
+        ),
+        Check(
+            "Theorem 2, constants estimated: measured distance below its bound",
+            bool(inside.all()),
+            f"at {inside.sum()} of {inside.size} points",
+        ),
+    ]
+
+
+def _measured_checks(rows: list[dict[str, Any]]) -> list[Check]:
+    """Predictions against what was measured."""
     early = [row["straight to"] >= row["trusted to"] for row in rows]
     near = [
         abs(row["predicted"].value - row["measured"].value)
@@ -305,7 +317,6 @@ def _checks(
         for row in rows
     ]
     return [
-        *checks,
         Check(
             "measured paths leave the linearised ones no earlier than estimated",
             all(early),
