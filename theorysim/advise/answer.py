@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FIRST = 18
 """columns that the names of a table have at least, if they need them"""
+LARGE = 1e15
+"""whole numbers below it are written out"""
 MARKS = {True: "✓", False: "✗", None: "?"}
 
 
@@ -132,7 +134,8 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return "-" if math.isnan(value) else f"{value:.3g}"
+        whole = value.is_integer() and LARGE > value >= 1000
+        return "-" if math.isnan(value) else f"{value:,.0f}" if whole else f"{value:.3g}"
     if isinstance(value, int):
         return f"{value:,}"
     return str(value)

@@ -2,8 +2,8 @@
 
 Springer et al., "Overtrained Language Models Are Harder to Fine-Tune" (2025): the loss on the old
 task after a change of the parameters falls with the length of pretraining, then rises; where it
-turns is the inflection point. For noise of scale gamma the rise is predicted to second order,
-gamma^2/2 times the curvature along the drawn direction.
+turns is the inflection point. What a draw of noise costs is predicted to second order, by slope and
+curvature along it.
 """
 
 from __future__ import annotations
@@ -177,9 +177,9 @@ def _noise(
 
     def one(params: Any, key: Array) -> tuple[Array, Array]:
         step = draw(params, key)
-        _, bent = jax.jvp(jax.grad(told), (params,), (step,))
-        # The slope averages out over seeds; the curvature along the step is what noise costs.
-        rise = sum(jax.tree.leaves(jax.tree.map(jnp.vdot, bent, step)), jnp.zeros(())) / 2
+        slope, bent = jax.jvp(jax.grad(told), (params,), (step,))
+        parts = jax.tree.map(lambda g, h, s: jnp.vdot(g + h / 2, s), slope, bent, step)
+        rise = sum(jax.tree.leaves(parts), jnp.zeros(()))
         return told(jax.tree.map(jnp.add, params, step)), told(params) + rise
 
     keys = jax.random.split(jax.random.key(seed), seeds)
@@ -242,7 +242,7 @@ def _advice(
     tuned = [(row, c) for row, c in zip(rows, changes) if c.new is not None]
     # What the user will do is to fine-tune; without a new task noise stands for it.
     chosen = min(tuned, key=lambda pair: pair[0]["new loss"].value)[0] if tuned else rows[-1]
-    columns = ["change", "turns at", "from", "to", "least loss", "loss at the end"]
+    columns = ["change", "turns at", "from", "to", "least loss"]
     columns += ["new loss"] if tuned else ["predicted turn"]
     return Advice(
         "length",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH, HEIGHT = 6.4, 3.6  # inches of a panel
+WIDTH, HEIGHT = 7.6, 3.4  # inches of a panel
 # Of Okabe and Ito, which people of any colour vision tell apart.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 
@@ -56,8 +56,10 @@ def figure(answer: str, panels: Sequence[Panel]) -> Figure:
 
 def _draw(axis: Axes, panel: Panel) -> None:
     names = any(isinstance(x, str) for series in panel.series for x in series.x)
-    for number, series in enumerate(panel.series):
-        colour = COLOURS[number % len(COLOURS)]
+    # What is predicted and what was measured of one thing share its colour: "noise 0.1, predicted".
+    things = list(dict.fromkeys(series.label.partition(",")[0] for series in panel.series))
+    for series in panel.series:
+        colour = COLOURS[things.index(series.label.partition(",")[0]) % len(COLOURS)]
         x = range(len(series.x)) if names else series.x
         style = "o" if series.points or names else "-"
         if series.error:
@@ -68,7 +70,7 @@ def _draw(axis: Axes, panel: Panel) -> None:
                 fmt=style,
                 color=colour,
                 capsize=2,
-                label=f"{series.label} (± 2 standard errors)",
+                label=f"{series.label} (± 2 s.e.)",
                 markersize=4,
             )
         else:
@@ -84,4 +86,4 @@ def _draw(axis: Axes, panel: Panel) -> None:
     axis.set_xlabel(panel.across, fontsize=8)
     axis.set_ylabel(panel.up, fontsize=8)
     axis.tick_params(labelsize=7.5)
-    axis.legend(fontsize=7)
+    axis.legend(fontsize=6.5, loc="center left", bbox_to_anchor=(1.01, 0.5))
