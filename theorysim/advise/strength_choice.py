@@ -189,8 +189,9 @@ def _advice(
     rows = [_row(i, pulls, path, share, bound_share, measured) for i in range(len(pulls))]
     best = int(np.argmin([row["predicted"].value for row in rows]))
     checks = _checks(task, pulls, path, share, bounds, measured, rows)
-    columns = ["lambda", "predicted", "best step", "distance", "trusted to", "bound to"]
-    columns += [] if measured is None else ["measured", "straight to"]
+    columns = ["lambda", "predicted", "trusted to"]
+    columns += [] if bounds is None else ["bound to"]
+    columns += ["best step", "distance"] if measured is None else ["measured", "straight to"]
     return Advice(
         "strength",
         rows[best]["lambda"],
@@ -250,9 +251,14 @@ def _sentence(best: int, rows: list[dict[str, Any]], path: Path, measured: Path 
         if measured is not None:
             real = measured.held_out[0, -1] - measured.held_out[best, -1]
             told += f" (measured {Uncertain(float(real.mean()), standard_error(real))})"
-    told += f"; the linearisation is trustworthy up to step {own['trusted to']} of {path.steps[-1]}"
+    told += (
+        f"; the linearisation is trustworthy up to step {own['trusted to']} of {path.steps[-1]} "
+    )
+    told += "by estimate"
     if own["bound to"] is not None:
-        told += f" (estimate; the theorem's bound with estimated constants: {own['bound to']})"
+        told += f", {own['bound to']} by the theorem's bound with estimated constants"
+    if measured is not None:
+        told += f", {own['straight to']} as measured"
     return told + "."
 
 
