@@ -237,12 +237,19 @@ def test_wrong_checkpoints_are_refused_in_one_line(given, message):
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
+def recorded(mean, low, ahead, trivial=False):
+    return {
+        "mean": mean, "low": low, "high": 2 * mean - low, "trivial": trivial,
+        "ahead": {"mean": sum(ahead) / 2, "low": ahead[0], "high": ahead[1]},
+    }  # fmt: skip
+
+
 RECORDED = {
     "cases": 12,
     "scores": {
-        "eta": {"mean": 0.2, "low": -0.1, "high": 0.5, "trivial": False},
-        "left_out": {"mean": 0.8, "low": 0.7, "high": 0.9, "trivial": False},
-        "depth": {"mean": 0.3, "low": 0.1, "high": 0.5, "trivial": True},
+        "eta": recorded(0.2, -0.1, (-0.4, 0.2)),
+        "left_out": recorded(0.8, 0.7, (0.2, 0.8)),
+        "depth": recorded(0.3, 0.1, (0.0, 0.0), trivial=True),
     },
 }
 
@@ -252,7 +259,7 @@ def test_the_score_with_the_best_record_ranks_and_says_whether_it_beats_trivial_
     assert record.winner("layers", ["eta", "left_out", "depth"]) == "left_out"
     assert record.winner("layers", ["eta"]) == "eta"
     assert "it beats the best trivial score, `depth`" in record.told("layers", "left_out")
-    assert "it does not beat the best trivial" in record.told("layers", "eta")
+    assert "it does not surely beat the best trivial" in record.told("layers", "eta")
 
 
 def test_without_a_record_the_answer_says_so(monkeypatch):

@@ -124,10 +124,19 @@ def test_the_page_is_that_of_the_record():
     record = json.loads(campaign.RECORD.read_text())
     assert campaign.PAGE.read_text() == campaign.page(record)
     assert record["layers"]["cases"] >= 10 and record["transfer"]["cases"] >= 10
-    for found in record.values():
-        assert found["scores"] == campaign.summary(
-            found["measured"], [n for n, one in found["scores"].items() if one["trivial"]]
-        )
+    assert record == campaign.resummarised(record)
+
+
+def test_a_summary_is_of_the_cases():
+    cases = [
+        {"correlations": {"good": a, "depth": b}, "loss of choice": {"good": 0.1, "depth": 0.3}}
+        for a, b in ((1.0, 0.0), (0.5, 0.5), (0.6, 0.1))
+    ]
+    found = campaign.summary(cases, ["depth"])
+    assert found["good"]["mean"] == 0.7 and found["depth"]["mean"] == 0.2
+    assert found["good"]["ahead"]["mean"] == 0.5 and found["depth"]["ahead"]["high"] == 0
+    # Student's 0.975 quantile with two degrees of freedom is 4.303; the variance is 0.07.
+    assert found["good"]["high"] - 0.7 == pytest.approx(4.303 * (0.07 / 3) ** 0.5, abs=1e-3)
 
 
 def test_an_html_report_escapes_what_a_user_names():

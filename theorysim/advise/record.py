@@ -16,13 +16,17 @@ RECORD = files("theorysim") / "records" / "advise.json"
 
 
 class Fared(NamedTuple):
-    """A score's mean rank correlation with what was measured, over cases, and its 95 % interval."""
+    """A score's mean rank correlation with what was measured, over cases, and its 95 % interval.
+
+    `ahead` is the interval of what it has above the best trivial score, case by case.
+    """
 
     score: str
     mean: float
     low: float
     high: float
     trivial: bool
+    ahead: tuple[float, float]
 
 
 @cache
@@ -39,7 +43,14 @@ def record(question: str) -> dict[str, Any]:
 def fared(question: str) -> list[Fared]:
     """All scores, the best first."""
     found = record(question).get("scores", {})
-    rows = [Fared(name, *(found[name][k] for k in Fared._fields[1:])) for name in found]
+    rows = [
+        Fared(
+            name,
+            *(one[k] for k in ("mean", "low", "high", "trivial")),
+            (one["ahead"]["low"], one["ahead"]["high"]),
+        )
+        for name, one in found.items()
+    ]
     return sorted(rows, key=lambda row: -row.mean)
 
 
@@ -56,15 +67,10 @@ def told(question: str, score: str) -> str:
         return f"how well `{score}` ranks is not recorded"
     own, cases = rows[score], record(question)["cases"]
     trivial = max((row for row in rows.values() if row.trivial), key=lambda row: row.mean)
-    beats = (
-        "beats"
-        if own.low > trivial.high
-        else "is ahead of, within the uncertainty,"
-        if own.mean > trivial.mean
-        else "does not beat"
-    )
+    low, high = own.ahead
+    beats = "beats" if low > 0 else "does not surely beat"
     return (
         f"ranked by `{score}`: over {cases} recorded cases its rank correlation with the measured "
         f"result was {own.mean:.2f} ({own.low:.2f} to {own.high:.2f}); it {beats} the best trivial "
-        f"score, `{trivial.score}` ({trivial.mean:.2f}, {trivial.low:.2f} to {trivial.high:.2f})"
+        f"score, `{trivial.score}` ({trivial.mean:.2f}; case by case {low:.2f} to {high:.2f} more)"
     )

@@ -35,10 +35,10 @@ HERE = Path(__file__).parent
 MARK = ".theorysim-site"
 LESSONS = ("tour", "check_my_theorem", "sweep_a_phase_diagram")
 OF_PAPERS = ("linear_teachers", "linearization", "low_rank", "overtraining", "transferability")
-GUIDE = ("your_own_theorem", "verdicts", "review", "certify", "experiments", "sweeps")
+GUIDE = ("your_own_theorem", "verdicts", "review", "certify", "experiments", "advise", "sweeps")
 RECORDED = (
     *("coverage", "experiments", "stability", "hypotheses", "constants", "attacks"),
-    *("known_truths", "mutants", "verdict_rates"),
+    *("known_truths", "mutants", "verdict_rates", "advise"),
 )
 # What MkDocs writes for servers at a known address, which this site has not.
 FOR_SERVERS = ("404.html", "sitemap.xml", "sitemap.xml.gz")
