@@ -260,14 +260,22 @@ def _verdict(scores: Mapping[str, Any]) -> str:
     )
 
 
+def _paying(risks: Mapping[str, float]) -> int:
+    """How many sources lead to a lower risk than none."""
+    return sum(risk < risks[SCRATCH] for risk in risks.values())
+
+
 def _cases(found: Mapping[str, Any]) -> Iterator[str]:
     names = sorted(found["scores"], key=lambda name: -found["scores"][name]["mean"])
     rules = [case["sign rule"] for case in found["measured"] if "sign rule" in case]
     if rules:
         right, count = (sum(part) for part in zip(*rules))
+        pays = sum(_paying(case["measured"]) for case in found["measured"])
         yield (
             "The sign rule (a source pays if fine-tuning starts at a lower loss than without it) "
-            f"is right for {right} of {count} sources.\n\n"
+            f"is right for {right} of {count} sources; {pays} of them pay, so that always saying "
+            f"the more frequent is right for {max(pays, count - pays)}. All sources are of one "
+            "size, so that `size` ranks nothing.\n\n"
         )
     yield row("network", "task", "seed", *(f"`{name}`" for name in names))
     yield row("---", "---", "---", *("---:" for _ in names))
