@@ -7,7 +7,7 @@ import pytest
 from theorysim.advise import kernel_fits as fits
 from theorysim.advise.answer import Uncertain
 from theorysim.advise.kernels import kernels
-from theorysim.advise.paths import linear_path, real_path
+from theorysim.advise.paths import linear_path, real_path, steps_to
 from theorysim.advise.problem import as_inputs, losses_of, problem, rank_correlation, slopes_of
 from theorysim.advise.scores import moved, score
 from theorysim.advise.subject import subject
@@ -132,6 +132,18 @@ def test_a_linear_model_follows_its_predicted_path(loss):
         )  # fmt: skip
         np.testing.assert_allclose(predicted.training[1], closed.loss / n, rtol=1e-3)
         np.testing.assert_allclose(predicted.distance[1], closed.distance, rtol=1e-3)
+
+
+def test_steps_until_a_level():
+    # Two inputs, eigenvalues 1 and 1/4: the rate makes the second shrink by 3/4 a step.
+    gram, start, targets = np.diag([1.0, 0.25]), np.zeros((2, 1)), np.array([[1.0], [1.0]])
+    # After s steps the mean squared error is (3/4)^(2 s) / 2.
+    assert steps_to(gram, start, targets, "squared", 1.0) == 0
+    assert steps_to(gram, start, targets, "squared", 0.5) == 1
+    assert steps_to(gram, start, targets, "squared", 0.75**8 / 2 * 1.001) == 4
+    assert steps_to(gram, start, targets, "squared", 0.75**8 / 2 * 0.999) == 5
+    flat = np.diag([1.0, 0.0])
+    assert steps_to(flat, start, targets, "squared", 0.4) is None
 
 
 def test_rank_correlations():

@@ -211,8 +211,8 @@ def _advice(
         risks = {name: measured.risk(places[name])[0] for name in scored}
         checks.append(measured_check(rows))
         checks.append(ranked_check(correlations(scored, risks), by))
-    columns = ["tuned beside", "parameters", "predicted", "eta", "bend"]
-    columns.append("left out" if measured is None else "measured")
+    columns = ["tuned beside", "parameters", "left out", "predicted", "eta", "bend"]
+    columns += [] if measured is None else ["measured"]
     return Advice(
         "layers",
         choice,

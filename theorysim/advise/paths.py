@@ -20,6 +20,8 @@ from theorysim.advise.problem import Loss, Problem, batch_loss, losses_of, slope
 
 CURVED = {"squared": 2.0, "cross-entropy": 0.5}
 """The largest second derivative of the loss of one input in its outputs"""
+MOST_STEPS = 1000
+"""so many steps are tried before a number of steps is said to be larger"""
 
 
 class Path(NamedTuple):
@@ -88,6 +90,29 @@ def linear_path(
         ),
         found.reshape(*found.shape[:2], n, k),
     )
+
+
+def steps_to(
+    gram: Float[np.ndarray, "nk nk"],
+    start: Float[np.ndarray, "n k"],
+    targets: Float[np.ndarray, "n k"],
+    loss: Loss,
+    level: float,
+) -> int | None:
+    """Steps of linearised descent until the mean training loss is at most `level`.
+
+    The rate is that at which the steepest direction is learnt at once; None beyond `MOST_STEPS`.
+    """
+    n = len(start)
+    rate = 1 / curvature(gram, n, loss)
+    push = rate * slope_scale(loss) / n
+    outputs = start
+    for step in range(MOST_STEPS + 1):
+        if losses_of(outputs, targets, loss).mean() <= level:
+            return step
+        slopes = slopes_of(outputs, targets, loss)
+        outputs = outputs - push * (gram @ slopes.ravel()).reshape(start.shape)
+    return None
 
 
 def _losses(outputs: np.ndarray, targets: np.ndarray, loss: Loss) -> np.ndarray:

@@ -18,6 +18,7 @@ from theorysim.advise.answer import Advice, Check, Uncertain
 from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
 from theorysim.advise.layer_choice import standard_error
+from theorysim.advise.paths import MOST_STEPS, steps_to
 from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import (
     Examples,
@@ -45,6 +46,8 @@ SCORES: dict[str, tuple[str, int]] = {
 }
 """Names, what they are, and 1 where the smallest value is promising, -1 where the largest is"""
 TRIVIAL = ("size",)
+SHARE = 0.5
+"""steps are counted until the training loss is this share of the untuned loss without a source"""
 
 
 class Source(NamedTuple):
@@ -53,6 +56,8 @@ class Source(NamedTuple):
     scores: Mapping[str, float]
     held_out: np.ndarray
     """loss of every held-out input after source and target, linearised"""
+    steps: int | None
+    """of linearised descent until the training loss is `SHARE` of the one without a source"""
 
 
 def transfer(
@@ -109,7 +114,7 @@ def transfer(
         else:
             starts[name] = _checkpoint(model, params, given, name, task, groups, batched)
             little, _ = fitting(starts[name], seed, pairs)
-            scored[name] = from_scratch(little, kernels(little))
+            scored[name] = from_scratch(little, kernels(little), level_of(small, own))
     question = "transfer" if tasks else "checkpoints"
     by = by or record.winner(question, [n for n in SCORES if n not in TRIVIAL])
     measured = None
@@ -190,10 +195,19 @@ def _checkpoint(
     return Problem(found, task.train, task.test, task.loss, task.notes)
 
 
-def from_scratch(task: Problem, own: Kernels) -> Source:
-    """Scores of tuning a model as it is, in its own linearisation."""
+def from_scratch(task: Problem, own: Kernels, level: float | None = None) -> Source:
+    """Scores of tuning a model as it is, in its own linearisation.
+
+    Steps are counted until the training loss is `level`; `SHARE` of the untuned one unless given.
+    """
     gram, cross = own.of(task.subject.order)
-    return _after(task, gram, cross, own.start, own.start_out, 0)
+    level = level_of(task, own) if level is None else level
+    return _after(task, gram, cross, own.start, own.start_out, 0, level)
+
+
+def level_of(task: Problem, own: Kernels) -> float:
+    """`SHARE` of the untuned model's training loss."""
+    return SHARE * float(losses_of(own.start, task.train.targets, task.loss).mean())
 
 
 def after_task(task: Problem, own: Kernels, source: Examples, seed: int, pairs: int) -> Source:
@@ -208,7 +222,7 @@ def after_task(task: Problem, own: Kernels, source: Examples, seed: int, pairs: 
     learnt = kernel_fits.best(fitted, pretraining.train.targets, task.loss).coefficients.ravel()
     start = own.start + (cross @ learnt).reshape(own.start.shape)
     start_out = own.start_out + (away.of(groups)[1] @ learnt).reshape(own.start_out.shape)
-    return _after(task, *own.of(groups), start, start_out, len(source))
+    return _after(task, *own.of(groups), start, start_out, len(source), level_of(task, own))
 
 
 def _after(
@@ -218,6 +232,7 @@ def _after(
     start: np.ndarray,
     start_out: np.ndarray,
     size: int,
+    level: float,
 ) -> Source:
     targets, loss = task.train.targets, task.loss
     fit = kernel_fits.best(kernel_fits.fits(gram, start, targets, loss), targets, loss)
@@ -231,7 +246,7 @@ def _after(
         "movement": moved,
         "size": float(size),
     }
-    return Source(scores, held_out)
+    return Source(scores, held_out, steps_to(gram, start, targets, loss, level))
 
 
 def _advice(
@@ -251,6 +266,7 @@ def _advice(
             "source": name,
             "start loss": one.scores["start"],
             "movement": one.scores["movement"],
+            "steps": "more" if one.steps is None else one.steps,
             "left out": one.scores["left_out"],
             "predicted": Uncertain(one.scores["linearised"], standard_error(one.held_out)),
             "examples": int(one.scores["size"]),
@@ -259,8 +275,8 @@ def _advice(
         if task.loss == "cross-entropy" and measured is not None:
             row["measured error"] = Uncertain(*measured[name].error(0))
         rows.append(row)
-    columns = ["source", "start loss", "movement", "predicted"]
-    columns.append("left out" if measured is None else "measured")
+    columns = ["source", "start loss", "movement", "steps", "left out", "predicted"]
+    columns += [] if measured is None else ["measured"]
     by_name = {row["source"]: row for row in rows}
     return Advice(
         "transfer",
@@ -299,7 +315,7 @@ def _sentence(
         told += f", without a source {scratch['measured']}" if choice != SCRATCH else ""
         told += f"; best measured: {best}, {rows[best]['measured']}" if best != choice else ""
     weak = [row for row in known if row.score == by and row.low <= 0]
-    return told + (". This ranking is not better than chance on record." if weak else ".")
+    return told + (". On record this ranking is not surely better than chance." if weak else ".")
 
 
 def sign_rule(scored: Mapping[str, Source], risks: Mapping[str, float]) -> tuple[int, int]:
@@ -371,8 +387,11 @@ def _meanings(task: Problem, question: str) -> list[str]:
     around = "the untrained model" if question == "transfer" else "each checkpoint"
     return [
         f"predictions are of the model linearised around {around}, all groups tuned, the outputs "
-        "kept as they are; start loss and movement: of fine-tuning; left out: leave-one-out risk "
-        f"on the target; predicted: risk on {len(task.test)} held-out inputs (± one standard error)"
+        "kept as they are; start loss and movement: of fine-tuning; steps: of linearised descent, "
+        "at the largest rate that is surely stable, until the training loss is "
+        f"{SHARE} of the one without a source, untuned (more: than {MOST_STEPS}); left out: "
+        f"leave-one-out risk on the target; predicted: risk on {len(task.test)} held-out inputs (± "
+        "one standard error)"
     ]
 
 
