@@ -161,6 +161,17 @@ def test_checkpoints_are_sources_too():
     assert [row["source"] for row in found.table] == ["near", SCRATCH, "far"]
 
 
+def test_parameters_that_are_a_pair_are_a_checkpoint():
+    def pair(params, x):
+        return x[:3] @ params[0] + x[3:] @ params[1]
+
+    start = (jnp.zeros(3), jnp.zeros(3))
+    found = advise.transfer(
+        pair, {"other": (jnp.ones(3), jnp.zeros(3))}, X[:10], USEFUL[:10], params=start, by="start"
+    )
+    assert all(row["examples"] == 0 for row in found.table)
+
+
 def test_the_checkpoint_of_least_loss_under_noise():
     """The loss of checkpoint c under noise is |x|^2 s^2 + (c - 2)^2: least at 2 whatever s is."""
 

@@ -287,6 +287,10 @@ def _sentence(
     for name in (ALL, BASE_ALONE):
         if name in by_name:
             told += f"; {name}: {by_name[name]['measured'] or by_name[name]['predicted']}"
+    if own["measured"] is not None:
+        best = min(rows, key=lambda row: row["measured"].value)
+        if best is not own:
+            told += f"; best measured: {best['tuned beside']}, {best['measured']}"
     return told + "."
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from theorysim.advise import kernel_fits, record
@@ -100,7 +101,7 @@ def transfer(
     Raises:
         UsageError: for what does not fit together, in one line.
     """
-    _check(sources, by)
+    _check(sources, params, by)
     found = subject(model, as_inputs(inputs), params, groups, batched)
     task = problem(found, as_inputs(inputs), targets, test, loss, seed)
     small, notes = fitting(task, seed, pairs)
@@ -108,7 +109,7 @@ def transfer(
     scored, tasks, starts = {SCRATCH: from_scratch(small, own)}, {}, {SCRATCH: task}
     for place, (name, given) in enumerate(sources.items()):
         progress(place, len(sources) + 1, f"score {name}")
-        if _is_task(given):
+        if _is_task(given, params):
             tasks[name] = _source(small, name, given)
             scored[name] = after_task(small, own, tasks[name], seed, pairs)
         else:
@@ -124,10 +125,10 @@ def transfer(
     return _advice(task, scored, question, by, measured, notes)
 
 
-def _check(sources: Any, by: str | None) -> None:
+def _check(sources: Any, params: Any, by: str | None) -> None:
     if not isinstance(sources, Mapping) or not sources:
         raise UsageError("sources: name one or more, {name: (inputs, targets) or checkpoint}")
-    if len({_is_task(given) for given in sources.values()}) > 1:
+    if len({_is_task(given, params) for given in sources.values()}) > 1:
         raise UsageError(
             "sources: give tasks or checkpoints, not both: their scores do not compare"
         )
@@ -153,8 +154,14 @@ def _measure(
     return {name: run.alone(place) for place, name in enumerate((SCRATCH, *tasks))}
 
 
-def _is_task(given: Any) -> bool:
-    return isinstance(given, tuple | list) and len(given) == 2
+def _is_task(given: Any, params: Any) -> bool:
+    """Whether it is a pair of inputs and targets, and not parameters that happen to be a pair."""
+    if not (isinstance(given, tuple | list) and len(given) == 2):
+        return False
+    if params is None or jax.tree.structure(given) != jax.tree.structure(params):
+        return True
+    shapes = [[np.shape(leaf) for leaf in jax.tree.leaves(tree)] for tree in (given, params)]
+    return shapes[0] != shapes[1]
 
 
 def _source(task: Problem, name: str, given: Any) -> Examples:
