@@ -46,7 +46,10 @@ def fared(question: str) -> list[Fared]:
     rows = [
         Fared(
             name,
-            *(one[k] for k in ("mean", "low", "high", "trivial")),
+            one["mean"],
+            one["low"],
+            one["high"],
+            one["trivial"],
             (one["ahead"]["low"], one["ahead"]["high"]),
         )
         for name, one in found.items()
