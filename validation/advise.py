@@ -1,6 +1,6 @@
 """How well the scores of `theorysim advise` rank what was really tuned, on digits.
 
-    python -m validation.advise [--only layers|transfer] [--page]
+    python -m validation.advise [--only layers|transfer|strength] [--page]
 
 tunes networks for many tasks, and records the rank correlation of every score with the measured
 held-out risk in theorysim/records/advise.json, from which `theorysim advise` takes the score that
@@ -26,12 +26,15 @@ import numpy as np
 from theorysim.advise import demo
 from theorysim.advise.kernels import PAIRS, fitting, kernels
 from theorysim.advise.layer_choice import correlations
-from theorysim.advise.problem import Examples, as_inputs, problem
+from theorysim.advise.problem import Examples, as_inputs, problem, rank_correlation
 from theorysim.advise.scores import SCORES, TRIVIAL, moved, score
 from theorysim.advise.source_choice import SCORES as SOURCE_SCORES
 from theorysim.advise.source_choice import SCRATCH, after_task, from_scratch, sign_rule
 from theorysim.advise.source_choice import TRIVIAL as SOURCE_TRIVIAL
 from theorysim.advise.source_choice import correlations as source_correlations
+from theorysim.advise.strength_choice import SCORES as PULL_SCORES
+from theorysim.advise.strength_choice import TRIVIAL as PULL_TRIVIAL
+from theorysim.advise.strength_choice import strength
 from theorysim.advise.subject import subject
 from theorysim.advise.tuning import pretrain, tune
 from theorysim.numerics.statistics import student_quantile
@@ -45,6 +48,8 @@ CASES = (("mlp", 0), ("mlp", 1), ("convolutions", 0), ("attention", 0))
 SPLITS = 2
 """of the training examples, for every candidate"""
 STEPS, RATES = 200, (3e-3, 1e-2)
+DESCENT = 300
+"""steps of gradient descent, for the pull-back"""
 CONFIDENCE = 0.95
 
 
@@ -182,6 +187,43 @@ TRANSFER_CASES = tuple(
 )
 
 
+def strength_case(task: str, seed: int) -> dict[str, Any]:
+    """One network of dense layers and task: predicted and measured risks over the pulls."""
+    begun = time.process_time()
+    setting = demo.setting(task, seed)
+    module = demo.pretrained("mlp", setting, seed)
+    found = strength(module, *setting.train, test=setting.test, steps=DESCENT, measure=True)
+    jax.clear_caches()
+    rows = found.table
+    measured = [row["measured"].value for row in rows]
+    told = {"linearised": [row["predicted"].value for row in rows], "pull": list(range(len(rows)))}
+    return {
+        "network": "mlp",
+        "task": task,
+        "seed": seed,
+        "seconds": round(time.process_time() - begun, 1),
+        "measured": {row["lambda"]: round(risk, 4) for row, risk in zip(rows, measured)},
+        "predicted": {row["lambda"]: round(row["predicted"].value, 4) for row in rows},
+        "correlations": {n: round(rank_correlation(v, measured), 4) for n, v in told.items()},
+        "loss of choice": {
+            n: round(measured[int(np.argmin(v))] - min(measured), 4) for n, v in told.items()
+        },
+        "steps": [[row["trusted to"], row["bound to"], row["straight to"]] for row in rows],
+        "agree": sum(
+            abs(p - m.value) <= 2 * float(np.hypot(row["predicted"].error, m.error))
+            for p, row, m in zip(told["linearised"], rows, (row["measured"] for row in rows))
+        ),
+    }
+
+
+def strength_cases() -> Iterator[dict[str, Any]]:
+    """All cases of `advise strength`."""
+    for seed, task in itertools.product((0, 1), demo.TASKS):
+        case = strength_case(task, seed)
+        print(task, seed, case["seconds"], case["correlations"], case["steps"], flush=True)
+        yield case
+
+
 def transfer_cases() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """All cases of `advise transfer`."""
     for kind, seed, task in TRANSFER_CASES:
@@ -223,6 +265,20 @@ ABOUT = {
         "The same sources and measurements; scores know the pretrained networks.",
         SOURCE_SCORES,
     ),
+    "strength": (
+        "How strongly to pull back",
+        "Candidates are the default pulls, for networks of dense layers and the five tasks above, "
+        f"after {DESCENT} steps of gradient descent.",
+        PULL_SCORES,
+    ),
+}
+
+
+TRIVIALS = {
+    "layers": TRIVIAL,
+    "transfer": SOURCE_TRIVIAL,
+    "checkpoints": SOURCE_TRIVIAL,
+    "strength": PULL_TRIVIAL,
 }
 
 
@@ -265,6 +321,21 @@ def _paying(risks: Mapping[str, float]) -> int:
     return sum(risk < risks[SCRATCH] for risk in risks.values())
 
 
+def _trust(cases: list[dict[str, Any]]) -> str:
+    """How long the linearisation was said to hold, beside how long it did."""
+    steps = [one for case in cases for one in case["steps"]]
+    estimated = sum(measured >= trusted for trusted, _, measured in steps)
+    bounded = [(bound, measured) for _, bound, measured in steps if bound is not None]
+    kept = sum(measured >= bound for bound, measured in bounded)
+    agree = sum(case["agree"] for case in cases)
+    return (
+        f"Predicted and measured risks agree within two standard errors in {agree} of {len(steps)} "
+        f"runs. Both models stay near each other as long as estimated in {estimated} of "
+        f"{len(steps)}, and as long as Theorem 3 says with estimated constants in {kept} of "
+        f"{len(bounded)} with the squared loss.\n\n"
+    )
+
+
 def _cases(found: Mapping[str, Any]) -> Iterator[str]:
     names = sorted(found["scores"], key=lambda name: -found["scores"][name]["mean"])
     rules = [case["sign rule"] for case in found["measured"] if "sign rule" in case]
@@ -277,6 +348,8 @@ def _cases(found: Mapping[str, Any]) -> Iterator[str]:
             f"the more frequent is right for {max(pays, count - pays)}. All sources are of one "
             "size, so that `size` ranks nothing.\n\n"
         )
+    if "steps" in found["measured"][0]:
+        yield _trust(found["measured"])
     yield row("network", "task", "seed", *(f"`{name}`" for name in names))
     yield row("---", "---", "---", *("---:" for _ in names))
     for case in found["measured"]:
@@ -287,7 +360,7 @@ def _cases(found: Mapping[str, Any]) -> Iterator[str]:
 def main() -> None:
     """Measures and writes record and page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=["layers", "transfer"])
+    parser.add_argument("--only", choices=["layers", "transfer", "strength"])
     parser.add_argument("--page", action="store_true")
     asked = parser.parse_args()
     if not asked.page:
@@ -299,6 +372,8 @@ def main() -> None:
             both = zip(*transfer_cases())
             for name, cases in zip(("transfer", "checkpoints"), both):
                 measured[name] = _recorded(list(cases), SOURCE_TRIVIAL)
+        if asked.only in (None, "strength"):
+            measured["strength"] = _recorded(list(strength_cases()), TRIVIALS["strength"])
         record = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
         write_whole(RECORD, json.dumps(record | measured, indent=1) + "\n")
     record = resummarised(json.loads(RECORD.read_text("utf-8")))
@@ -312,10 +387,7 @@ def _recorded(cases: list[dict[str, Any]], trivial: Iterable[str]) -> dict[str, 
 
 def resummarised(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record with its summaries computed from its cases."""
-    return {
-        name: _recorded(part["measured"], TRIVIAL if name == "layers" else SOURCE_TRIVIAL)
-        for name, part in record.items()
-    }
+    return {name: _recorded(part["measured"], TRIVIALS[name]) for name, part in record.items()}
 
 
 if __name__ == "__main__":

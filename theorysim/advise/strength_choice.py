@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from theorysim.advise import record
 from theorysim.advise.answer import Advice, Check, Uncertain, number
 from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
@@ -28,6 +29,12 @@ from theorysim.progress import Progress, silent
 
 PULLS = (0.0, 1e-2, 1e-1, 1.0, 10.0)
 """pulls that are tried, in units of the mean curvature of the linearised loss"""
+SCORES: dict[str, tuple[str, int]] = {
+    "linearised": ("held-out risk of the linearised model after the last step", 1),
+    "pull": ("trivial: the weakest pull first", 1),
+}
+"""Names, what they are, and 1 where the smallest value is promising"""
+TRIVIAL = ("pull",)
 TIMES = 8
 """so many numbers of steps are looked at"""
 SAFE = 0.5
@@ -199,7 +206,13 @@ def _advice(
         tuple(rows),
         tuple(columns),
         tuple(checks),
-        (*_meanings(path, rate, task), *notes, *task.notes, *task.subject.notes),
+        (
+            record.told("strength", "linearised"),
+            *_meanings(path, rate, task),
+            *notes,
+            *task.notes,
+            *task.subject.notes,
+        ),
         _panels(pulls, path, measured, share, bound_share),
     )
 
