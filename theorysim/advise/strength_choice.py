@@ -104,7 +104,7 @@ def strength(
     times = recorded(steps, TIMES)
     progress(1, 3, "predicted paths")
     predicted = linear_path(small, grams, wanted, rate, times)
-    bent = bends(small, predicted, seed)
+    bent = bends(small, predicted, grams.start, wanted, rate, seed)
     progress(2, 3, "measured paths")
     measured = real_path(small, wanted, rate, times) if measure else None
     bounds = None
@@ -295,7 +295,7 @@ def _checks(
     end = [row["trusted to"] == path.steps[-1] for row in rows]
     checks.append(
         Check(
-            f"real outputs stay near the linearised ones to the end (share below {STRAIGHT})",
+            f"both models are estimated to stay together to the end (share below {STRAIGHT})",
             all(end),
             f"for {sum(end)} of {len(end)} pulls, along the predicted paths; the largest share is "
             f"{number(float(share.max()))}",
@@ -354,10 +354,11 @@ def _meanings(path: Path, rate: float, task: Problem) -> list[str]:
         f"full-batch gradient descent at learning rate {number(rate)} on {len(task.train)} inputs "
         "with lambda/2 |theta - theta_0|^2 beside the mean loss; predicted: the linearised model, "
         f"its loss on {len(task.test)} held-out inputs (± one standard error)",
-        "trusted to: the last step at which the real model, moved to the predicted parameters, has "
-        f"outputs within {STRAIGHT} of how far they moved; bound to: the same by Theorem 3, whose "
-        "Lipschitz constants are the largest met along the path, so no certificate; straight to: "
-        "measured, both models trained beside each other",
+        "trusted to: the last step up to which both models, trained beside each other, are "
+        f"estimated to stay within {STRAIGHT} of how far their outputs moved, by how the real "
+        "model's velocity differs at the predicted parameters; bound to: the same by Theorem 3, "
+        "whose Lipschitz constants are the largest met along the path, so no certificate; straight "
+        "to: the same as measured",
     ]
 
 
