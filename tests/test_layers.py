@@ -30,6 +30,7 @@ ALLOWED = {
     "data": {"data", "errors"},
     "numerics": {"numerics"},
     "systems": {"systems", "numerics"},
+    "advise": {"advise", "systems", "numerics", "data", "progress", "tabular", "errors"},
     "claims": {"claims", "numerics", "citation", "errors"},
     "theorems": {"theorems", "systems", "numerics", "claims", "data"},
     "engine": {
@@ -48,7 +49,7 @@ ALLOWED = {
     },
     "authoring": {"authoring", "files", "errors"},
     "scenes": {"scenes", "systems", "numerics", "theorems", "claims", "engine"},
-    "report": {"report", "scenes", "engine", "sweeps", "claims", "errors"},
+    "report": {"report", "scenes", "engine", "sweeps", "claims", "advise", "errors"},
     "explore": {"explore", "report", "scenes", "engine", "claims", "errors"},
     "site": {
         *("site", "report", "scenes", "engine", "claims"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from theorysim.engine.registry.records import lines_of
 from validation import (
+    advise,
     attacks,
     coverage,
     experiments,
@@ -26,6 +27,7 @@ def main() -> None:
     for campaign in (experiments, stability):
         write_whole(campaign.PAGE, campaign.page(lines_of(campaign.RECORD)))
     hypotheses.write_pages()
+    write_whole(advise.PAGE, advise.page(read_record(advise.RECORD)))
     for module in (coverage, reference):
         write_whole(module.PAGE, module.page())
     for page in papers.PAGES:

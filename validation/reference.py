@@ -29,6 +29,7 @@ and what a version number promises, is said in [versions.md](versions.md).
 MODULES = {
     "theorysim": "Listing, checking and using theorems. Importing it loads no JAX.",
     "theorysim.claims": "The language in which theorems are written.",
+    "theorysim.advise": "Decisions on a user's own model.",
 }
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from theorysim import __version__
+from theorysim.cli.advise import advise as advise_commands
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.check import check as check_command
 from theorysim.cli.errata import errata as errata_command
@@ -281,6 +282,7 @@ def _write_instance(instance: Mapping[str, Any] | None, what: str, out: Path) ->
 
 app.command("new")(new_command)
 app.command("check")(check_command)
+app.add_typer(advise_commands, name="advise")
 app.command("certify")(certify_command)
 app.command("explore")(explore_command)
 app.command("sweep")(sweep_command)

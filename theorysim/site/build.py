@@ -42,11 +42,12 @@ GUIDE = (
     "review",
     "certify",
     "experiments",
+    "advise",
     "sweeps",
 )
 RECORDED = (
     *("coverage", "experiments", "stability", "hypotheses", "constants", "attacks"),
-    *("known_truths", "mutants", "verdict_rates"),
+    *("known_truths", "mutants", "verdict_rates", "advise"),
 )
 # What MkDocs writes for servers at a known address, which this site has not.
 FOR_SERVERS = ("404.html", "sitemap.xml", "sitemap.xml.gz")

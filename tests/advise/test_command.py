@@ -1,0 +1,153 @@
+"""The command `theorysim advise`: a user's file, the example, an HTML report, wrong uses."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from theorysim.advise import demo, files
+from theorysim.report.advice_html import page
+from validation import advise as campaign
+
+ROOT = Path(__file__).parents[2]
+TEMPLATE = ROOT / "docs" / "guide" / "template_advise.py"
+
+FILE = """
+import jax.numpy as jnp
+import numpy as np
+
+inputs = np.random.default_rng(0).normal(size=(24, 3))
+targets = inputs[:, 0] - inputs[:, 1]
+params = {"first": jnp.zeros(2), "last": jnp.zeros(1)}
+
+
+def model(params, x):
+    return x[:2] @ params["first"] + x[2:] @ params["last"]
+"""
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs the command: (exit code, standard output, standard error)."""
+    import sys
+
+    from theorysim import cli
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["theorysim", "advise", *map(str, arguments)])
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        output = capsys.readouterr()
+        return done.value.code, output.out, output.err
+
+    return run
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    return path
+
+
+def test_a_file_is_answered_on_the_terminal_and_as_a_page(run, file, tmp_path):
+    report, picture = tmp_path / "report.html", tmp_path / "picture.png"
+    code, out, err = run("layers", file, "--html", report, "--plot", picture)
+    assert code == 0 and out.startswith("Tune first beside last")
+    assert "Where the theory applies on this model" in out
+    text = report.read_text()
+    assert "Tune first beside last" in text and text.count("data:image/png;base64,") == 1
+    assert not re.search(r'(src|href)="http', text)
+    assert picture.stat().st_size > 0 and "picture written" in err
+
+
+def test_json_is_one_object_without_nan(run, file):
+    code, out, _ = run("strength", file, "--json", "--steps", 20)
+    data = json.loads(out)
+    assert code == 0 and data["question"] == "strength"
+    assert {"choice", "answer", "table", "checks", "notes"} <= set(data)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["layers"], "theorysim advise layers: name one file, or --demo for an example"),
+        (["layers", "FILE", "--demo"], "name one file, or --demo alone"),
+        (["layers", "nosuch.py"], "cannot read nosuch.py: it is no file"),
+        (["layers", "TEXT"], "expected a Python file"),
+        (["transfer", "FILE"], "defines no `sources`: theorysim advise transfer needs"),
+        (["length", "FILE"], "defines no `checkpoints`"),
+        (["layers", "RAISING"], "raised ZeroDivisionError: division by zero"),
+        (["layers", "FILE", "--by", "luck"], "by='luck': expected one of linearised"),
+        (["layers", "FILE", "--together", "0"], "together=0: at least 1"),
+        (["layers", "FILE", "--html", "/nosuch/a.html"], "/nosuch is not a writable folder"),
+        (["strength", "FILE", "--plot", "a.xyz"], "a.xyz"),
+        (["strength", "FILE", "--steps", "1"], "steps=1: at least 2"),
+    ],
+)
+def test_wrong_uses_are_one_line(run, file, tmp_path, arguments, message):
+    (tmp_path / "a.txt").write_text("no python")
+    (tmp_path / "raising.py").write_text("1 / 0")
+    named = {"FILE": file, "TEXT": tmp_path / "a.txt", "RAISING": tmp_path / "raising.py"}
+    code, out, err = run(*(named.get(word, word) for word in arguments))
+    assert code == 2 and out == ""
+    assert message in err and len(err.strip().splitlines()) == 1, err
+
+
+def test_the_template_answers_each_question_it_says_it_does():
+    for question in files.CONTRACT:
+        given = files.request(question, TEMPLATE)
+        assert set(files.CONTRACT[question].needs) <= set(given)
+
+
+@pytest.mark.parametrize("question", ["layers", "strength", "transfer"])
+def test_the_example_has_what_the_question_takes(question, monkeypatch):
+    monkeypatch.setattr(demo, "PRETRAINING", 1)
+    given = demo.example(question, 0)
+    contract = files.CONTRACT[question]
+    assert set(contract.needs) <= set(given) <= {*contract.needs, *contract.takes}
+    assert len(given["inputs"]) == len(given["targets"]) == demo.TRAIN
+
+
+@pytest.mark.parametrize("task", demo.TASKS)
+def test_splits_share_no_image(task):
+    old, train, test = demo.setting(task, 0)
+    if task == "new digits":
+        rows = [row.tobytes() for part in (old, train, test) for row in np.asarray(part[0])]
+        assert len(set(rows)) == len(rows)
+    assert len(train[0]) == demo.TRAIN and len(test[0]) == demo.TEST
+
+
+def test_the_page_is_that_of_the_record():
+    record = json.loads(campaign.RECORD.read_text())
+    assert campaign.PAGE.read_text() == campaign.page(record)
+    assert set(record) == set(campaign.ABOUT)
+    assert min(part["cases"] for part in record.values()) >= 10
+    assert record == campaign.resummarised(record)
+
+
+def test_a_summary_is_of_the_cases():
+    cases = [
+        {"correlations": {"good": a, "depth": b}, "loss of choice": {"good": 0.1, "depth": 0.3}}
+        for a, b in ((1.0, 0.0), (0.5, 0.5), (0.6, 0.1))
+    ]
+    found = campaign.summary(cases, ["depth"])
+    assert found["good"]["mean"] == 0.7 and found["depth"]["mean"] == 0.2
+    assert found["good"]["ahead"]["mean"] == 0.5 and found["depth"]["ahead"]["high"] == 0
+    # Student's 0.975 quantile with two degrees of freedom is 4.303; the variance is 0.07.
+    assert found["good"]["high"] - 0.7 == pytest.approx(4.303 * (0.07 / 3) ** 0.5, abs=1e-3)
+
+
+def test_an_html_report_escapes_what_a_user_names():
+    from theorysim.advise.answer import Advice, Check
+    from theorysim.advise.pictures import Panel, Series
+
+    series = Series("s", ("<b>",), (1.0,))
+    advice = Advice(
+        "layers", "<b>", "Tune <b>.", ({"tuned": "<b>"},), ("tuned",), (Check("<i>", None, "x"),),
+        ("<u>",), (Panel("t", "x", "y", (series,)),),
+    )  # fmt: skip
+    text = page(advice)
+    assert "&lt;b&gt;" in text and not {"<b>.", "<i>", "<u>"} & set(re.findall(r"<[biu]>\.?", text))

@@ -1,0 +1,104 @@
+"""Parameters grouped as people think of them: a LoRA pair is one adapter, a block one layer.
+
+Every leaf of a tree of parameters has a path, such as `blocks/0/attention/kernel`. A grouping says
+which group a path belongs to, or None where the parameter stays as it is (is frozen).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+from theorysim.errors import UsageError
+
+Patterns: TypeAlias = Mapping[str, str | Sequence[str]]
+Grouping: TypeAlias = str | Patterns | Callable[[str], str | None] | None
+
+KINDS = ("layer", "block")
+SHOWN = 6
+"""so many paths are named in a message"""
+
+ADAPTER = re.compile("lora", re.IGNORECASE)
+HALF = re.compile(r"([_-](a|b|left|right|up|down)|(?<=lora)[AB])$", re.IGNORECASE)
+
+
+def assign(paths: Sequence[str], grouping: Grouping) -> dict[str, str | None]:
+    """The group of every path.
+
+    Args:
+        paths: of all parameters.
+        grouping: "layer" (the default: what shares a path but for its last part, and a LoRA pair
+            is an adapter of its own, whose layer is frozen); "block" (up to the first part with a
+            number: `blocks/0`); patterns by the name of their group (`{"head": "out/*"}`, what
+            matches none is frozen); or a function of a path.
+
+    Raises:
+        UsageError: for an unknown kind, a pattern that matches nothing, or no group at all.
+    """
+    if grouping is None or grouping == "layer":
+        found = _layers(paths)
+    elif grouping == "block":
+        found: dict[str, str | None] = {path: _block(path) for path in paths}
+    elif isinstance(grouping, str):
+        raise UsageError(
+            f"groups={grouping!r}: expected one of {', '.join(KINDS)}, patterns or a function"
+        )
+    elif isinstance(grouping, Mapping):
+        found = _matched(paths, grouping)
+    else:
+        found = {path: grouping(path) for path in paths}
+    if not any(found.values()):
+        raise UsageError(f"no parameter belongs to a group; there are {shown(paths)}")
+    return found
+
+
+def shown(names: Sequence[str]) -> str:
+    """Names for a message, the first few of many."""
+    rest = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _layers(paths: Sequence[str]) -> dict[str, str | None]:
+    adapters = {path: _adapter(path) for path in paths}
+    adapted = {where for found in adapters.values() if found for where in [found[0]]}
+    groups: dict[str, str | None] = {}
+    for path in paths:
+        found, parent = adapters[path], path.rpartition("/")[0]
+        if found:
+            groups[path] = found[1]
+        else:
+            groups[path] = None if adapted and parent in adapted else parent or path
+    return groups
+
+
+def _adapter(path: str) -> tuple[str, str] | None:
+    """Of a LoRA matrix: the path of the layer that it adapts, and the name of the pair."""
+    parts = path.split("/")
+    for place, part in enumerate(parts):
+        if ADAPTER.search(part):
+            return "/".join(parts[:place]), "/".join([*parts[:place], HALF.sub("", part)])
+    return None
+
+
+def _block(path: str) -> str:
+    parts = path.split("/")
+    for place, part in enumerate(parts):
+        if re.search(r"\d", part):
+            return "/".join(parts[: place + 1])
+    return path.rpartition("/")[0] or path
+
+
+def _matched(paths: Sequence[str], patterns: Patterns) -> dict[str, str | None]:
+    groups: dict[str, str | None] = dict.fromkeys(paths)
+    for name, given in patterns.items():
+        wanted = [given] if isinstance(given, str) else list(given)
+        for pattern in wanted:
+            hits = [path for path in paths if fnmatchcase(path, pattern)]
+            if not hits:
+                raise UsageError(
+                    f"group {name!r}: no parameter matches {pattern!r}; there are {shown(paths)}"
+                )
+            groups |= {path: name for path in hits if groups[path] is None}
+    return groups

@@ -1,0 +1,80 @@
+"""Tangent kernels of every group of parameters, on training inputs and from held-out ones to them.
+
+Kernels of groups that are tuned together add up. They are computed in the precision of the model
+and kept in double precision, as matrices over pairs (input, output).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Array, Float
+
+from theorysim.advise.problem import Problem
+from theorysim.numerics.tangent_kernels import layer_ntks
+
+PAIRS = 600
+"""A Gram has at most so many rows, inputs times outputs; further training inputs are left out"""
+HELD_OUT = 400
+"""and a kernel so many held-out inputs"""
+
+
+class Kernels(NamedTuple):
+    """By group: `own` on the training inputs, `cross` from held-out inputs to these.
+
+    `start` and `start_out` are the untuned model's outputs on both.
+    """
+
+    own: dict[str, Float[np.ndarray, "nk nk"]]
+    cross: dict[str, Float[np.ndarray, "mk nk"]]
+    start: Float[np.ndarray, "n k"]
+    start_out: Float[np.ndarray, "m k"]
+
+    def of(self, groups: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """Both kernels of groups that are tuned together."""
+        return sum(self.own[g] for g in groups), sum(self.cross[g] for g in groups)  # type: ignore
+
+
+def kernels(problem: Problem) -> Kernels:
+    """Of every group that may be tuned."""
+    subject = problem.subject
+    inputs, others = problem.train.inputs, problem.test.inputs
+    own = layer_ntks(subject.apply, subject.params, inputs)
+    cross = layer_ntks(subject.apply, subject.params, others, inputs)
+    outputs = jax.jit(subject.batch)
+    return Kernels(
+        {group: _matrix(own[group]) for group in subject.order},
+        {group: _matrix(cross[group]) for group in subject.order},
+        np.asarray(outputs(subject.params, inputs), float),
+        np.asarray(outputs(subject.params, others), float),
+    )
+
+
+def fitting(problem: Problem, seed: int = 0, pairs: int = PAIRS) -> tuple[Problem, list[str]]:
+    """The problem with as many examples as a Gram of `pairs` rows has, and what was left out."""
+    outputs = problem.subject.outputs
+    smaller = problem.some(max(2, pairs // outputs), seed)
+    test = problem.test
+    if len(test) > HELD_OUT:
+        drawn = np.random.default_rng(seed).permutation(len(test))[:HELD_OUT]
+        test = test.some(np.sort(drawn))
+    notes = []
+    if len(smaller.train) < len(problem.train):
+        notes.append(
+            f"kernels use {len(smaller.train)} of {len(problem.train)} training inputs, drawn at "
+            f"random: {len(smaller.train)} x {outputs} outputs make {pairs} rows (pairs=)"
+        )
+    if len(test) < len(problem.test):
+        notes.append(f"predictions use {len(test)} of {len(problem.test)} held-out inputs")
+    return Problem(smaller.subject, smaller.train, test, smaller.loss, smaller.notes), notes
+
+
+def _matrix(gram: Array) -> np.ndarray:
+    """(n, m) or (n, m, k, k) as rows (input, output) by columns (input, output)."""
+    array: Any = np.asarray(gram, float)
+    if array.ndim == 2:
+        return array
+    n, m, k, _ = array.shape
+    return array.transpose(0, 2, 1, 3).reshape(n * k, m * k)

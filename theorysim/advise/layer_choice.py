@@ -1,0 +1,320 @@
+"""Which layers, blocks or adapters to tune: ranked by theory, and really tuned beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from theorysim.advise import record
+from theorysim.advise.answer import Advice, Uncertain
+from theorysim.advise.groups import Grouping, shown
+from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
+from theorysim.advise.layer_checks import measured_check, ranked_check, theory_checks
+from theorysim.advise.pictures import Panel, Series
+from theorysim.advise.problem import Loss, Problem, as_inputs, problem, rank_correlation
+from theorysim.advise.scores import (
+    NEEDS_BASE,
+    SCORES,
+    Score,
+    moved,
+    score,
+)
+from theorysim.advise.subject import Subject, subject
+from theorysim.advise.tuning import RATES, Tuned, tune
+from theorysim.errors import UsageError
+from theorysim.progress import Progress, silent
+
+Groups = tuple[str, ...]
+Candidates = Mapping[str, Sequence[str]] | Sequence[Sequence[str]]
+
+MOST = 64
+"""so many candidates are compared at most"""
+BASE_ALONE, ALL = "nothing else", "all"
+
+
+def layers(
+    model: Any,
+    inputs: Any,
+    targets: Any,
+    *,
+    params: Any = None,
+    test: tuple[Any, Any] | None = None,
+    groups: Grouping = None,
+    base: str | Sequence[str] | None = None,
+    candidates: Candidates | None = None,
+    together: int = 1,
+    by: str | None = None,
+    loss: Loss | None = None,
+    batched: bool | None = None,
+    pairs: int = PAIRS,
+    measure: bool = False,
+    seeds: int = 3,
+    steps: int = 300,
+    rates: Sequence[float] = RATES,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Advice:
+    """Which groups of parameters to tune for a task.
+
+        print(advise.layers(model, inputs, targets, test=(test_inputs, test_targets), measure=True))
+
+    Args:
+        model, params, groups, batched: the model, see `theorysim.advise.subject.subject`.
+        inputs, targets, test, loss: the task, see `theorysim.advise.problem.problem`.
+        base: groups that are tuned anyway; the one that the model uses last unless given, () for
+            none.
+        candidates: what may be tuned beside, as groups by name or tuples of groups; every group
+            alone unless given.
+        together: also all combinations of up to so many groups.
+        by: the score that ranks (`theorysim.advise.scores.SCORES`); the one with the best record
+            unless given.
+        pairs: rows of the Gram, inputs times outputs; more are slower.
+        measure: tune every candidate, too, and measure its risk on the held-out inputs.
+        seeds, steps, rates: of what is measured: splits, steps of Adam, learning rates tried.
+        seed: of all draws.
+        progress: told what is being done.
+
+    Raises:
+        UsageError: for what does not fit together, in one line.
+    """
+    found = subject(model, as_inputs(inputs), params, groups, batched)
+    task = problem(found, as_inputs(inputs), targets, test, loss, seed)
+    tuned_anyway = _base(base, found)
+    added = _candidates(candidates, together, tuned_anyway, found)
+    by = _score_name(by, tuned_anyway)
+    small, notes = fitting(task, seed, pairs)
+    progress(0, len(added) + 1, "kernels")
+    grams = kernels(small)
+    scored = _scored(small, grams, tuned_anyway, added, progress)
+    measured = None
+    if measure:
+        progress(len(added), len(added) + 1, "tuning every candidate")
+        chosen = [(*tuned_anyway, *extra) for extra in added.values()]
+        measured = tune(task, chosen, seeds, steps, rates, seed)
+    return _advice(task, grams, tuned_anyway, scored, by, measured, notes)
+
+
+def _scored(
+    task: Problem, grams: Kernels, base: Groups, added: dict[str, Groups], progress: Progress
+) -> dict[str, Score]:
+    found = {}
+    for place, (name, extra) in enumerate(added.items()):
+        progress(place + 1, len(added) + 1, f"score {name}")
+        found[name] = score(task, grams, base, extra)
+    return moved(task, found)
+
+
+def _base(base: str | Sequence[str] | None, found: Subject) -> Groups:
+    chosen = found.order[-1:] if base is None else (base,) if isinstance(base, str) else tuple(base)
+    _check_known(chosen, found, "base")
+    return chosen
+
+
+def _check_known(names: Sequence[str], found: Subject, what: str) -> None:
+    unknown = [name for name in names if name not in found.order]
+    if unknown:
+        raise UsageError(f"{what}: no group {unknown[0]!r}; there are {shown(found.order)}")
+
+
+def _candidates(
+    given: Candidates | None, together: int, base: Groups, found: Subject
+) -> dict[str, Groups]:
+    """Groups that are added to `base`, by name."""
+    rest = [group for group in found.order if group not in base]
+    if given is None:
+        if not rest:
+            raise UsageError(
+                f"all groups ({shown(found.order)}) are in the base: nothing is left to choose"
+            )
+        if together < 1:
+            raise UsageError(f"together={together}: at least 1")
+        sets = [c for size in range(1, together + 1) for c in combinations(rest, size)]
+        named = {name_of(groups): groups for groups in sets}
+        if len(rest) > together:
+            named[ALL] = tuple(rest)
+        if base:
+            named[BASE_ALONE] = ()
+    elif isinstance(given, Mapping):
+        named = {str(name): tuple(groups) for name, groups in given.items()}
+    else:
+        sets = [(groups,) if isinstance(groups, str) else tuple(groups) for groups in given]
+        named = {name_of(groups): groups for groups in sets}
+    for groups in named.values():
+        _check_known(groups, found, "candidates")
+    named = {n: tuple(g for g in gs if g not in base) for n, gs in named.items()}
+    if len(named) < 2 or not all((*base, *groups) for groups in named.values()):
+        raise UsageError("candidates: name two or more, none of them empty")
+    if len(named) > MOST:
+        raise UsageError(f"{len(named)} candidates: at most {MOST}; name them by candidates=")
+    return named
+
+
+def name_of(groups: Groups) -> str:
+    """Of groups that are tuned together."""
+    return " + ".join(groups) or BASE_ALONE
+
+
+def _score_name(by: str | None, base: Groups) -> str:
+    known = [name for name in SCORES if base or name not in NEEDS_BASE]
+    if by is None:
+        return record.winner("layers", known)
+    if by not in known:
+        needs = " (eta needs a base)" if by in NEEDS_BASE else ""
+        raise UsageError(f"by={by!r}{needs}: expected one of {', '.join(known)}")
+    return by
+
+
+def ranking(scored: Mapping[str, Score], by: str) -> list[str]:
+    """Names, the most promising first."""
+    sign = SCORES[by][1]
+    return sorted(scored, key=lambda name: sign * scored[name].scores[by])
+
+
+def correlations(scored: Mapping[str, Score], risks: Mapping[str, float]) -> dict[str, float]:
+    """Of every score with what was measured, over candidates that are single groups.
+
+    Positive where a score puts what is good first.
+    """
+    single = [n for n in scored if n in risks and n not in (ALL, BASE_ALONE) and " + " not in n]
+    return {
+        by: rank_correlation(
+            [sign * scored[n].scores[by] for n in single], [risks[n] for n in single]
+        )
+        for by, (_, sign) in SCORES.items()
+        if all(np.isfinite(scored[n].scores[by]) for n in single)
+    }
+
+
+def _advice(
+    task: Problem,
+    grams: Kernels,
+    base: Groups,
+    scored: Mapping[str, Score],
+    by: str,
+    measured: Tuned | None,
+    notes: list[str],
+) -> Advice:
+    order = ranking(scored, by)
+    places = {name: place for place, name in enumerate(scored)}
+    rows = []
+    for name in order:
+        risk = None if measured is None else Uncertain(*measured.risk(places[name]))
+        wrong = None if measured is None else Uncertain(*measured.error(places[name]))
+        rows.append(_row(name, scored[name], task, risk, wrong))
+    single = [n for n in order if n not in (ALL, BASE_ALONE)] or order
+    choice = single[0]
+    checks = theory_checks(task, grams, name_of(base), base, scored)
+    if measured is not None:
+        risks = {name: measured.risk(places[name])[0] for name in scored}
+        checks.append(measured_check(rows))
+        checks.append(ranked_check(correlations(scored, risks), by))
+    columns = ["tuned beside", "parameters", "left out", "predicted", "eta", "bend"]
+    columns += [] if measured is None else ["measured"]
+    return Advice(
+        "layers",
+        choice,
+        _sentence(choice, base, scored, order, rows, task),
+        tuple(rows),
+        tuple(columns),
+        tuple(checks),
+        (
+            record.told("layers", by),
+            *_meanings(task, base),
+            *notes,
+            *task.notes,
+            *task.subject.notes,
+        ),
+        (_panel(rows, task),),
+    )
+
+
+def _row(
+    name: str,
+    one: Score,
+    task: Problem,
+    risk: Uncertain | None,
+    wrong: Uncertain | None,
+) -> dict[str, Any]:
+    window = one.window
+    row: dict[str, Any] = {
+        "tuned beside": name,
+        "parameters": int(one.scores["parameters"]),
+        "predicted": Uncertain(one.scores["linearised"], standard_error(one.held_out)),
+        "predicted error": one.wrong,
+        "left out": one.scores["left_out"],
+        "eta": one.scores["eta"],
+        "bend": one.bend,
+        "measured": risk,
+        "measured error": wrong if task.loss == "cross-entropy" else None,
+        "windows met": None if window is None else window.met,
+        "window from": float("nan") if window is None else window.lower,
+        "window to": float("nan") if window is None else window.upper,
+        "training ratio": None if window is None else window.ratio,
+    }
+    others = {k: v for k, v in one.scores.items() if k not in ("parameters", "left_out", "eta")}
+    return row | others | {"optimiser bytes": 8 * int(one.scores["parameters"])}
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Of a mean."""
+    return float(np.std(values, ddof=1) / np.sqrt(len(values)))
+
+
+def _sentence(
+    choice: str,
+    base: Groups,
+    scored: Mapping[str, Score],
+    order: list[str],
+    rows: list[dict[str, Any]],
+    task: Problem,
+) -> str:
+    by_name = {row["tuned beside"]: row for row in rows}
+    own = by_name[choice]
+    unit = "cross-entropy" if task.loss == "cross-entropy" else "squared error"
+    beside = f" beside {name_of(base)}" if base else ""
+    told = f"Tune {choice}{beside}: predicted held-out {unit} {own['predicted']}"
+    if own["measured"] is not None:
+        told += f", measured {own['measured']}"
+    others = [name for name in order if name not in (choice, ALL, BASE_ALONE)]
+    if others:
+        ahead = scored[others[0]].held_out - scored[choice].held_out
+        gain = Uncertain(float(ahead.mean()), standard_error(ahead))
+        told += f"; next is {others[0]}, predicted {'better' if gain.value < 0 else 'worse'} by "
+        told += str(Uncertain(abs(gain.value), gain.error))
+    for name in (ALL, BASE_ALONE):
+        if name in by_name:
+            told += f"; {name}: {by_name[name]['measured'] or by_name[name]['predicted']}"
+    if own["measured"] is not None:
+        best = min(rows, key=lambda row: row["measured"].value)
+        if best is not own:
+            told += f"; best measured: {best['tuned beside']}, {best['measured']}"
+    return told + "."
+
+
+def _meanings(task: Problem, base: Groups) -> list[str]:
+    beside = f"; {name_of(base)} is tuned anyway (base=)" if base else ""
+    risk = "mean cross-entropy" if task.loss == "cross-entropy" else "mean squared error"
+    return [
+        f"predicted: {risk} on {len(task.test)} held-out inputs (± one standard error) of the "
+        "linearised model, its pull chosen by leaving one training input out; left out: that "
+        f"leave-one-out risk; bend: how far the real model leaves its linearisation there{beside}"
+    ]
+
+
+def _panel(rows: list[dict[str, Any]], task: Problem) -> Panel:
+    names = tuple(row["tuned beside"] for row in rows)
+
+    def series(label: str, key: str) -> Series:
+        numbers = [row[key] for row in rows]
+        return Series(
+            label, names, tuple(u.value for u in numbers), tuple(u.error for u in numbers), True
+        )
+
+    shown = [series("predicted by the linearised model", "predicted")]
+    if rows[0]["measured"] is not None:
+        shown.append(series("measured after tuning", "measured"))
+    unit = "cross-entropy" if task.loss == "cross-entropy" else "squared error"
+    return Panel("What to tune", "tuned", f"held-out {unit}", tuple(shown))

@@ -1,0 +1,234 @@
+"""A user's task in one form: training and held-out inputs, targets as rows, and the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PyTree
+
+from theorysim.advise.subject import Subject
+from theorysim.errors import UsageError
+
+Loss = Literal["squared", "cross-entropy"]
+LOSSES = ("squared", "cross-entropy")
+
+HELD_OUT = 0.25
+"""this share of the examples is held out where the user holds out none"""
+FEWEST = 8
+"""so many examples are needed to train and to hold out"""
+
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Inputs, stacked, and a row of targets each: numbers, or the class as a row with one 1."""
+
+    inputs: PyTree[Array]
+    targets: Float[np.ndarray, "n k"]
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def count_inputs(self) -> int:
+        """How many inputs there are: as many as targets, unless they do not belong together."""
+        return _length(self.inputs)
+
+    def shapes(self) -> list[tuple[int, ...]]:
+        """The shape of one input."""
+        return [leaf.shape[1:] for leaf in jax.tree.leaves(self.inputs)]
+
+    def some(self, which: np.ndarray) -> Examples:
+        """These examples only."""
+        return Examples(jax.tree.map(lambda a: a[which], self.inputs), self.targets[which])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A model and the task for which it is tuned."""
+
+    subject: Subject
+    train: Examples
+    test: Examples
+    loss: Loss
+    notes: tuple[str, ...]
+
+    def only(self, groups: tuple[str, ...]) -> Problem:
+        """The same with these groups tuned alone."""
+        return replace(self, subject=self.subject.only(groups))
+
+    def some(self, most: int, seed: int) -> Problem:
+        """The same with at most so many training examples, drawn at random."""
+        if len(self.train) <= most:
+            return self
+        drawn = np.random.default_rng(seed).permutation(len(self.train))[:most]
+        return replace(self, train=self.train.some(np.sort(drawn)))
+
+
+def as_inputs(inputs: Any, what: str = "inputs") -> PyTree[Array]:
+    """Stacked inputs as arrays of JAX: floating-point numbers in its default precision.
+
+    Raises:
+        UsageError: for inputs without a common leading axis, with fewer than two of them, of a type
+            that is no number, or not finite.
+    """
+    leaves, tree = jax.tree.flatten(inputs)
+    arrays = [np.asarray(leaf) for leaf in leaves]
+    if not arrays:
+        raise UsageError(f"{what}: there are none")
+    for array in arrays:
+        if array.dtype.kind not in "iufb" and not jnp.issubdtype(array.dtype, jnp.floating):
+            raise UsageError(f"{what} have type {array.dtype}: expected numbers")
+    lengths = {array.shape[:1] for array in arrays}
+    if len(lengths) != 1 or () in lengths or arrays[0].shape[0] < 2:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise UsageError(f"{what} of shape {shapes}: expected two or more, along the first axis")
+    for array in arrays:
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise UsageError(f"{what} hold NaN or infinity: remove or replace these entries")
+    return jax.tree.unflatten(tree, [jnp.asarray(_default(array)) for array in arrays])
+
+
+def _default(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind in "iub":
+        return array
+    return array.astype(jnp.result_type(float))
+
+
+def problem(
+    subject: Subject,
+    inputs: PyTree[Array],
+    targets: Any,
+    test: tuple[Any, Any] | None = None,
+    loss: Loss | None = None,
+    seed: int = 0,
+) -> Problem:
+    """The task in normal form.
+
+    Args:
+        subject: the model.
+        inputs: as `as_inputs` gives them.
+        targets: classes 0, 1, ... (integers) or numbers of the shape of the outputs.
+        test: held-out inputs and targets; a quarter of the others unless given.
+        loss: by the type of the targets unless given.
+        seed: of what is held out.
+
+    Raises:
+        UsageError: for targets that do not fit, an unknown loss, or too few examples.
+    """
+    if loss is not None and loss not in LOSSES:
+        raise UsageError(f"loss={loss!r}: expected one of {', '.join(LOSSES)}")
+    notes = []
+    given = np.asarray(targets)
+    kind: Loss = loss or ("cross-entropy" if given.dtype.kind in "iub" else "squared")
+    rows = Examples(inputs, rows_of(given, _length(inputs), subject.outputs, kind, "targets"))
+    if test is None:
+        order = np.random.default_rng(seed).permutation(len(rows))
+        held = max(1, round(HELD_OUT * len(rows)))
+        train, out = rows.some(np.sort(order[held:])), rows.some(np.sort(order[:held]))
+        notes.append(f"{held} of {len(rows)} examples were held out at random (seed {seed})")
+    else:
+        others = as_inputs(test[0], "held-out inputs")
+        _check_alike(inputs, others)
+        wanted = rows_of(
+            np.asarray(test[1]), _length(others), subject.outputs, kind, "held-out targets"
+        )
+        train, out = rows, Examples(others, wanted)
+    if len(train) < FEWEST or len(out) < 2:
+        raise UsageError(
+            f"{len(train)} training and {len(out)} held-out examples: needs {FEWEST} and 2"
+        )
+    return Problem(subject, train, out, kind, tuple(notes))
+
+
+def _length(inputs: Any) -> int:
+    return jax.tree.leaves(inputs)[0].shape[0]
+
+
+def _check_alike(inputs: Any, others: Any) -> None:
+    ends = [[leaf.shape[1:] for leaf in jax.tree.leaves(tree)] for tree in (inputs, others)]
+    if ends[0] != ends[1]:
+        raise UsageError(f"held-out inputs of shape {ends[1]}, training inputs of {ends[0]}")
+
+
+def rows_of(
+    given: np.ndarray, length: int, outputs: int, loss: Loss, what: str
+) -> Float[np.ndarray, "n k"]:
+    """Targets as rows of numbers, or of one 1 for a class; UsageError where they do not fit."""
+    if given.shape[:1] != (length,):
+        raise UsageError(f"{what} of shape {given.shape} for {length} inputs: one for each")
+    if loss == "cross-entropy":
+        return _classes(given, outputs, what)
+    if given.size != length * outputs:
+        raise UsageError(
+            f"{what} of shape {given.shape}: the model has {outputs} outputs per input; classes "
+            "are integers"
+        )
+    if not np.isfinite(given.astype(float)).all():
+        raise UsageError(f"{what} hold NaN or infinity: remove these examples")
+    return given.astype(float).reshape(length, outputs)
+
+
+def _classes(given: np.ndarray, outputs: int, what: str) -> np.ndarray:
+    if outputs < 2:
+        raise UsageError(
+            f"{what} are classes, but the model has one output: give it one per class, or targets "
+            "-1.0 and 1.0"
+        )
+    if given.ndim != 1 or given.dtype.kind not in "iub":
+        raise UsageError(f"{what} of shape {given.shape} and type {given.dtype}: expected classes")
+    classes = given.astype(int)
+    if classes.min() < 0 or classes.max() >= outputs:
+        raise UsageError(
+            f"{what} go from {classes.min()} to {classes.max()}: the model's {outputs} outputs "
+            f"stand for classes 0 to {outputs - 1}"
+        )
+    return np.eye(outputs)[classes]
+
+
+def losses_of(
+    outputs: Float[np.ndarray, "n k"], targets: Float[np.ndarray, "n k"], loss: Loss
+) -> Float[np.ndarray, " n"]:
+    """The loss of every example: the summed squared error, or the cross-entropy."""
+    if loss == "squared":
+        return np.sum((outputs - targets) ** 2, axis=1)
+    highest = outputs.max(axis=1, keepdims=True)
+    log_sum = highest[:, 0] + np.log(np.sum(np.exp(outputs - highest), axis=1))
+    return log_sum - np.sum(outputs * targets, axis=1)
+
+
+def batch_loss(outputs: Array, targets: Array, loss: Loss) -> Array:
+    """The same in JAX, for training."""
+    if loss == "squared":
+        return jnp.sum((outputs - targets) ** 2, axis=-1)
+    return jax.nn.logsumexp(outputs, axis=-1) - jnp.sum(outputs * targets, axis=-1)
+
+
+def slopes_of(
+    outputs: Float[np.ndarray, "n k"], targets: Float[np.ndarray, "n k"], loss: Loss
+) -> Float[np.ndarray, "n k"]:
+    """outputs - targets, or the predicted chances less the classes: what training pulls at."""
+    if loss == "squared":
+        return outputs - targets
+    shifted = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+    return shifted / shifted.sum(axis=1, keepdims=True) - targets
+
+
+def ranks(values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """1 for the smallest; equal values share the mean of their ranks."""
+    array = np.asarray(values, float)
+    below = (array[None] < array[:, None]).sum(1)
+    equal = (array[None] == array[:, None]).sum(1)
+    return below + (equal + 1) / 2
+
+
+def rank_correlation(left: Sequence[float], right: Sequence[float]) -> float:
+    """Spearman's; 0 where one side does not vary: it ranks nothing."""
+    a, b = (ranks(side) - (len(side) + 1) / 2 for side in (left, right))
+    size = np.sqrt((a @ a) * (b @ b))
+    return float(a @ b / size) if size > TINY else 0.0

@@ -1,0 +1,418 @@
+"""Which of several sources to start from: tasks to pretrain on, or checkpoints that are there.
+
+For a task, the model is pretrained and tuned in one and the same linearisation around its start, as
+Liu, Long, Wang and Jordan (2019) do for wide ReLU networks: the target's outputs after the source
+are f0 + K_(QP) c, the mismatch is what is left to learn. For a checkpoint, the linearisation is
+around the checkpoint itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from theorysim.advise import kernel_fits, record
+from theorysim.advise.answer import Advice, Check, Uncertain
+from theorysim.advise.groups import Grouping
+from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
+from theorysim.advise.layer_choice import standard_error
+from theorysim.advise.paths import MOST_STEPS, steps_to
+from theorysim.advise.pictures import Panel, Series
+from theorysim.advise.problem import (
+    Examples,
+    Loss,
+    Problem,
+    as_inputs,
+    losses_of,
+    problem,
+    rank_correlation,
+    rows_of,
+)
+from theorysim.advise.subject import subject
+from theorysim.advise.tuning import RATES, Tuned, pretrain, tune
+from theorysim.errors import UsageError
+from theorysim.progress import Progress, silent
+
+SCRATCH = "no source"
+
+SCORES: dict[str, tuple[str, int]] = {
+    "linearised": ("held-out risk of the linearised model after source and target", 1),
+    "left_out": ("its leave-one-out risk on the target", 1),
+    "start": ("loss with which fine-tuning starts", 1),
+    "movement": ("distance that fine-tuning moves the linearised parameters", 1),
+    "size": ("trivial: most source examples first", -1),
+}
+"""Names, what they are, and 1 where the smallest value is promising, -1 where the largest is"""
+TRIVIAL = ("size",)
+SHARE = 0.5
+"""steps are counted until the training loss is this share of the untuned loss without a source"""
+
+
+class Source(NamedTuple):
+    """A source with its scores."""
+
+    scores: Mapping[str, float]
+    held_out: np.ndarray
+    """loss of every held-out input after source and target, linearised"""
+    steps: int | None
+    """of linearised descent until the training loss is `SHARE` of the one without a source"""
+
+
+def transfer(
+    model: Any,
+    sources: Mapping[str, Any],
+    inputs: Any,
+    targets: Any,
+    *,
+    params: Any = None,
+    test: tuple[Any, Any] | None = None,
+    groups: Grouping = None,
+    by: str | None = None,
+    loss: Loss | None = None,
+    batched: bool | None = None,
+    pairs: int = PAIRS,
+    measure: bool = False,
+    seeds: int = 3,
+    steps: int = 300,
+    rates: Sequence[float] = RATES,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Advice:
+    """Which source to start from, for a target task; all groups are tuned, the head is kept.
+
+        print(advise.transfer(model, {"english": (x, y), "code": (u, v)}, inputs, targets))
+
+    Args:
+        model, params, groups, batched: the model before any source, see
+            `theorysim.advise.subject.subject`.
+        sources: by name, inputs and targets of a task as a pair; or a checkpoint: a module like
+            `model`, or the parameters where `model` takes them.
+        inputs, targets, test, loss: the target task, see `theorysim.advise.problem.problem`.
+        by: the score that ranks (`SCORES` here); the one with the best record unless given.
+        pairs: rows of the Gram, inputs times outputs.
+        measure: pretrain on every task, tune on the target from every source, and measure the risk.
+        seeds, steps, rates: of what is measured, see `theorysim.advise.layers`.
+        seed: of all draws.
+        progress: told what is being done.
+
+    Raises:
+        UsageError: for what does not fit together, in one line.
+    """
+    _check(sources, params, by)
+    found = subject(model, as_inputs(inputs), params, groups, batched)
+    task = problem(found, as_inputs(inputs), targets, test, loss, seed)
+    small, notes = fitting(task, seed, pairs)
+    own = kernels(small)
+    scored, tasks, starts = {SCRATCH: from_scratch(small, own)}, {}, {SCRATCH: task}
+    for place, (name, given) in enumerate(sources.items()):
+        progress(place, len(sources) + 1, f"score {name}")
+        if _is_task(given, params):
+            tasks[name] = _source(small, name, given)
+            scored[name] = after_task(small, own, tasks[name], seed, pairs)
+        else:
+            starts[name] = _checkpoint(model, params, given, name, task, groups, batched)
+            little, _ = fitting(starts[name], seed, pairs)
+            scored[name] = from_scratch(little, kernels(little), level_of(small, own))
+    question = "transfer" if tasks else "checkpoints"
+    by = by or record.winner(question, [n for n in SCORES if n not in TRIVIAL])
+    measured = None
+    if measure:
+        progress(len(sources), len(sources) + 1, "tune from every source")
+        measured = _measure(task, tasks, starts, seeds, steps, rates, seed)
+    return _advice(task, scored, question, by, measured, notes)
+
+
+def _check(sources: Any, params: Any, by: str | None) -> None:
+    if not isinstance(sources, Mapping) or not sources:
+        raise UsageError("sources: name one or more, {name: (inputs, targets) or checkpoint}")
+    if len({_is_task(given, params) for given in sources.values()}) > 1:
+        raise UsageError(
+            "sources: give tasks or checkpoints, not both: their scores do not compare"
+        )
+    if by is not None and by not in SCORES:
+        raise UsageError(f"by={by!r}: expected one of {', '.join(SCORES)}")
+
+
+def _measure(
+    task: Problem,
+    tasks: Mapping[str, Examples],
+    starts: Mapping[str, Problem],
+    seeds: int,
+    steps: int,
+    rates: Sequence[float],
+    seed: int,
+) -> dict[str, Tuned]:
+    """By source, what tuning from it gives; tasks are pretrained on first."""
+    groups = task.subject.order
+    if not tasks:
+        return {n: tune(p, [groups], seeds, steps, rates, seed) for n, p in starts.items()}
+    ready = [task.subject.params, *(pretrain(task, source, steps) for source in tasks.values())]
+    run = tune(task, [groups] * len(ready), seeds, steps, rates, seed, ready)
+    return {name: run.alone(place) for place, name in enumerate((SCRATCH, *tasks))}
+
+
+def _is_task(given: Any, params: Any) -> bool:
+    """Whether it is a pair of inputs and targets, and not parameters that happen to be a pair."""
+    if not (isinstance(given, tuple | list) and len(given) == 2):
+        return False
+    if params is None or jax.tree.structure(given) != jax.tree.structure(params):
+        return True
+    shapes = [[np.shape(leaf) for leaf in jax.tree.leaves(tree)] for tree in (given, params)]
+    return shapes[0] != shapes[1]
+
+
+def _source(task: Problem, name: str, given: Any) -> Examples:
+    inputs = as_inputs(given[0], f"inputs of {name}")
+    targets = np.asarray(given[1])
+    rows = rows_of(targets, len(targets), task.subject.outputs, task.loss, f"targets of {name}")
+    source = Examples(inputs, rows)
+    if len(source) != source.count_inputs():
+        raise UsageError(
+            f"source {name}: {source.count_inputs()} inputs, {len(source)} targets: one for each"
+        )
+    if source.shapes() != task.train.shapes():
+        raise UsageError(
+            f"source {name}: an input has shape {source.shapes()}, one of the target has "
+            f"{task.train.shapes()}"
+        )
+    return source
+
+
+def _checkpoint(
+    model: Any,
+    params: Any,
+    given: Any,
+    name: str,
+    task: Problem,
+    groups: Grouping,
+    batched: bool | None,
+) -> Problem:
+    try:
+        if params is None:
+            found = subject(given, task.train.inputs, None, groups, batched)
+        else:
+            found = subject(model, task.train.inputs, given, groups, batched)
+    except UsageError as error:
+        raise UsageError(f"source {name}: {error}") from None
+    if found.outputs != task.subject.outputs or found.order != task.subject.order:
+        raise UsageError(f"source {name}: a checkpoint of another model than `model`")
+    return Problem(found, task.train, task.test, task.loss, task.notes)
+
+
+def from_scratch(task: Problem, own: Kernels, level: float | None = None) -> Source:
+    """Scores of tuning a model as it is, in its own linearisation.
+
+    Steps are counted until the training loss is `level`; `SHARE` of the untuned one unless given.
+    """
+    gram, cross = own.of(task.subject.order)
+    level = level_of(task, own) if level is None else level
+    return _after(task, gram, cross, own.start, own.start_out, 0, level)
+
+
+def level_of(task: Problem, own: Kernels) -> float:
+    """`SHARE` of the untuned model's training loss."""
+    return SHARE * float(losses_of(own.start, task.train.targets, task.loss).mean())
+
+
+def after_task(task: Problem, own: Kernels, source: Examples, seed: int, pairs: int) -> Source:
+    """Scores of a task to pretrain on, in the linearisation around the untrained model."""
+    pretraining = Problem(task.subject, source, task.train, task.loss, ())
+    pretraining = pretraining.some(max(2, pairs // task.subject.outputs), seed)
+    before = kernels(pretraining)
+    away = kernels(Problem(task.subject, pretraining.train, task.test, task.loss, ()))
+    groups = task.subject.order
+    gram, cross = before.of(groups)
+    fitted = kernel_fits.fits(gram, before.start, pretraining.train.targets, task.loss)
+    learnt = kernel_fits.best(fitted, pretraining.train.targets, task.loss).coefficients.ravel()
+    start = own.start + (cross @ learnt).reshape(own.start.shape)
+    start_out = own.start_out + (away.of(groups)[1] @ learnt).reshape(own.start_out.shape)
+    return _after(task, *own.of(groups), start, start_out, len(source), level_of(task, own))
+
+
+def _after(
+    task: Problem,
+    gram: np.ndarray,
+    cross: np.ndarray,
+    start: np.ndarray,
+    start_out: np.ndarray,
+    size: int,
+    level: float,
+) -> Source:
+    targets, loss = task.train.targets, task.loss
+    fit = kernel_fits.best(kernel_fits.fits(gram, start, targets, loss), targets, loss)
+    told = start_out + (cross @ fit.coefficients.ravel()).reshape(start_out.shape)
+    held_out = losses_of(told, task.test.targets, loss)
+    moved = float(np.sqrt(max(np.sum(fit.coefficients * fit.change), 0)))
+    scores = {
+        "linearised": float(held_out.mean()),
+        "left_out": kernel_fits.left_out_risk(fit, targets, loss),
+        "start": float(losses_of(start, targets, loss).mean()),
+        "movement": moved,
+        "size": float(size),
+    }
+    return Source(scores, held_out, steps_to(gram, start, targets, loss, level))
+
+
+def _advice(
+    task: Problem,
+    scored: Mapping[str, Source],
+    question: str,
+    by: str,
+    measured: Mapping[str, Tuned] | None,
+    notes: list[str],
+) -> Advice:
+    sign = SCORES[by][1]
+    order = sorted(scored, key=lambda name: sign * scored[name].scores[by])
+    rows = []
+    for name in order:
+        one = scored[name]
+        row: dict[str, Any] = {
+            "source": name,
+            "start loss": one.scores["start"],
+            "movement": one.scores["movement"],
+            "steps": "more" if one.steps is None else one.steps,
+            "left out": one.scores["left_out"],
+            "predicted": Uncertain(one.scores["linearised"], standard_error(one.held_out)),
+            "examples": int(one.scores["size"]),
+            "measured": None if measured is None else Uncertain(*measured[name].risk(0)),
+        }
+        if task.loss == "cross-entropy" and measured is not None:
+            row["measured error"] = Uncertain(*measured[name].error(0))
+        rows.append(row)
+    columns = ["source", "start loss", "movement", "steps", "left out", "predicted"]
+    columns += [] if measured is None else ["measured"]
+    by_name = {row["source"]: row for row in rows}
+    return Advice(
+        "transfer",
+        order[0],
+        _sentence(order[0], by_name, measured, question, by),
+        tuple(rows),
+        tuple(columns),
+        tuple(_checks(scored, measured, by)),
+        (
+            record.told(question, by),
+            *_meanings(task, question),
+            *notes,
+            *task.notes,
+            *task.subject.notes,
+        ),
+        (_panel(rows),),
+    )
+
+
+def _sentence(
+    choice: str,
+    rows: Mapping[str, dict[str, Any]],
+    measured: Mapping[str, Tuned] | None,
+    question: str,
+    by: str,
+) -> str:
+    own, scratch = rows[choice], rows[SCRATCH]
+    known = record.fared(question)
+    verb = "Start from" if choice != SCRATCH else "Use"
+    told = f"{verb} {choice}: predicted held-out risk {own['predicted']}"
+    if choice != SCRATCH:
+        told += f", {scratch['predicted']} without a source"
+    if measured is not None:
+        told += f"; measured {own['measured']}"
+        best = min(rows, key=lambda name: rows[name]["measured"].value)
+        told += f", without a source {scratch['measured']}" if choice != SCRATCH else ""
+        told += f"; best measured: {best}, {rows[best]['measured']}" if best != choice else ""
+    weak = [row for row in known if row.score == by and row.low <= 0]
+    return told + (". On record this ranking is not surely better than chance." if weak else ".")
+
+
+def sign_rule(scored: Mapping[str, Source], risks: Mapping[str, float]) -> tuple[int, int]:
+    """In how many of how many sources a start loss below the untrained one's means a gain."""
+    names = [name for name in scored if name != SCRATCH]
+    right = [
+        (scored[n].scores["start"] < scored[SCRATCH].scores["start"]) == (risks[n] < risks[SCRATCH])
+        for n in names
+    ]
+    return sum(right), len(right)
+
+
+def correlations(scored: Mapping[str, Source], risks: Mapping[str, float]) -> dict[str, float]:
+    """Of every score with what was measured, over sources (none among them)."""
+    names = [name for name in scored if name != SCRATCH]
+    return {
+        by: rank_correlation(
+            [sign * scored[n].scores[by] for n in names], [risks[n] for n in names]
+        )
+        for by, (_, sign) in SCORES.items()
+    }
+
+
+def _checks(
+    scored: Mapping[str, Source], measured: Mapping[str, Tuned] | None, by: str
+) -> list[Check]:
+    start = scored[SCRATCH].scores["start"]
+    below = [n for n, one in scored.items() if n != SCRATCH and one.scores["start"] < start]
+    checks = [
+        Check(
+            "sign rule: a source pays if fine-tuning starts at a lower loss than without it",
+            None if measured is None else True,
+            f"it says so of {', '.join(below) or 'none'}",
+        )
+    ]
+    if measured is None:
+        return checks
+    risks = {name: run.risk(0)[0] for name, run in measured.items()}
+    right, count = sign_rule(scored, risks)
+    checks = [
+        Check(checks[0].what, right == count, f"right for {right} of {count} sources"),
+    ]
+    near = [
+        abs(scored[n].scores["linearised"] - risks[n])
+        <= 2 * float(np.hypot(standard_error(scored[n].held_out), measured[n].risk(0)[1]))
+        for n in scored
+    ]
+    checks.append(
+        Check(
+            "predicted and measured risks agree within two standard errors",
+            all(near),
+            f"for {sum(near)} of {len(near)}: the linearisation leaves out that features change",
+        )
+    )
+    if len(scored) > 3:
+        found = correlations(scored, risks)
+        others = ", ".join(f"{name} {value:.2f}" for name, value in found.items() if name != by)
+        checks.append(
+            Check(
+                "what was measured ranks sources alike",
+                found[by] > 0,
+                f"rank correlation of `{by}` in this run {found[by]:.2f} ({others})",
+            )
+        )
+    return checks
+
+
+def _meanings(task: Problem, question: str) -> list[str]:
+    around = "the untrained model" if question == "transfer" else "each checkpoint"
+    return [
+        f"predictions are of the model linearised around {around}, all groups tuned, the outputs "
+        "kept as they are; start loss and movement: of fine-tuning; steps: of linearised descent, "
+        "at the largest rate that is surely stable, until the training loss is "
+        f"{SHARE} of the one without a source, untuned (more: than {MOST_STEPS}); left out: "
+        f"leave-one-out risk on the target; predicted: risk on {len(task.test)} held-out inputs (± "
+        "one standard error)"
+    ]
+
+
+def _panel(rows: list[dict[str, Any]]) -> Panel:
+    names = tuple(row["source"] for row in rows)
+    keys = ["predicted"] + ([] if rows[0]["measured"] is None else ["measured"])
+    shown = tuple(
+        Series(
+            key,
+            names,
+            tuple(row[key].value for row in rows),
+            tuple(row[key].error for row in rows),
+            True,
+        )
+        for key in keys
+    )
+    return Panel("Which source", "source", "held-out risk on the target", shown)

@@ -1,0 +1,152 @@
+"""The command `theorysim advise`: decisions on a user's own model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from theorysim.cli.options import (
+    AsJson,
+    check_file,
+    check_picture,
+    console,
+    progress_on_terminal,
+)
+from theorysim.environment import prepare
+from theorysim.errors import UsageError
+
+if TYPE_CHECKING:
+    from theorysim.advise.answer import Advice
+
+advise = typer.Typer(
+    help="Decide on a model of yours: predictions of theory, tuned models beside them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+File = Annotated[
+    Path | None,
+    typer.Argument(metavar="FILE.py", help="A file that defines model, inputs, targets, ..."),
+]
+Demo = Annotated[bool, typer.Option("--demo", help="Ask about a small network on digits instead.")]
+Measure = Annotated[
+    bool, typer.Option("--measure", help="Really tune, too, and measure on held-out data.")
+]
+Seed = Annotated[int, typer.Option(metavar="S", help="Seed of all draws.")]
+Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report: one HTML file.")]
+Plot = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Also draw a picture into this file.")
+]
+
+
+@advise.command()
+def layers(
+    file: File = None,
+    demo: Demo = False,
+    measure: Measure = False,
+    by: Annotated[str | None, typer.Option(metavar="SCORE", help="Rank by this score.")] = None,
+    together: Annotated[
+        int, typer.Option(metavar="N", help="Also combinations of up to N groups.")
+    ] = 1,
+    seed: Seed = 0,
+    html: Html = None,
+    plot: Plot = None,
+    as_json: AsJson = False,
+) -> None:
+    """Which layers, blocks or adapters to tune."""
+    options = {"measure": measure, "by": by, "together": together}
+    _answer("layers", file, demo, seed, options, html, plot, as_json)
+
+
+@advise.command()
+def transfer(
+    file: File = None,
+    demo: Demo = False,
+    measure: Measure = False,
+    by: Annotated[str | None, typer.Option(metavar="SCORE", help="Rank by this score.")] = None,
+    seed: Seed = 0,
+    html: Html = None,
+    plot: Plot = None,
+    as_json: AsJson = False,
+) -> None:
+    """Which source task or checkpoint to start from."""
+    options = {"measure": measure, "by": by}
+    _answer("transfer", file, demo, seed, options, html, plot, as_json)
+
+
+@advise.command()
+def strength(
+    file: File = None,
+    demo: Demo = False,
+    measure: Measure = False,
+    steps: Annotated[int, typer.Option(metavar="N", help="Steps of gradient descent.")] = 500,
+    seed: Seed = 0,
+    html: Html = None,
+    plot: Plot = None,
+    as_json: AsJson = False,
+) -> None:
+    """How strongly to pull fine-tuning back, and how long its linearisation holds."""
+    options = {"measure": measure, "steps": steps}
+    _answer("strength", file, demo, seed, options, html, plot, as_json)
+
+
+@advise.command()
+def length(
+    file: File = None,
+    demo: Demo = False,
+    seeds: Annotated[int, typer.Option(metavar="N", help="Draws of noise and examples.")] = 8,
+    seed: Seed = 0,
+    html: Html = None,
+    plot: Plot = None,
+    as_json: AsJson = False,
+) -> None:
+    """Which checkpoint of a pretraining run to fine-tune."""
+    _answer("length", file, demo, seed, {"seeds": seeds}, html, plot, as_json)
+
+
+def _answer(
+    question: str,
+    file: Path | None,
+    demo: bool,
+    seed: int,
+    options: dict[str, Any],
+    html: Path | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    if (file is None) != demo:
+        raise UsageError(
+            f"theorysim advise {question}: name one file, or --demo"
+            + (" alone" if demo else " for an example on digits")
+        )
+    check_file(html)
+    check_picture(plot)
+    prepare()
+    from theorysim import advise as room
+    from theorysim.advise import files
+
+    given = files.example(question, seed) if file is None else files.request(question, file)
+    with progress_on_terminal(f"advise {question}") as progress:
+        found = getattr(room, question)(**given, **options, seed=seed, progress=progress)
+    _show(found, html, plot, as_json)
+
+
+def _show(found: Advice, html: Path | None, plot: Path | None, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(found.as_json(), allow_nan=False))
+    else:
+        found.render(console())
+    if html is not None:
+        from theorysim.files import write_whole
+        from theorysim.report.advice_html import page
+
+        write_whole(html, page(found))
+        typer.echo(f"{html}: report written", err=True)
+    if plot is not None:
+        from theorysim.report import sheet
+
+        sheet.save(found.figure(), plot)
+        typer.echo(f"{plot}: picture written", err=True)
