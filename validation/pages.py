@@ -5,6 +5,8 @@ python -m validation.pages runs no statement. README's screens do: `python -m va
 
 from __future__ import annotations
 
+import json
+
 from theorysim.engine.registry.records import lines_of
 from validation import (
     advise,
@@ -27,7 +29,7 @@ def main() -> None:
     for campaign in (experiments, stability):
         write_whole(campaign.PAGE, campaign.page(lines_of(campaign.RECORD)))
     hypotheses.write_pages()
-    write_whole(advise.PAGE, advise.page(read_record(advise.RECORD)))
+    write_whole(advise.PAGE, advise.page(json.loads(advise.RECORD.read_text("utf-8"))))
     for module in (coverage, reference):
         write_whole(module.PAGE, module.page())
     for page in papers.PAGES:
