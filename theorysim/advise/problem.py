@@ -219,16 +219,10 @@ def slopes_of(
     return shifted / shifted.sum(axis=1, keepdims=True) - targets
 
 
-def ranks(values: Sequence[float] | np.ndarray) -> np.ndarray:
-    """1 for the smallest; equal values share the mean of their ranks."""
-    array = np.asarray(values, float)
-    below = (array[None] < array[:, None]).sum(1)
-    equal = (array[None] == array[:, None]).sum(1)
-    return below + (equal + 1) / 2
-
-
 def rank_correlation(left: Sequence[float], right: Sequence[float]) -> float:
     """Spearman's; 0 where one side does not vary: it ranks nothing."""
-    a, b = (ranks(side) - (len(side) + 1) / 2 for side in (left, right))
+    from scipy.stats import rankdata
+
+    a, b = (rankdata(side) - (len(side) + 1) / 2 for side in (left, right))
     size = np.sqrt((a @ a) * (b @ b))
     return float(a @ b / size) if size > TINY else 0.0
