@@ -132,12 +132,12 @@ def test_a_line_has_the_verdicts_of_the_nulls_that_concern_a_claim(tmp_path, mon
 
 def test_an_experiment_comes_out_as_all_of_its_claims_together():
     def line(*verdicts):
-        return {"claims": [{"verdict": verdict, "printed": True} for verdict in verdicts]}
+        return {"claims": [recorded(verdict) for verdict in verdicts]}
 
     assert campaign.outcome(line("holds", "holds")) == "shown"
     assert campaign.outcome(line("violated")) == "contrary"
     assert campaign.outcome(line("holds", "violated", "holds")) == "2 of 3 shown, 1 of 3 contrary"
-    ours = {"verdict": "holds", "printed": False}
+    ours = {**recorded("holds"), "printed": False}
     assert campaign.outcome({"claims": [*line("violated")["claims"], ours]}) == "contrary"
 
 
