@@ -173,15 +173,15 @@ def test_links_between_pages():
 def test_an_experiment_has_a_page_with_its_picture_and_what_it_shows(site):
     from theorysim.claims import Verdict
     from theorysim.engine.registry.records import experiments
-    from theorysim.engine.reproduce.reproduce import WORDS
+    from theorysim.engine.reproduce.reproduce import OURS, WORDS
 
     id = "overtraining/figure-5"
     text = (site / page_of(id)).read_text("utf-8")
     claims = experiments()[id]["claims"]
     for claim in claims:
         word = WORDS[Verdict(claim["verdict"])]
-        shown = re.search(rf"{word}</span><span><b>{re.escape(claim['name'])}</b>", text)
-        assert shown, claim["name"]
+        name = claim["name"] + OURS * (not claim["printed"])
+        assert re.search(rf"{word}</span><span><b>{re.escape(name)}</b>", text), name
     nulls = {(null, verdict) for claim in claims for null, verdict in claim["nulls"].items()}
     showing = {null for null, verdict in nulls if verdict == "holds"}
     assert showing and showing < {null for null, _ in nulls}
