@@ -81,6 +81,12 @@ def test_a_file_without_a_usual_name_is_asked_for_one(tmp_path):
     assert registry.find(str(path)).id == "local/rates-a"
 
 
+def test_a_file_that_is_not_python_says_so_whichever_is_picked(tmp_path):
+    path = rates(tmp_path, stated("theorem"), stated("a", "One."), "x = (\n")
+    with pytest.raises(RegistryError, match=r"rates\.py:\d+: '\(' was never closed"):
+        registry.theorem(f"{path}::a")
+
+
 def test_a_statement_without_a_title_hides_no_other(tmp_path):
     path = rates(tmp_path, stated("theorem"), stated("a"), stated("b", "Two."))
     main, a, b = registry.catalogue([path]).of("local")

@@ -232,6 +232,8 @@ def _in_file(path: Path, attribute: str, extra: Files) -> Entry:
     only = next(iter(stated)) if len(stated) == 1 else MAIN
     if (wanted := attribute or only) in stated:
         return stated[wanted]
+    if len(stated) == 1 and stated[only].problem:  # perhaps the file cannot be read at all
+        return stated[only]
     what = f"has no statement {attribute!r}" if attribute else f"states {len(stated)} theorems"
     names = ", ".join(f"{path}{PICK}{name}" for name in stated)
     raise RegistryError(f"{path} {what}: name one, {names}")
