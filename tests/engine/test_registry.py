@@ -141,6 +141,15 @@ def test_a_pack_is_loaded_and_cited(pack):
     assert registry.citation(entry) == Citation("On twos", "Acme", 1999, "preprint")
 
 
+def test_a_file_of_a_pack_may_state_several(pack):
+    other = PLAIN.partition("theorem = ")[2]
+    write(pack(), rates=f'{PLAIN}\nheavy_ball = {other}"""Momentum."""\n')
+    main, ball = (registry.find(f"acme/{name}") for name in ("rates", "rates-heavy-ball"))
+    assert (main.handle, ball.handle) == ("acme/rates", "acme/rates-heavy-ball")
+    assert [registry.load(e).title for e in (main, ball)] == [main.title, "Momentum."]
+    assert registry.load(main) is not registry.load(ball)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -138,7 +138,7 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
     entry = registry.find(id, theorems)
     theorem = registry.load(entry)
     typer.echo(f"{entry.id}\n")
-    for paragraph in docstring(entry.path).split("\n\n"):
+    for paragraph in docstring(entry.path, entry.attribute).split("\n\n"):
         as_it_stands = re.search(r"^[\s*-]", paragraph, re.MULTILINE)
         typer.echo(f"{paragraph if as_it_stands else wrap(paragraph, rest='')}\n")
     notation = notation_of(entry) or Notation()

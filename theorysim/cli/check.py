@@ -20,7 +20,7 @@ Ids = Annotated[
     list[str],
     typer.Argument(
         metavar="[ID|FILE.py]...",
-        help="Ids, names that only one paper has, or files with a theorem each.",
+        help="Ids, names that only one paper has, or files: rate.py, rates.py::momentum.",
         autocompletion=known_ids,
         show_default=False,
     ),
@@ -109,13 +109,16 @@ def _short(text: str) -> str:
 
 def _watch(loop: Loop, queries: list[str], as_json: bool) -> None:
     """Check one file now and after each of its changes, until it is interrupted."""
-    if len(queries) > 1 or not queries[0].endswith(".py") or loop.record or loop.against:
+    from theorysim.engine.registry import file_of
+
+    file = file_of(queries[0])
+    if len(queries) > 1 or file is None or loop.record or loop.against:
         raise UsageError("--watch watches one file, my_rate.py, and records nothing")
     from theorysim.engine.check.watching import changes
 
     code = 0
     try:
-        for _ in changes(Path(queries[0])):
+        for _ in changes(file):
             code = _one(loop, queries[0], as_json)
             typer.echo(f"watching {queries[0]}, Ctrl-C ends it", err=True)
     except KeyboardInterrupt:

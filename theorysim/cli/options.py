@@ -37,7 +37,7 @@ Id = Annotated[
 ]
 Files = Annotated[
     list[Path],
-    typer.Option("--theorems", metavar="FILE", help="Also find the theorem of this Python file."),
+    typer.Option("--theorems", metavar="FILE", help="Also find the theorems of this Python file."),
 ]
 Settings = Annotated[
     list[str],

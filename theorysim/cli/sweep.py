@@ -68,16 +68,18 @@ def sweep(
     Fields that are not on the grid are drawn anew for every seed.
     """
     prepare()
-    is_file = id.endswith(".py")
+    from theorysim.engine.registry import file_of
+
+    file = file_of(id)
     request = {
-        "id": _id_in_file(id, theorems) if is_file else id,
+        "id": _id_in_file(id, theorems) if file else id,
         "grid": grid,
         "seeds": seeds,
         "seed": seed,
         "settings": settings,
         "reading": reading,
         "claim": claim,
-        "theorems": [str(path.resolve()) for path in (*theorems, *([Path(id)] if is_file else []))],
+        "theorems": [str(path.resolve()) for path in (*theorems, *([file] if file else []))],
     }
     if resume is not None:
         request, out = _stored_request(resume, request), resume
@@ -139,7 +141,9 @@ def _is_request(data: dict[str, Any]) -> bool:
     numbers = [data["seeds"], data["seed"]]
     if not (all(isinstance(t, str) for t in texts) and all(type(n) is int for n in numbers)):
         return False
-    return not data["id"].endswith(".py")  # a file that the user does not name is not run
+    from theorysim.engine.registry import file_of
+
+    return file_of(data["id"]) is None  # a file that the user does not name is not run
 
 
 def _check_named(request: dict[str, Any], path: Path) -> None:

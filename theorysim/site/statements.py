@@ -55,7 +55,7 @@ class Named:
     @property
     def prose(self) -> str:
         """What its file says of it, below the title."""
-        return docstring(self.entry.path).partition("\n\n")[2]
+        return docstring(self.entry.path, self.entry.attribute).partition("\n\n")[2]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from theorysim.engine.registry.index import AmbiguousTheorem as AmbiguousTheorem
 from theorysim.engine.registry.index import UnknownTheorem as UnknownTheorem
 from theorysim.engine.registry.index import catalogue as catalogue
 from theorysim.engine.registry.index import citation as citation
+from theorysim.engine.registry.index import file_of as file_of
 from theorysim.engine.registry.index import find as find
 from theorysim.engine.registry.index import load as load
 from theorysim.engine.registry.index import statement_name as statement_name

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
-from theorysim.engine.registry.headers import ReadingName
+from theorysim.engine.registry.headers import MAIN, ReadingName
 from theorysim.tabular import Tabular
 
 
@@ -27,6 +27,7 @@ class Entry:
         path: the file.
         module: the module's name; "" for a single file.
         problem: why the file cannot be read, naming the line; "" where it can.
+        attribute: what the file calls it: "theorem", unless the file states several.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Entry:
     path: Path
     module: str
     problem: str = ""
+    attribute: str = MAIN
 
     @property
     def is_experiment(self) -> bool:
@@ -51,8 +53,12 @@ class Entry:
 
     @property
     def handle(self) -> str:
-        """What a command calls it: the id, or the file of a single one."""
-        return self.id if self.module else shlex.quote(os.path.relpath(self.path))
+        """What a command calls it: the id, or its place in a user's own file."""
+        return self.id if self.module else shlex.quote(self.place(os.path.relpath(self.path)))
+
+    def place(self, file: str) -> str:
+        """Which statement of a file it is, as a command takes it: rates.py, rates.py::momentum."""
+        return file if self.attribute == MAIN else f"{file}::{self.attribute}"
 
     @property
     def headline(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ PRINTED = "as printed"
 
 # The class of empirical statements.
 EXPERIMENT = "Experiment"
+
+# What a file calls the statement that has the id and the docstring of the file.
+MAIN = "theorem"
 
 
 class RegistryError(UsageError):
@@ -31,12 +35,23 @@ class ReadingName:
 
 @dataclass(frozen=True)
 class Header:
-    """The title, aliases and readings of a statement, the printed reading first; what it is."""
+    """What a file says of one of its statements.
 
-    title: str
-    aliases: tuple[str, ...]
-    readings: tuple[ReadingName, ...]
+    Attributes:
+        attribute: the name that it is assigned to.
+        title: first line of its docstring.
+        aliases: other names.
+        readings: the readings, the printed one first.
+        is_experiment: whether it is an empirical statement.
+        problem: why it cannot be read, naming the line; "" where it can.
+    """
+
+    attribute: str
+    title: str = ""
+    aliases: tuple[str, ...] = ()
+    readings: tuple[ReadingName, ...] = ()
     is_experiment: bool = False
+    problem: str = ""
 
 
 class _Source:
@@ -51,11 +66,10 @@ class _Source:
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 1
             raise RegistryError(f"{path}:{line}: {getattr(error, 'msg', error)}") from None
-        self.assigned = {
-            node.targets[0].id: node.value
-            for node in self.tree.body
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-        }
+        pairs = [(pair, node) for node in self.tree.body if (pair := _assignment(node))]
+        self.assignments = [pair for pair, _ in pairs]
+        self.assigned = dict(self.assignments)
+        self.lines = {name: node for (name, _), node in pairs}
 
     def fault(self, node: ast.AST | None, text: str) -> RegistryError:
         return RegistryError(f"{self.path}:{getattr(node, 'lineno', 1)}: {text}")
@@ -67,16 +81,30 @@ class _Source:
             return value
         raise self.fault(value, f"expected `{name} = {functions[0]}(...)` at the top level")
 
-    def refuse_several(self, function: str) -> None:
-        """Refuse a module that assigns the results of several calls of a function."""
-        calls = [
-            f"`{ast.unparse(node.targets[0])}` (line {node.lineno})"
-            for node in self.tree.body
-            if isinstance(node, ast.Assign) and _calls(node.value, function)
-        ]
-        if len(calls) > 1:
-            text = f"a file states one {function}, but {' and '.join(calls)} are here: "
-            raise self.fault(None, f"{text}give each a file of its own")
+    def stated(self) -> tuple[str, ...]:
+        """What the statements are assigned to; private names are nobody's statements."""
+        names = [n for n, value in self.assignments if n == MAIN or _is_statement(value)]
+        return tuple(dict.fromkeys(n for n in names if not n.startswith("_")))
+
+    def docstring(self, name: str) -> str:
+        """The docstring of a statement, unindented; "" where it has none.
+
+        That of the module belongs to `theorem`, to any other the string right below it.
+        """
+        if name == MAIN or name not in self.lines:
+            return ast.get_docstring(self.tree) or ""
+        below = self.tree.body[self.tree.body.index(self.lines[name]) + 1 :]
+        value = below[0].value if below and isinstance(below[0], ast.Expr) else None
+        text = value.value if isinstance(value, ast.Constant) else None
+        return inspect.cleandoc(text) if isinstance(text, str) else ""
+
+    def refuse_repeated(self, name: str) -> None:
+        """Refuse a name to which several statements are assigned: the last would hide the rest."""
+        lines = [v.lineno for n, v in self.assignments if n == name and _is_statement(v)]
+        if len(lines) > 1:
+            where = " and ".join(map(str, lines))
+            text = f"`{name}` is stated in lines {where}: give each statement a name of its own"
+            raise self.fault(self.lines[name], text)
 
     def resolve(self, node: ast.expr) -> ast.expr:
         """What a name stands for, where it is assigned in this module."""
@@ -102,23 +130,41 @@ class _Source:
         return [self.resolve(item) for item in value.elts]
 
 
-def docstring(path: Path) -> str:
-    """The docstring of a module, unindented; "" where it has none."""
-    return ast.get_docstring(_Source(path).tree) or ""
+def docstring(path: Path, attribute: str = MAIN) -> str:
+    """The docstring of a statement of a file, unindented; "" where it has none."""
+    return _Source(path).docstring(attribute)
 
 
-def read_header(path: Path) -> Header:
-    """What `theorem = Theorem(...)` and the docstring of a file say.
+def read_headers(path: Path) -> tuple[Header, ...]:
+    """What a file says of each `name = Theorem(...)`, or Experiment, at its top level, in order.
 
-    Raises:
-        RegistryError: naming file and line, where something is missing or is not a literal.
+    A file that states nothing, or cannot be read, has one header, of `theorem`, with its problem:
+    file and line, where something is missing or is not a literal.
     """
-    source = _Source(path)
-    title = (ast.get_docstring(source.tree) or "").partition("\n")[0]
+    try:
+        source = _Source(path)
+    except RegistryError as error:
+        return (Header(MAIN, problem=str(error)),)
+    return tuple(_header_or_problem(source, name) for name in source.stated() or (MAIN,))
+
+
+def _header_or_problem(source: _Source, name: str) -> Header:
+    try:
+        return _header(source, name)
+    except RegistryError as error:
+        return Header(name, problem=str(error))
+
+
+def _header(source: _Source, attribute: str) -> Header:
+    """What the source says of the statement that is assigned to this name."""
+    title = source.docstring(attribute).partition("\n")[0]
+    if not title and attribute != MAIN:
+        text = f"expected a string right below `{attribute} = ...` whose first line is its title"
+        raise source.fault(source.lines[attribute], text)
     if not title:
         raise source.fault(None, "expected a docstring whose first line is the title")
-    source.refuse_several("Theorem")
-    call = source.call("theorem", "Theorem", EXPERIMENT)
+    source.refuse_repeated(attribute)
+    call = source.call(attribute, "Theorem", EXPERIMENT)
     keywords = _keywords(call)
     aliases = [source.literal(item, str, "alias") for item in source.items(keywords.get("aliases"))]
     printed = keywords.get("printed")
@@ -126,7 +172,8 @@ def read_header(path: Path) -> Header:
     readings = [_reading(source, item) for item in source.items(keywords.get("readings"))]
     primary = not any(reading.primary for reading in readings)
     own = ReadingName(name, primary)
-    return Header(title, tuple(aliases), (own, *readings), _calls(call, EXPERIMENT))
+    every = (own, *readings)
+    return Header(attribute, title, tuple(aliases), every, _calls(call, EXPERIMENT))
 
 
 def read_citation(path: Path) -> Citation:
@@ -151,6 +198,21 @@ def read_citation(path: Path) -> Citation:
 
 def _calls(node: ast.expr, function: str) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == function
+
+
+def _is_statement(node: ast.expr) -> bool:
+    return _calls(node, "Theorem") or _calls(node, EXPERIMENT)
+
+
+def _assignment(node: ast.stmt) -> tuple[str, ast.expr] | None:
+    """The name and the value of an assignment to one; None where it is something else."""
+    if isinstance(node, ast.Assign):
+        target, value = node.targets[0], node.value
+    elif isinstance(node, ast.AnnAssign) and node.value is not None:
+        target, value = node.target, node.value
+    else:
+        return None
+    return (target.id, value) if isinstance(target, ast.Name) else None
 
 
 def _keywords(call: ast.Call) -> dict[str, ast.expr]:

@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING
 
 from theorysim.engine.registry.entries import Catalogue, Entry
 from theorysim.engine.registry.faults import GROUP, LOCAL_MODULE, blame
-from theorysim.engine.registry.headers import Header, RegistryError, read_citation, read_header
+from theorysim.engine.registry.headers import (
+    MAIN,
+    Header,
+    RegistryError,
+    read_citation,
+    read_headers,
+)
+from theorysim.engine.registry.neighbours import code_of, importable, run_source
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
 
 OWN = Path(__file__).parents[2] / "theorems"
 LOCAL = "local"
+PICK = "::"  # between a file and one of several statements in it, as pytest writes it
 EQUATIONS = ("eq", "equation")
 KINDS = {"eq": "equation", "def": "definition"}
 SUGGESTIONS = 4
@@ -66,6 +74,8 @@ def catalogue(extra: Files = ()) -> Catalogue:
 
     Args:
         extra: single files; their statements get the ids `local/<name>`.
+            What a file calls `theorem` is named after the file, what it calls anything else after
+            both: `heavy_ball` of rates.py is `local/rates-heavy-ball`.
 
     Raises:
         RegistryError: for a file or package that is not there, and for an id that two
@@ -79,13 +89,16 @@ def catalogue(extra: Files = ()) -> Catalogue:
 def find(query: str, extra: Files = ()) -> Entry:
     """The statement of that id, of that name or alias where only one paper has it, or of that file.
 
+    A file that states several is asked for one of them: `rates.py::heavy_ball`; without a name, for
+    its `theorem`.
+
     Raises:
         UnknownTheorem: with the nearest ids.
         AmbiguousTheorem: with the candidates.
-        RegistryError: for a file that is not there.
+        RegistryError: for a file that is not there, or of which no one statement is asked for.
     """
-    if query.endswith(".py"):
-        return _in_file(Path(query), extra)
+    if (file := file_of(query)) is not None:
+        return _in_file(file, query.partition(PICK)[2], extra)
     every = catalogue(extra)
     wanted = "-".join(query.lower().split())
     matches = [entry for entry in every if wanted in _answers_to(entry)]
@@ -97,6 +110,12 @@ def find(query: str, extra: Files = ()) -> Entry:
     return matches[0]
 
 
+def file_of(query: str) -> Path | None:
+    """The file that a query such as `rates.py` or `rates.py::heavy_ball` names; None for an id."""
+    file = query.partition(PICK)[0]
+    return Path(file) if file.endswith(".py") else None
+
+
 def load(entry: Entry) -> Theorem:
     """The theorem of an entry, with its id and title; imports its module.
 
@@ -105,7 +124,7 @@ def load(entry: Entry) -> Theorem:
     """
     if entry.problem:
         raise RegistryError(entry.problem)
-    return _load(entry, entry.path.stat().st_mtime_ns)
+    return _load(entry, tuple((file, file.stat().st_mtime_ns) for file in code_of(entry)))
 
 
 def theorem(query: str, extra: Files = ()) -> Theorem:
@@ -152,20 +171,19 @@ def _refuse_duplicates(found: list[Entry]) -> None:
         for name in set(entry.names()):
             other = owners.setdefault(name, entry)
             if other is not entry:
-                raise RegistryError(
-                    f"{name} is claimed by both {other.path} and {entry.path}: rename one of them"
-                )
+                places = " and ".join(each.place(str(each.path)) for each in (other, entry))
+                raise RegistryError(f"{name} is claimed by both {places}: rename one of them")
 
 
 def _in_package(folder: Path, package: str, paper: str) -> Iterator[Entry]:
     """Statements of a package: those in its folder belong to `paper`, others to their folder's."""
     for path in _modules(folder):
-        yield _entry(path, paper, f"{package}.{path.stem}")
+        yield from _entries(path, paper, f"{package}.{path.stem}")
     for inner in sorted(folder.iterdir()):
         if inner.is_dir() and not inner.name.startswith(("_", ".")):
             for path in _modules(inner):
                 slug = inner.name.replace("_", "-")
-                yield _entry(path, slug, f"{package}.{inner.name}.{path.stem}")
+                yield from _entries(path, slug, f"{package}.{inner.name}.{path.stem}")
 
 
 def _modules(folder: Path) -> list[Path]:
@@ -197,26 +215,40 @@ def _package_folder(point: EntryPoint) -> Path:
 def _in_files(extra: Files) -> Iterator[Entry]:
     for path in map(Path, extra):
         if path.suffix == ".py" and not path.exists():
-            raise RegistryError(f"{path} is not there: expected a file with one theorem")
+            raise RegistryError(f"{path} is not there: expected a file with a theorem")
         if not path.is_file() or path.suffix != ".py":
-            raise RegistryError(f"{path} is not a Python file: expected a file with one theorem")
-        yield _entry(path.resolve(), LOCAL, "")
+            raise RegistryError(f"{path} is not a Python file: expected a file with a theorem")
+        yield from _entries(path.resolve(), LOCAL, "")
 
 
-def _in_file(path: Path, extra: Files) -> Entry:
-    """The statement of a single file; the catalogue refuses what claims the same id."""
+def _in_file(path: Path, attribute: str, extra: Files) -> Entry:
+    """A statement of a single file; the catalogue refuses what claims the same id.
+
+    Where no attribute is asked for, it is the one of the usual name, or the only one.
+    """
     others = [each for each in extra if Path(each).resolve() != path.resolve()]
-    return next(e for e in catalogue([*others, path]) if e.path == path.resolve())
+    found = [e for e in catalogue([*others, path]) if e.path == path.resolve()]
+    stated = {e.attribute: e for e in found if e.paper == found[0].paper}
+    only = next(iter(stated)) if len(stated) == 1 else MAIN
+    if (wanted := attribute or only) in stated:
+        return stated[wanted]
+    if len(stated) == 1 and stated[only].problem:  # perhaps the file cannot be read at all
+        return stated[only]
+    what = f"has no statement {attribute!r}" if attribute else f"states {len(stated)} theorems"
+    names = ", ".join(f"{path}{PICK}{name}" for name in stated)
+    raise RegistryError(f"{path} {what}: name one, {names}")
 
 
-def _entry(path: Path, paper: str, module: str) -> Entry:
-    name = statement_name(path.stem)
+def _entries(path: Path, paper: str, module: str) -> Iterator[Entry]:
+    """The statements of a file, or the one that it should have had, with its problem."""
+    for header in read_headers(path):
+        yield _entry(path, paper, module, header)
+
+
+def _entry(path: Path, paper: str, module: str, header: Header) -> Entry:
+    own = "" if header.attribute == MAIN else f"_{header.attribute}"
+    name = statement_name(path.stem + own)
     word = re.split(r"[-.]", name)[0]
-    header, problem = Header("", (), ()), ""
-    try:
-        header = read_header(path)
-    except RegistryError as error:
-        problem = str(error)
     return Entry(
         id=f"{paper}/{name}",
         paper=paper,
@@ -226,13 +258,14 @@ def _entry(path: Path, paper: str, module: str) -> Entry:
         readings=header.readings,
         path=path,
         module=module,
-        problem=problem,
+        problem=header.problem,
+        attribute=header.attribute,
     )
 
 
 @cache
-def _load(entry: Entry, modified: int) -> Theorem:
-    """One object per state of the file, because compiled programs are kept per theorem.
+def _load(entry: Entry, modified: tuple[tuple[Path, int], ...]) -> Theorem:
+    """One object per state of its files, because compiled programs are kept per theorem.
 
     Modules run in double precision, as theorems do: arrays that they hold are of the same kind.
     """
@@ -243,29 +276,30 @@ def _load(entry: Entry, modified: int) -> Theorem:
 
     try:
         with jax.enable_x64(True):
-            module = (
-                importlib.import_module(entry.module) if entry.module else _run_file(entry.path)
-            )
+            module = importlib.import_module(entry.module) if entry.module else _run_file(entry)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # `exit()` in a file must not end the command with its code
         if entry.path.is_relative_to(OWN):
             raise
         raise RegistryError(blame(error, entry.path)) from error
-    if not isinstance(module.theorem, Theorem):
+    found = getattr(module, entry.attribute, None)
+    if not isinstance(found, Theorem):
         raise RegistryError(
-            f"{entry.path}: expected `theorem` to be a Theorem, but it is {module.theorem!r}"
+            f"{entry.path}: expected `{entry.attribute}` to be a Theorem, but it is {found!r}"
         )
-    return module.theorem.with_id(entry.id, entry.title)
+    return found.with_id(entry.id, entry.title)
 
 
-def _run_file(path: Path) -> ModuleType:
-    """The module, run from its source: cached bytecode can be stale within the same second."""
+def _run_file(entry: Entry) -> ModuleType:
+    """The module of a user's own file, which may import its neighbours while it runs."""
+    path, *neighbours = code_of(entry)
     name = LOCAL_MODULE + path.stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None:
         raise ImportError(f"no loader for {path}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up while it runs
-    exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
+    with importable(neighbours):
+        run_source(module, path)
     return module

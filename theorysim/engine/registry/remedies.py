@@ -57,7 +57,11 @@ SAID: tuple[tuple[str, Callable[..., str]], ...] = (
     ),
     (
         r"No module named '([\w.]+)'",
-        lambda name: f"install it (pip install {name.partition('.')[0]}), or mend its name",
+        lambda name: _missing(name.partition(".")[0]),
+    ),
+    (
+        r"attempted relative import with no known parent package",
+        lambda: "a file beside it is imported by its name: from helpers import x",
     ),
     (
         r"does not support .* promotion|requires ndarray or scalar arguments, got .*NoneType",
@@ -96,6 +100,13 @@ def _remedy(error: BaseException, first: str) -> str:
         if found := re.search(pattern, first):
             return remedy(*found.groups())
     return ""
+
+
+def _missing(name: str) -> str:
+    return (
+        f"install it (pip install {name}), mend its name, or, where it is the file {name}.py in "
+        "the same folder, import it at the top and not in a function"
+    )
 
 
 def _near(name: str) -> str:

@@ -92,7 +92,7 @@ def referee(
         seconds: how long it may take. The experiment itself runs in full; a further trial is begun
             while there is time for as many runs as that took.
         seed: seed of the experiment's own runs.
-        theorems: further files with a theorem each.
+        theorems: further files of theorems.
         kept: a folder where finished runs are kept and found again.
         progress: called with the finished trials, all of them, and what runs now.
 

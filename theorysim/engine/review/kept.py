@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from theorysim.engine.registry import Entry
+from theorysim.engine.registry.neighbours import code_of
 from theorysim.engine.review.record import Record
 from theorysim.files import write_whole
 from theorysim.jaxprs.fingerprint import digest
@@ -24,11 +25,11 @@ PACKAGE = Path(__file__).parents[2]
 def fingerprint(entry: Entry, *options: object) -> str:
     """SHA-256 of what a review of a loaded statement depends on.
 
-    That are its file and all Python files that it may use, versions and options. A change of any
-    of them begins a review anew.
+    That are its file, its neighbours and all Python files that it may use, versions and options. A
+    change of any of them begins a review anew.
     """
     tokens = [entry.id.encode(), json.dumps([*map(str, options), versions()]).encode()]
-    for path in sorted({entry.path, *PACKAGE.rglob("*.py"), *_own_modules()}):
+    for path in sorted({*code_of(entry), *PACKAGE.rglob("*.py"), *_own_modules()}):
         tokens += [str(path).encode(), path.read_bytes()]
     return digest(tokens)
 

@@ -134,7 +134,7 @@ def review(
             search where hypotheses fail the rest.
         seed: seed of everything. Equal seeds draw alike, but how far a search comes in the time
             depends on the machine.
-        theorems: further files with a theorem each.
+        theorems: further files of theorems.
         kept: a folder in which finished stages are kept: a review that was interrupted goes on
             there. Not for a theorem that is handed in.
         fresh: forget the stages that are kept.
