@@ -158,3 +158,50 @@ def test_a_strangers_folder_is_left_alone_before_anything_runs(reproduce, tmp_pa
     code, _, told = reproduce("--out", str(tmp_path / "out"))
     assert code == 2 and "no store of ours" in told
     assert (strange / "letter.txt").read_text() == "dear"
+
+
+def test_a_null_has_files_of_its_own_and_says_what_it_is(reproduce, tmp_path):
+    folder = tmp_path / "out"
+    for options in ((), ("--reading", "flat")):
+        reproduce("--out", str(folder), *options)
+    names = {"heights", "heights-flat"}
+    assert {file.name for file in folder.iterdir()} == {
+        f"{name}{ending}" for name in names for ending in (".zarr", ".json", ".png")
+    }
+    for name, reading in (("heights", "as printed"), ("heights-flat", "as printed | flat")):
+        saved = xarray.open_zarr(folder / f"{name}.zarr", consolidated=False)
+        assert saved.attrs["reading"] == reading and saved.attrs["experiment"] == "local/heights"
+
+
+def test_a_file_is_no_folder(reproduce, tmp_path):
+    (tmp_path / "taken").write_text("")
+    code, _, error = reproduce("--out", str(tmp_path / "taken"))
+    assert code == 2 and "expected a folder, it is a file" in error
+
+
+def test_whoever_stops_is_told_what_is_kept(reproduce, monkeypatch):
+    def stopped(self, count, progress):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs_module.Runs, "measured", stopped)
+    code, _, error = reproduce()
+    assert code == 130 and "finished runs are kept, and the same command goes on" in error
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"[1, 2]"])
+def test_what_is_no_archive_is_no_file_of_images(run, tmp_path, content):
+    file = tmp_path / "images.npz"
+    file.write_bytes(content)
+    code, _, error = run("reproduce", "transferability/table-1", "--data", f"digits={file}")
+    assert code == 2 and f"{file} is no .npz file; expected one with `images`" in error
+
+
+def test_data_that_do_not_fit_are_named(run, tmp_path):
+    few = tmp_path / "few.npz"
+    np.savez(few, images=np.ones((3, 64)), labels=np.arange(3))
+    code, _, error = run("reproduce", "transferability/table-1", "--data", f"digits={few}")
+    assert code == 2 and f"cannot be run with digits = {few} (IndexError" in error
+    text = tmp_path / "text"
+    text.write_text("abc")
+    code, _, error = run("reproduce", "overtraining/figure-8", "--data", f"english={text}")
+    assert code == 2 and f"with english = {text}: a vocabulary of 48" in error

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,12 +69,12 @@ def reproduce(
 
     fixed, files = parse_settings(settings), parse_files("--data", data)
     theorem = registry.theorem(id, theorems)
-    _check_folder(out, _name(theorem.id))
+    _check_folder(out, _name(theorem, reading))
     kept = kept_folder("experiments")
     with instead(files):
         if scale == "paper":
             _tell_cost(theorem, fixed, seed, kept)
-        with progress_on_terminal("reproduce") as progress:
+        with _told_if_interrupted(kept), progress_on_terminal("reproduce") as progress:
             found = run(
                 theorem,
                 scale=scale,
@@ -90,19 +93,36 @@ def reproduce(
 
         render(found, console())
     if out is not None:
-        _save(found, theorem.id, out)
+        _save(found, _name(theorem, reading), out)
     raise typer.Exit(found.report.exit_code)
 
 
-def _name(id: str) -> str:
-    """What the files of an experiment are called."""
-    return id.rpartition("/")[2]
+@contextmanager
+def _told_if_interrupted(kept: Path | None) -> Iterator[None]:
+    """What becomes of finished runs, where the user stops the others."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        told = "finished runs are kept, and the same command goes on"
+        lost = "nothing is kept: the cache folder cannot be written"
+        typer.echo(f"interrupted: {told if kept else lost}", err=True)
+        raise
+
+
+def _name(theorem: Theorem, reading: str | None) -> str:
+    """What the files are called: after the experiment, and after a null or reading of it."""
+    name = theorem.id.rpartition("/")[2]
+    if reading in (None, theorem.primary().name):
+        return name
+    return f"{name}-{re.sub(r'[^a-z0-9]+', '-', reading.lower()).strip('-')}"
 
 
 def _check_folder(out: Path | None, name: str) -> None:
     """Make the folder before the work, not after it, and see that nothing else is in the way."""
     if out is None:
         return
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"cannot write into {out}: expected a folder, it is a file")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -129,14 +149,15 @@ def _tell_cost(theorem: Theorem, fixed: dict[str, object], seed: int, kept: Path
     )
 
 
-def _save(found: Reproduction, id: str, out: Path) -> None:
+def _save(found: Reproduction, name: str, out: Path) -> None:
     from theorysim.engine.reproduce.dataset import write
     from theorysim.files import write_whole
     from theorysim.report.experiment_plot import figure_of
 
-    name = _name(id)
-    write(found.shown, out / f"{name}.zarr")
-    text = json.dumps(found.report.as_json(), allow_nan=False, indent=1)
+    report = found.report
+    told = {"experiment": report.theorem, "reading": next(iter(found.data)), "seed": report.seed}
+    write(found.shown.assign_attrs(told), out / f"{name}.zarr")
+    text = json.dumps(report.as_json(), allow_nan=False, indent=1)
     write_whole(out / f"{name}.json", text + "\n")
     saved = [f"{name}.zarr", f"{name}.json"]
     figure = figure_of(found)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from theorysim.claims.verdict import Verdict
+from theorysim.engine.registry.records import experiments, is_fresh, own_experiments
 from theorysim.engine.reproduce.reproduce import OURS, WORDS
 
 if TYPE_CHECKING:
@@ -21,8 +24,34 @@ def render(found: Reproduction, console: Console) -> None:
     report = found.report
     console.print(Text(f"{report.theorem}: {report.title}", style="bold"))
     render_table(found, console)
+    for line in about_nulls(found):
+        console.print(Text(line))
     sizes = ", ".join(f"{name} = {size}" for name, size in report.sizes.items())
     console.print(f"{sizes}; {found.seconds:.0f} s of training, seed {report.seed}")
+
+
+def about_nulls(found: Reproduction) -> Iterator[str]:
+    """What is shown of the experiment itself, and on record of its nulls, too; how to run one."""
+    for reading in found.report.readings:
+        if not reading.primary:
+            continue
+        recorded = {c["name"]: c["nulls"] for c in _recorded(found.report.theorem)}
+        for claim in reading.claims:
+            nulls = recorded.get(claim.name, {})
+            showing = [null for null, verdict in nulls.items() if verdict == Verdict.HOLDS]
+            if claim.verdict is Verdict.HOLDS and showing:
+                names = ", ".join(f"“{null}”" for null in showing)
+                yield f"on record a null shows “{claim.name}”, too: {names}"
+        every = dict.fromkeys(null for nulls in recorded.values() for null in nulls)
+        if every:
+            yield f"nulls, which were not run now (--reading NAME): {', '.join(every)}"
+
+
+def _recorded(id: str) -> Sequence[Mapping[str, Any]]:
+    """The claims of the record of an experiment of this package; none of one that has changed."""
+    entries = {entry.id: entry for entry in own_experiments()}
+    line = experiments().get(id)
+    return line["claims"] if id in entries and is_fresh(line, entries[id]) else ()
 
 
 def render_table(found: Reproduction, console: Console) -> None:

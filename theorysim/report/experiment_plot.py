@@ -33,12 +33,19 @@ def figure_of(found: Reproduction) -> Figure | None:
     """
     report = found.report
     picture = picture_of(report.theorem) or plain_picture(report.title, found.shown, RUN)
-    return None if picture is None else figure(picture, found.shown)
+    if picture is None:
+        return None
+    drawn = next(one for one in report.readings if one.name in found.data)
+    return figure(picture, found.shown, "" if drawn.primary else drawn.name)
 
 
-def figure(picture: Picture, data: xarray.Dataset) -> Figure:
-    """The views side by side; lines are named once if they are the same in all views."""
-    below = [sheet.Note(picture.caption), sheet.Note(_legend(picture, data.sizes[RUN]))]
+def figure(picture: Picture, data: xarray.Dataset, other: str = "") -> Figure:
+    """The views side by side; lines are named once if they are the same in all views.
+
+    `other` is the name of a null, or of another reading, of which the data are.
+    """
+    said = [sheet.Note(f"Not the experiment itself, but: {other}", bold=True)] if other else []
+    below = [*said, sheet.Note(picture.caption), sheet.Note(_legend(picture, data.sizes[RUN]))]
     families = [view for view in picture.views if view.lines]
     is_shared = len({(view.lines_label, tuple(view.names)) for view in families}) == 1
     drawn, axes = sheet.sheet(

@@ -134,7 +134,9 @@ def parse_settings(theorem: Theorem, given: Mapping[str, Any]) -> Settings:
 
 def unknown_name(theorem: Theorem, name: str) -> UsageError:
     """The error for a name that is neither a size nor a field, with those there are."""
-    sizes, fields = ", ".join(theorem.space.sizes) or "none", ", ".join(theorem.space.fields)
+    sizes, fields = (
+        ", ".join(part) or "none" for part in (theorem.space.sizes, theorem.space.fields)
+    )
     return UsageError(
         f"{name!r} is not a size or field of {theorem.id}; sizes: {sizes}; fields: {fields}"
     )

@@ -10,6 +10,7 @@ from theorysim.claims.experiment import Experiment
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.setup import parse_settings
 from theorysim.engine.reproduce.dataset import SECONDS
+from theorysim.engine.reproduce.own_data import blaming_own_data
 from theorysim.engine.reproduce.runs import Runs
 from theorysim.errors import UsageError
 from theorysim.progress import silent
@@ -36,5 +37,6 @@ def paper_hours(
 
     small, large = of({}), of(theorem.paper_sizes)
     ratio = theorem.work(large.instance) / theorem.work(small.instance)
-    seconds = float(small.measured(1, silent)[SECONDS].sum())
+    with blaming_own_data(theorem):
+        seconds = float(small.measured(1, silent)[SECONDS].sum())
     return theorem.keys * ratio * seconds / 3600, ratio

@@ -19,11 +19,11 @@ from theorysim.claims.margins import is_met
 from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
-from theorysim.data import own
 from theorysim.engine import registry
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import Setup, check_seed, parse_settings, select_readings
 from theorysim.engine.reproduce.dataset import RUN, SECONDS
+from theorysim.engine.reproduce.own_data import blaming_own_data, check_own_data
 from theorysim.engine.reproduce.runs import Runs
 from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.reporting import make_report
@@ -106,7 +106,7 @@ def reproduce(
     check_seed(seed)
     if not isinstance(theorem, Experiment):
         raise UsageError(f"{theorem.id} is no experiment: verify it")
-    _check_data(theorem)
+    check_own_data(theorem)
     count = theorem.keys if runs is None else runs
     if count < LEAST_KEYS:
         raise UsageError(f"{count} runs: expected at least {LEAST_KEYS}, to tell their spread")
@@ -122,17 +122,10 @@ def reproduce(
         _check_sizes(one)
     for one in every:
         name = one.reading.name
-        data[name] = one.measured(count, progress)
+        with blaming_own_data(theorem):
+            data[name] = one.measured(count, progress)
         judged[name] = judge(one, data[name])
     return Reproduction(make_report(setup, _only_sample(setup, every[0]), judged), data)
-
-
-def _check_data(theorem: Experiment) -> None:
-    """Refuse files for data that the experiment would never look at."""
-    for name in own.names():
-        if name not in theorem.data:
-            known = f"it has {', '.join(theorem.data)}" if theorem.data else "it has none"
-            raise UsageError(f"{theorem.id} has no data called {name!r}: {known}")
 
 
 def unmet(runs: Runs) -> str | None:
