@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -98,7 +98,7 @@ def reproduce(
 
 
 @contextmanager
-def _told_if_interrupted(kept: Path | None) -> Iterator[None]:
+def _told_if_interrupted(kept: Path | None) -> Generator[None]:
     """What becomes of finished runs, where the user stops the others."""
     try:
         yield

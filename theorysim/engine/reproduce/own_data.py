@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from theorysim.claims.experiment import Experiment
@@ -33,7 +33,7 @@ def check_own_data(theorem: Experiment) -> None:
 
 
 @contextmanager
-def blaming_own_data(theorem: Experiment) -> Iterator[None]:
+def blaming_own_data(theorem: Experiment) -> Generator[None]:
     """Whatever goes wrong while a user's own data are used is told with their files.
 
     Raises:
