@@ -168,7 +168,7 @@ def test_bad_usage_is_one_message(arguments, message, here, monkeypatch, capsys)
     [
         ("theorem = 1", "bad.py:3: expected `theorem = Theorem(...)`"),
         ("def f(:\n", "bad.py:3: invalid syntax"),
-        ("theorem = Theorem()\nother = Theorem()", "`theorem` (line 3) and `other` (line 4)"),
+        ("theorem = Theorem()\ntheorem = Theorem()", "`theorem` is stated in lines 3 and 4"),
         ("import nosuchmodule\ntheorem = Theorem()", "No module named 'nosuchmodule'"),
     ],
 )

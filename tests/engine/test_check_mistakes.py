@@ -235,9 +235,14 @@ MISTAKES = {
         "import numpy as np",
         "import numpi as np",
         line("import numpy"),
-        "install it .*or mend its name",
+        "install it .*mend its name",
     ),
-    "no theorem": ("theorem = claims", "statement = claims", 1, "expected `theorem = Theorem"),
+    "no theorem": (
+        "theorem = claims",
+        "statement = claims",
+        line("theorem = claims"),
+        "expected a string right below `statement = ...` .*only `theorem` has the docstring",
+    ),
     "no docstring": (LINES[0], "", 1, "expected a docstring"),
     "no comma between arguments": (
         "    predict=predict,",

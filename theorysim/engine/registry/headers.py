@@ -159,7 +159,10 @@ def _header(source: _Source, attribute: str) -> Header:
     """What the source says of the statement that is assigned to this name."""
     title = source.docstring(attribute).partition("\n")[0]
     if not title and attribute != MAIN:
-        text = f"expected a string right below `{attribute} = ...` whose first line is its title"
+        text = (
+            f"expected a string right below `{attribute} = ...` whose first line is its title; only "
+            f"`{MAIN}` has the docstring of the file"
+        )
         raise source.fault(source.lines[attribute], text)
     if not title:
         raise source.fault(None, "expected a docstring whose first line is the title")
