@@ -160,8 +160,8 @@ def _header(source: _Source, attribute: str) -> Header:
     title = source.docstring(attribute).partition("\n")[0]
     if not title and attribute != MAIN:
         text = (
-            f"expected a string right below `{attribute} = ...` whose first line is its title; only "
-            f"`{MAIN}` has the docstring of the file"
+            f"expected a string right below `{attribute} = ...` whose first line is its title; "
+            f"only `{MAIN}` has the docstring of the file"
         )
         raise source.fault(source.lines[attribute], text)
     if not title:
