@@ -47,7 +47,8 @@ def sentence(
     kind = "predicted" if measured is None else "measured"
     by_name = {row["tuned beside"]: row for row in rows}
     order = ranked.order
-    told = f"Tune {order[0]}" + (f" beside {name_of(base)}" if base else "")
+    told = "Tune nothing" if order[0] == BASE_ALONE else f"Tune {order[0]}"
+    told += f" beside {name_of(base)}" if base else ""
     told += f": {kind} {risk_name(task.loss)} {by_name[order[0]][kind]}"
     if measured is not None:
         told += f" (predicted {by_name[order[0]]['predicted']})"

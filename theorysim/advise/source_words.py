@@ -1,4 +1,4 @@
-"""A source with its scores, and what an answer about sources says: its sentence, what its columns mean, its picture."""
+"""A source with its scores; an answer's sentence about it, what columns mean, the picture."""
 
 from __future__ import annotations
 
@@ -47,8 +47,10 @@ def sentence(
     if measured is not None:
         told += f" (predicted {rows[choice]['predicted']})"
     if choice != SCRATCH:
-        told += f", {_apart(choice, SCRATCH, scored, measured).compared('better', 'worse')}"
-        told += f" than {SCRATCH} ({rows[SCRATCH][kind]})"
+        behind = _apart(SCRATCH, choice, scored, measured)
+        told += (
+            f"; {SCRATCH}, {kind} {rows[SCRATCH][kind]}, is {behind.compared('better', 'worse')}"
+        )
     told += f"; {_signs(scored) if choice == SCRATCH else _sign(choice, scored)}"
     if promised != choice:
         behind = _apart(promised, choice, scored, measured)
