@@ -91,6 +91,7 @@ def raising(path):
         ("layers", {"targets": ["cat"] * 24}, "targets are strings, such as 'cat': number the"),
         ("transfer", {"sources": {"a": (X, list("ab") * 12)}}, "targets of a are strings"),
         ("layers", {"targets": [[1], [2, 3]] * 12}, "targets are rows of unequal length"),
+        ("layers", {"params": "x"}, "parameter params is a str, no array"),
         ("layers", {"model": [1, 2]}, "model of type list: expected a module of Flax"),
         ("layers", {"model": {1: 1}, "params": None}, "model of type dict: expected a module"),
         ("layers", {"model": eqx.nn.MLP}, "expected a module of Flax or Equinox, or a function"),

@@ -29,6 +29,8 @@ SAME = 1e-3
 """Rounding in single precision stays below this share of the outputs; what mixes inputs does not"""
 
 EXPECTED = "a module of Flax or Equinox, or a function model(params, x) with params beside it"
+WHOLE = "params"
+"""the path of the only parameter, where these are one array"""
 FIT = "give inputs of the shape that the model takes"
 MISFITS = ("shape", "dimension", "size", "broadcast")
 """words of an error that tells of inputs of another shape"""
@@ -187,7 +189,7 @@ def _leaves(tree: Any) -> tuple[dict[str, Array], Any]:
         raise UsageError("the model has no parameters")
     leaves = {}
     for path, leaf in pairs:
-        name = jax.tree_util.keystr(path, simple=True, separator="/")
+        name = jax.tree_util.keystr(path, simple=True, separator="/") or WHOLE
         try:
             leaves[name] = jnp.asarray(leaf)
         except (TypeError, ValueError):
