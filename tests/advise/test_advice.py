@@ -55,7 +55,7 @@ def test_what_the_theory_needs_is_checked(layers):
 
 def test_an_answer_comes_first_and_in_every_form(layers):
     text = str(layers)
-    assert text.startswith("Tune useful beside z_head: predicted held-out squared error")
+    assert text.startswith("Tune useful beside z_head: measured held-out squared error")
     assert text.index("Where the theory applies") < text.index("Notes")
     assert all(len(line) <= 80 for line in text.splitlines())
     data = json.loads(json.dumps(layers.as_json(), allow_nan=False))
@@ -191,7 +191,9 @@ def test_the_checkpoint_of_least_loss_under_noise():
     assert noisy["turns at"] == noisier["turns at"] == noisy["predicted turn"] == 2
     assert noisy["from"] == noisy["to"] == 2 and noisy["turns"]
     assert tuned["new best at"] == 0  # the new task is checkpoint 0's
-    assert found.choice == "tuned at 0.001" and "Stop at 2 (2 to 2 in 3 seeds)" in found.answer
+    assert found.choice == "tuned at 0.001"
+    assert "Stop at checkpoint 2 (2 to 2 in 3 seeds)" in found.answer
+    assert "(the rate of least loss on the new task, of 1 tried)" in found.answer
 
 
 def test_an_interval_covers_what_seeds_say():
@@ -211,7 +213,7 @@ def test_an_interval_covers_what_seeds_say():
         ("layers", {"measure": True, "seeds": 0}, "seeds=0, steps=300"),
         ("strength", {"pulls": (1.0,)}, "give two or more"),
         ("strength", {"pulls": (-1.0, 1.0)}, "pull -1: expected finite numbers"),
-        ("strength", {"rate": 1e6}, "rate=1e+06: linearised descent is stable up to"),
+        ("strength", {"rate": 1e6}, "rate=1e+06: expected above 0, and up to"),
         ("strength", {"steps": 1}, "steps=1: at least 2"),
         ("transfer", {"sources": {}}, "sources: name one or more"),
         ("transfer", {"sources": SOURCES, "by": "luck"}, "by='luck': expected one of linearised"),
@@ -239,7 +241,10 @@ def test_wrong_questions_are_refused_in_one_line(question, given, message):
     ("given", "message"),
     [
         ({"checkpoints": {1: PARAMS, 2: PARAMS}}, "name three or more"),
-        ({"checkpoints": dict.fromkeys("abc", PARAMS)}, "names are numbers of steps"),
+        (
+            {"checkpoints": dict.fromkeys("abc", PARAMS)},
+            "tokens, 0 or more; one is 'a'",
+        ),
         ({"checkpoints": {c: {"w": 1.0} for c in (1, 2, 3)}}, "checkpoint 1: the model cannot"),
         ({"seeds": 1}, "seeds=1, steps=100: at least 2 and 1"),
         ({"noises": (0.0,)}, "expected numbers above 0"),

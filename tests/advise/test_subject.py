@@ -153,7 +153,7 @@ def mixing(params, x):
         (plain, None, {}, "a function needs its parameters"),
         (Linen(), None, {}, "a linen needs its parameters"),
         (Linen(), {"w": 1.0}, {}, 'needs its variables, {"params": ...}'),
-        (3, {"w": jnp.ones(2)}, {}, "model of type int"),
+        (3, {"w": jnp.ones(2)}, {}, "model of type int: expected a module of Flax"),
         (lambda p, x: {"logits": x @ p["w"]}, {"w": jnp.ones((4, 2))}, {}, "returns a dict"),
         (lambda p, x: x @ p["w"], {"w": jnp.ones((3, 2))}, {}, "cannot be called on an input"),
         (lambda p, x: x @ p["w"], {"w": np.ones((4, 2), int)}, {}, "parameter w has type int"),
@@ -178,7 +178,7 @@ TWO = subject(plain, INPUTS, PLAIN)
     [
         (np.ones((9, 4)), np.ones((9, 3)), {}, "targets of shape (9, 3): the model has 2 outputs"),
         (np.ones((9, 4)), np.ones((8, 2)), {}, "targets of shape (8, 2) for 9 inputs"),
-        (np.ones((9, 4)), np.arange(9), {}, "targets go from 0 to 8"),
+        (np.ones((9, 4)), np.arange(9), {}, "targets hold class 2: the model's 2 outputs"),
         (np.ones((9, 4)), np.ones((9, 2)), {"loss": "hinge"}, "loss='hinge'"),
         (np.ones((9, 4)), np.full((9, 2), np.nan), {}, "targets hold NaN"),
         (np.ones((4, 4)), np.ones((4, 2)), {}, "needs 8 and 2"),

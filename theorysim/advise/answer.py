@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FIRST = 18
 """columns that the names of a table have at least, if they need them"""
+ERRORS = 2
+"""a difference of so many standard errors or less may be chance"""
 LARGE = 1e15
 """whole numbers below it are written out"""
 MARKS = {True: "✓", False: "✗", None: "?"}
@@ -35,6 +37,12 @@ class Uncertain(NamedTuple):
             return f"{self.value:.3g}"
         places = max(0, 1 - math.floor(math.log10(self.error)))
         return f"{self.value:.{places}f} ± {self.error:.{places}f}"
+
+    def compared(self, first: str, second: str) -> str:
+        """Of a difference: `second` by how much, or `first` below 0, and if it may be chance."""
+        size = Uncertain(abs(self.value), self.error)
+        near = ", within the errors" if abs(self.value) <= ERRORS * self.error else ""
+        return f"{first if self.value < 0 else second} by {size}{near}"
 
 
 class Check(NamedTuple):

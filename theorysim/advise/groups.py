@@ -47,8 +47,13 @@ def assign(paths: Sequence[str], grouping: Grouping) -> dict[str, str | None]:
         )
     elif isinstance(grouping, Mapping):
         found = _matched(paths, grouping)
+    elif callable(grouping):
+        found = {path: _asked(grouping, path) for path in paths}
     else:
-        found = {path: grouping(path) for path in paths}
+        raise UsageError(
+            f"groups of type {type(grouping).__name__}: expected one of {', '.join(KINDS)}, "
+            "patterns or a function"
+        )
     if not any(found.values()):
         raise UsageError(f"no parameter belongs to a group; there are {shown(paths)}")
     return found
@@ -58,6 +63,25 @@ def shown(names: Sequence[str]) -> str:
     """Names for a message, the first few of many."""
     rest = len(names) - SHOWN
     return ", ".join(names[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _asked(grouping: Callable[[str], str | None], path: str) -> str | None:
+    """What a user's function says of a path."""
+    try:
+        group = grouping(path)
+    except Exception as error:
+        code = getattr(grouping, "__code__", None)
+        where = f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
+        first = (str(error).strip() or "(no message)").splitlines()[0]
+        raise UsageError(
+            f"groups: the function{where} raised {type(error).__name__} for {path!r}: {first}"
+        ) from error
+    if group is not None and not isinstance(group, str):
+        raise UsageError(
+            f"groups: the function gave a {type(group).__name__} for {path!r}: expected the name "
+            "of a group, or None to freeze it"
+        )
+    return group
 
 
 def _layers(paths: Sequence[str]) -> dict[str, str | None]:

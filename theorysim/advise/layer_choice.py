@@ -10,10 +10,20 @@ import numpy as np
 
 from theorysim.advise import record
 from theorysim.advise.answer import Advice, Uncertain
+from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping, shown
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
 from theorysim.advise.layer_checks import measured_check, ranked_check, theory_checks
-from theorysim.advise.pictures import Panel, Series
+from theorysim.advise.layer_words import (
+    ALL,
+    BASE_ALONE,
+    Ranked,
+    meanings,
+    name_of,
+    panel,
+    sentence,
+    standard_error,
+)
 from theorysim.advise.problem import Loss, Problem, as_inputs, problem, rank_correlation
 from theorysim.advise.scores import (
     NEEDS_BASE,
@@ -32,9 +42,9 @@ Candidates = Mapping[str, Sequence[str]] | Sequence[Sequence[str]]
 
 MOST = 64
 """so many candidates are compared at most"""
-BASE_ALONE, ALL = "nothing else", "all"
 
 
+@checked
 def layers(
     model: Any,
     inputs: Any,
@@ -108,7 +118,7 @@ def _scored(
 
 
 def _base(base: str | Sequence[str] | None, found: Subject) -> Groups:
-    chosen = found.order[-1:] if base is None else (base,) if isinstance(base, str) else tuple(base)
+    chosen = found.order[-1:] if base is None else _as_groups(base)
     _check_known(chosen, found, "base")
     return chosen
 
@@ -138,10 +148,9 @@ def _candidates(
         if base:
             named[BASE_ALONE] = ()
     elif isinstance(given, Mapping):
-        named = {str(name): tuple(groups) for name, groups in given.items()}
+        named = {str(name): _as_groups(groups) for name, groups in given.items()}
     else:
-        sets = [(groups,) if isinstance(groups, str) else tuple(groups) for groups in given]
-        named = {name_of(groups): groups for groups in sets}
+        named = {name_of(groups): groups for groups in map(_as_groups, given)}
     for groups in named.values():
         _check_known(groups, found, "candidates")
     named = {n: tuple(g for g in gs if g not in base) for n, gs in named.items()}
@@ -152,9 +161,9 @@ def _candidates(
     return named
 
 
-def name_of(groups: Groups) -> str:
-    """Of groups that are tuned together."""
-    return " + ".join(groups) or BASE_ALONE
+def _as_groups(given: str | Sequence[str]) -> Groups:
+    """One name is one group."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _score_name(by: str | None, base: Groups) -> str:
@@ -168,9 +177,10 @@ def _score_name(by: str | None, base: Groups) -> str:
 
 
 def ranking(scored: Mapping[str, Score], by: str) -> list[str]:
-    """Names, the most promising first."""
+    """Names, the most promising first; last are those to which the score does not apply."""
     sign = SCORES[by][1]
-    return sorted(scored, key=lambda name: sign * scored[name].scores[by])
+    own = {name: sign * one.scores[by] for name, one in scored.items()}
+    return sorted(own, key=lambda name: (bool(np.isnan(own[name])), own[name]))
 
 
 def correlations(scored: Mapping[str, Score], risks: Mapping[str, float]) -> dict[str, float]:
@@ -197,15 +207,15 @@ def _advice(
     measured: Tuned | None,
     notes: list[str],
 ) -> Advice:
-    order = ranking(scored, by)
     places = {name: place for place, name in enumerate(scored)}
+    order, promised = ranking(scored, by), ranking(scored, by)[0]
+    if measured is not None:
+        order.sort(key=lambda name: measured.risk(places[name])[0])
     rows = []
     for name in order:
         risk = None if measured is None else Uncertain(*measured.risk(places[name]))
         wrong = None if measured is None else Uncertain(*measured.error(places[name]))
         rows.append(_row(name, scored[name], task, risk, wrong))
-    single = [n for n in order if n not in (ALL, BASE_ALONE)] or order
-    choice = single[0]
     checks = theory_checks(task, grams, name_of(base), base, scored)
     if measured is not None:
         risks = {name: measured.risk(places[name])[0] for name in scored}
@@ -215,19 +225,19 @@ def _advice(
     columns += [] if measured is None else ["measured"]
     return Advice(
         "layers",
-        choice,
-        _sentence(choice, base, scored, order, rows, task),
+        order[0],
+        sentence(Ranked(tuple(order), promised, by), base, scored, rows, measured, task),
         tuple(rows),
         tuple(columns),
         tuple(checks),
         (
             record.told("layers", by),
-            *_meanings(task, base),
+            *meanings(task, base),
             *notes,
             *task.notes,
             *task.subject.notes,
         ),
-        (_panel(rows, task),),
+        (panel(rows, task),),
     )
 
 
@@ -256,65 +266,3 @@ def _row(
     }
     others = {k: v for k, v in one.scores.items() if k not in ("parameters", "left_out", "eta")}
     return row | others | {"optimiser bytes": 8 * int(one.scores["parameters"])}
-
-
-def standard_error(values: np.ndarray) -> float:
-    """Of a mean."""
-    return float(np.std(values, ddof=1) / np.sqrt(len(values)))
-
-
-def _sentence(
-    choice: str,
-    base: Groups,
-    scored: Mapping[str, Score],
-    order: list[str],
-    rows: list[dict[str, Any]],
-    task: Problem,
-) -> str:
-    by_name = {row["tuned beside"]: row for row in rows}
-    own = by_name[choice]
-    unit = "cross-entropy" if task.loss == "cross-entropy" else "squared error"
-    beside = f" beside {name_of(base)}" if base else ""
-    told = f"Tune {choice}{beside}: predicted held-out {unit} {own['predicted']}"
-    if own["measured"] is not None:
-        told += f", measured {own['measured']}"
-    others = [name for name in order if name not in (choice, ALL, BASE_ALONE)]
-    if others:
-        ahead = scored[others[0]].held_out - scored[choice].held_out
-        gain = Uncertain(float(ahead.mean()), standard_error(ahead))
-        told += f"; next is {others[0]}, predicted {'better' if gain.value < 0 else 'worse'} by "
-        told += str(Uncertain(abs(gain.value), gain.error))
-    for name in (ALL, BASE_ALONE):
-        if name in by_name:
-            told += f"; {name}: {by_name[name]['measured'] or by_name[name]['predicted']}"
-    if own["measured"] is not None:
-        best = min(rows, key=lambda row: row["measured"].value)
-        if best is not own:
-            told += f"; best measured: {best['tuned beside']}, {best['measured']}"
-    return told + "."
-
-
-def _meanings(task: Problem, base: Groups) -> list[str]:
-    beside = f"; {name_of(base)} is tuned anyway (base=)" if base else ""
-    risk = "mean cross-entropy" if task.loss == "cross-entropy" else "mean squared error"
-    return [
-        f"predicted: {risk} on {len(task.test)} held-out inputs (± one standard error) of the "
-        "linearised model, its pull chosen by leaving one training input out; left out: that "
-        f"leave-one-out risk; bend: how far the real model leaves its linearisation there{beside}"
-    ]
-
-
-def _panel(rows: list[dict[str, Any]], task: Problem) -> Panel:
-    names = tuple(row["tuned beside"] for row in rows)
-
-    def series(label: str, key: str) -> Series:
-        numbers = [row[key] for row in rows]
-        return Series(
-            label, names, tuple(u.value for u in numbers), tuple(u.error for u in numbers), True
-        )
-
-    shown = [series("predicted by the linearised model", "predicted")]
-    if rows[0]["measured"] is not None:
-        shown.append(series("measured after tuning", "measured"))
-    unit = "cross-entropy" if task.loss == "cross-entropy" else "squared error"
-    return Panel("What to tune", "tuned", f"held-out {unit}", tuple(shown))

@@ -19,13 +19,16 @@ import optax
 from jaxtyping import Array, Float
 
 from theorysim.advise.answer import Advice, Check, Uncertain
+from theorysim.advise.given import checked
 from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import (
     Examples,
     Loss,
+    Problem,
     as_inputs,
     batch_loss,
     problem,
+    risk_name,
 )
 from theorysim.advise.subject import Subject, subject
 from theorysim.errors import UsageError
@@ -52,8 +55,11 @@ class Change(NamedTuple):
     """mean over seeds, to second order"""
     new: Float[np.ndarray, "seeds checkpoints"] | None
     """held-out loss on the new task"""
+    risk: str = ""
+    """what this is called"""
 
 
+@checked
 def length(
     model: Any,
     checkpoints: Mapping[float, Any],
@@ -90,7 +96,8 @@ def length(
     Raises:
         UsageError: for what does not fit together, in one line.
     """
-    _check(checkpoints, noises, rates, seeds, steps)
+    if seeds < 2 or steps < 1:
+        raise UsageError(f"seeds={seeds}, steps={steps}: at least 2 and 1")
     order = sorted(checkpoints)
     given = as_inputs(inputs)
     found = subject(model, given, params, _everything, batched)
@@ -98,7 +105,7 @@ def length(
     task = problem(found, given, targets, (inputs, targets), loss, seed)
     starts = np.array([_loss(found, task.train, task.loss)(stage) for stage in stages])
     changes = []
-    for place, scale in enumerate(noises):
+    for place, scale in enumerate(sorted(noises)):
         progress(place, len(noises) + len(rates), f"noise {scale:g}")
         changes.append(_noise(found, task.train, task.loss, stages, scale, seeds, seed))
     if new is not None:
@@ -108,25 +115,12 @@ def length(
             parts = (fresh.train, fresh.test, task.train)
             losses = (fresh.loss, task.loss)
             changes.append(_tuned(found, parts, losses, stages, rate, steps, seeds, seed))
-    return _advice(order, starts, changes, seeds, found)
+    return _advice(order, starts, changes, seeds, task)
 
 
 def _everything(path: str) -> str:
     """Noise and fine-tuning change all parameters, as one group."""
     return "all parameters"
-
-
-def _check(
-    checkpoints: Any, noises: Sequence[float], rates: Sequence[float], seeds: int, steps: int
-) -> None:
-    if not isinstance(checkpoints, Mapping) or len(checkpoints) < 3:
-        raise UsageError("checkpoints: name three or more by their length, {1000: params, ...}")
-    if not all(isinstance(at, int | float) for at in checkpoints):
-        raise UsageError("checkpoints: their names are numbers of steps or tokens")
-    if seeds < 2 or steps < 1:
-        raise UsageError(f"seeds={seeds}, steps={steps}: at least 2 and 1")
-    if not noises or min(*noises, *rates, 1.0) <= 0:
-        raise UsageError("noises and rates: expected numbers above 0")
 
 
 def _stage(
@@ -223,7 +217,13 @@ def _tuned(
         lambda ps, which: jax.lax.map(lambda r: jax.lax.map(lambda p: one(p, r), ps), which)
     )
     old_losses, new_losses = run(_stack(stages), jnp.asarray(np.stack(drawn)))
-    return Change(f"tuned at {rate:g}", np.asarray(old_losses), None, np.asarray(new_losses))
+    return Change(
+        f"tuned at {rate:g}",
+        np.asarray(old_losses),
+        None,
+        np.asarray(new_losses),
+        risk_name(losses[0]),
+    )
 
 
 def inflection(
@@ -236,7 +236,7 @@ def inflection(
 
 
 def _advice(
-    order: list[float], starts: np.ndarray, changes: list[Change], seeds: int, found: Subject
+    order: list[float], starts: np.ndarray, changes: list[Change], seeds: int, task: Problem
 ) -> Advice:
     rows = [_row(order, change, starts) for change in changes]
     tuned = [(row, c) for row, c in zip(rows, changes) if c.new is not None]
@@ -247,12 +247,12 @@ def _advice(
     return Advice(
         "length",
         chosen["change"],
-        _sentence(order, chosen, starts, bool(tuned), seeds),
+        _sentence(order, chosen, starts, rows, seeds, task.loss),
         tuple(rows),
         tuple(columns),
         tuple(_checks(order, starts, changes, rows)),
-        (*_meanings(seeds), *found.notes),
-        (_panel(order, starts, changes),),
+        (*_meanings(seeds, task.loss), *task.subject.notes),
+        (_panel(order, starts, changes, task.loss),),
     )
 
 
@@ -280,26 +280,41 @@ def _row(order: list[float], change: Change, starts: np.ndarray) -> dict[str, An
         "rise": mean(end_above),
         "predicted turn": predicted,
         "new loss": best_new,
+        "new risk": change.risk,
         "new best at": None if change.new is None else order[int(np.argmin(change.new.mean(0)))],
     }
 
 
 def _sentence(
-    order: list[float], row: dict[str, Any], starts: np.ndarray, tuned: bool, seeds: int
+    order: list[float],
+    row: dict[str, Any],
+    starts: np.ndarray,
+    rows: list[dict[str, Any]],
+    seeds: int,
+    loss: Loss,
 ) -> str:
-    name = f"if it is {row['change']}" if tuned else f"under {row['change']}"
+    risk, name = f"{risk_name(loss)} on the old task", _why(row, rows)
     least = order[int(np.argmin(starts))]
-    where = f"{row['turns at']:g} ({row['from']:g} to {row['to']:g} in {seeds} seeds)"
+    where = f"checkpoint {row['turns at']:g} ({row['from']:g} to {row['to']:g} in {seeds} seeds)"
     if row["turns"]:
-        told = f"Stop at {where} {name}: the old task's loss is then {row['least loss']}, and "
+        told = f"Stop at {where} {name}: the {risk} is then {row['least loss']}, and "
         told += f"{row['rise']} more at the last checkpoint, {order[-1]:g}"
     else:
-        told = f"Pretrain on {name}: no checkpoint before the last, {where}, has a lesser loss on "
-        told += f"the old task, {row['least loss']}"
-    told += f"; unchanged, the loss is least at {least:g}"
+        told = f"Pretrain on {name}: no checkpoint before the last, {where}, has a lesser {risk} "
+        told += f"than its {row['least loss']}"
+    told += f"; unchanged, it is least at checkpoint {least:g}"
     if row["new best at"] is not None:
-        told += f"; the new task does best from {row['new best at']:g}, {row['new loss']}"
+        told += f"; the new task does best from checkpoint {row['new best at']:g}: "
+        told += f"{row['new risk']} {row['new loss']}"
     return told + "."
+
+
+def _why(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """The change that the answer is about, and why it is this one of those that were tried."""
+    if row["new loss"] is None:
+        return f"under {row['change']} (the strongest that was tried; give new= to fine-tune)"
+    tried = sum(one["new loss"] is not None for one in rows)
+    return f"if it is {row['change']} (the rate of least loss on the new task, of {tried} tried)"
 
 
 def _checks(
@@ -335,15 +350,17 @@ def _checks(
     ]
 
 
-def _meanings(seeds: int) -> list[str]:
+def _meanings(seeds: int, loss: Loss) -> list[str]:
     return [
         "turns at: the checkpoint after which the old task's loss rises once parameters are "
         f"changed; from, to: its {COVERED[0]:.0%} and {COVERED[1]:.0%} quantiles over {seeds} "
-        "seeds; noise is in units of each parameter's root mean square"
+        f"seeds; least loss: {risk_name(loss)} on the old task (± one standard error over seeds); "
+        "noise is in units of each parameter's root mean square, rates are those of Adam, per "
+        "step; checkpoints are in the steps or tokens that they are named by"
     ]
 
 
-def _panel(order: list[float], starts: np.ndarray, changes: list[Change]) -> Panel:
+def _panel(order: list[float], starts: np.ndarray, changes: list[Change], loss: Loss) -> Panel:
     at = tuple(map(float, order))
     shown = [Series("unchanged", at, tuple(map(float, starts)))]
     for change in changes:
@@ -357,8 +374,8 @@ def _panel(order: list[float], starts: np.ndarray, changes: list[Change]) -> Pan
     positive = bool(min(order) > 0)
     return Panel(
         "Length of pretraining",
-        "checkpoint",
-        "loss on the old task",
+        "checkpoint (steps or tokens)",
+        f"{risk_name(loss)} on the old task",
         tuple(shown),
         log_x=positive,
         log_y=True,

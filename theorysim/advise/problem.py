@@ -86,12 +86,52 @@ def as_inputs(inputs: Any, what: str = "inputs") -> PyTree[Array]:
             raise UsageError(f"{what} have type {array.dtype}: expected numbers")
     lengths = {array.shape[:1] for array in arrays}
     if len(lengths) != 1 or () in lengths or arrays[0].shape[0] < 2:
+        if all(array.shape == () for array in arrays):
+            raise UsageError(f"{what} hold single numbers only: give one array, stacked")
         shapes = ", ".join(str(array.shape) for array in arrays)
         raise UsageError(f"{what} of shape {shapes}: expected two or more, along the first axis")
     for array in arrays:
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise UsageError(f"{what} hold NaN or infinity: remove or replace these entries")
     return jax.tree.unflatten(tree, [jnp.asarray(_default(array)) for array in arrays])
+
+
+def as_targets(targets: Any, what: str) -> np.ndarray:
+    """Targets as one array of numbers.
+
+    Raises:
+        UsageError: for strings, other objects, or rows of unequal length.
+    """
+    try:
+        given = np.asarray(targets)
+    except ValueError:
+        raise UsageError(f"{what} are rows of unequal length: expected one array") from None
+    if given.dtype.kind in "US" or isinstance(next(iter(given.flat), None), str | bytes):
+        raise UsageError(
+            f"{what} are strings, such as {str(given.flat[0])!r}: number the classes 0, 1, ... "
+            "(np.unique(targets, return_inverse=True)[1])"
+        )
+    if given.dtype.kind not in "iufb":
+        if not jnp.issubdtype(given.dtype, jnp.floating):
+            raise UsageError(f"{what} have type {given.dtype}: expected numbers, or classes 0, 1")
+        given = given.astype(float)
+    return given
+
+
+def risk_name(loss: Loss) -> str:
+    """What an answer calls the risk."""
+    return "held-out cross-entropy" if loss == "cross-entropy" else "held-out squared error"
+
+
+def caution(task: Problem) -> str:
+    """A sentence where the training targets are all of one class, which teaches little else."""
+    classes = np.unique(task.train.targets.argmax(1))
+    if task.loss != "cross-entropy" or len(classes) > 1:
+        return ""
+    return (
+        f" Beware: all {len(task.train)} training targets are of class {classes[0]}; give examples "
+        "of the others, too."
+    )
 
 
 def _default(array: np.ndarray) -> np.ndarray:
@@ -124,7 +164,7 @@ def problem(
     if loss is not None and loss not in LOSSES:
         raise UsageError(f"loss={loss!r}: expected one of {', '.join(LOSSES)}")
     notes = []
-    given = np.asarray(targets)
+    given = as_targets(targets, "targets")
     kind: Loss = loss or ("cross-entropy" if given.dtype.kind in "iub" else "squared")
     rows = Examples(inputs, rows_of(given, _length(inputs), subject.outputs, kind, "targets"))
     if test is None:
@@ -136,7 +176,11 @@ def problem(
         others = as_inputs(test[0], "held-out inputs")
         _check_alike(inputs, others)
         wanted = rows_of(
-            np.asarray(test[1]), _length(others), subject.outputs, kind, "held-out targets"
+            as_targets(test[1], "held-out targets"),
+            _length(others),
+            subject.outputs,
+            kind,
+            "held-out targets",
         )
         train, out = rows, Examples(others, wanted)
     if len(train) < FEWEST or len(out) < 2:
@@ -183,10 +227,11 @@ def _classes(given: np.ndarray, outputs: int, what: str) -> np.ndarray:
     if given.ndim != 1 or given.dtype.kind not in "iub":
         raise UsageError(f"{what} of shape {given.shape} and type {given.dtype}: expected classes")
     classes = given.astype(int)
-    if classes.min() < 0 or classes.max() >= outputs:
+    beyond = classes[(classes < 0) | (classes >= outputs)]
+    if len(beyond):
         raise UsageError(
-            f"{what} go from {classes.min()} to {classes.max()}: the model's {outputs} outputs "
-            f"stand for classes 0 to {outputs - 1}"
+            f"{what} hold class {beyond[0]}: the model's {outputs} outputs stand for classes 0 to "
+            f"{outputs - 1}"
         )
     return np.eye(outputs)[classes]
 

@@ -9,34 +9,34 @@ around the checkpoint itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
 
 from theorysim.advise import kernel_fits, record
 from theorysim.advise.answer import Advice, Check, Uncertain
+from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
-from theorysim.advise.layer_choice import standard_error
-from theorysim.advise.paths import MOST_STEPS, steps_to
-from theorysim.advise.pictures import Panel, Series
+from theorysim.advise.layer_words import standard_error
+from theorysim.advise.paths import steps_to
 from theorysim.advise.problem import (
     Examples,
     Loss,
     Problem,
     as_inputs,
+    as_targets,
     losses_of,
     problem,
     rank_correlation,
     rows_of,
 )
+from theorysim.advise.source_words import SCRATCH, SHARE, Source, meanings, panel, sentence
 from theorysim.advise.subject import subject
 from theorysim.advise.tuning import RATES, Tuned, pretrain, tune
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
-
-SCRATCH = "no source"
 
 SCORES: dict[str, tuple[str, int]] = {
     "linearised": ("held-out risk of the linearised model after source and target", 1),
@@ -47,20 +47,9 @@ SCORES: dict[str, tuple[str, int]] = {
 }
 """Names, what they are, and 1 where the smallest value is promising, -1 where the largest is"""
 TRIVIAL = ("size",)
-SHARE = 0.5
-"""steps are counted until the training loss is this share of the untuned loss without a source"""
 
 
-class Source(NamedTuple):
-    """A source with its scores."""
-
-    scores: Mapping[str, float]
-    held_out: np.ndarray
-    """loss of every held-out input after source and target, linearised"""
-    steps: int | None
-    """of linearised descent until the training loss is `SHARE` of the one without a source"""
-
-
+@checked
 def transfer(
     model: Any,
     sources: Mapping[str, Any],
@@ -125,9 +114,9 @@ def transfer(
     return _advice(task, scored, question, by, measured, notes)
 
 
-def _check(sources: Any, params: Any, by: str | None) -> None:
-    if not isinstance(sources, Mapping) or not sources:
-        raise UsageError("sources: name one or more, {name: (inputs, targets) or checkpoint}")
+def _check(sources: Mapping[str, Any], params: Any, by: str | None) -> None:
+    if SCRATCH in sources:
+        raise UsageError(f"sources: {SCRATCH!r} means the model as it is: give another name")
     if len({_is_task(given, params) for given in sources.values()}) > 1:
         raise UsageError(
             "sources: give tasks or checkpoints, not both: their scores do not compare"
@@ -166,8 +155,9 @@ def _is_task(given: Any, params: Any) -> bool:
 
 def _source(task: Problem, name: str, given: Any) -> Examples:
     inputs = as_inputs(given[0], f"inputs of {name}")
-    targets = np.asarray(given[1])
-    rows = rows_of(targets, len(targets), task.subject.outputs, task.loss, f"targets of {name}")
+    targets = as_targets(given[1], f"targets of {name}")
+    count = len(targets) if targets.ndim else 0
+    rows = rows_of(targets, count, task.subject.outputs, task.loss, f"targets of {name}")
     source = Examples(inputs, rows)
     if len(source) != source.count_inputs():
         raise UsageError(
@@ -197,8 +187,12 @@ def _checkpoint(
             found = subject(model, task.train.inputs, given, groups, batched)
     except UsageError as error:
         raise UsageError(f"source {name}: {error}") from None
-    if found.outputs != task.subject.outputs or found.order != task.subject.order:
-        raise UsageError(f"source {name}: a checkpoint of another model than `model`")
+    shapes = [jax.tree.map(np.shape, one.params) for one in (found, task.subject)]
+    if shapes[0] != shapes[1] or found.outputs != task.subject.outputs:
+        raise UsageError(
+            f"source {name}: parameters of another model than `model`: give checkpoints of it, "
+            "with the same names and shapes"
+        )
     return Problem(found, task.train, task.test, task.loss, task.notes)
 
 
@@ -266,6 +260,9 @@ def _advice(
 ) -> Advice:
     sign = SCORES[by][1]
     order = sorted(scored, key=lambda name: sign * scored[name].scores[by])
+    promised = order[0]
+    if measured is not None:
+        order.sort(key=lambda name: measured[name].risk(0)[0])
     rows = []
     for name in order:
         one = scored[name]
@@ -288,41 +285,19 @@ def _advice(
     return Advice(
         "transfer",
         order[0],
-        _sentence(order[0], by_name, measured, question, by),
+        sentence(order[0], promised, by_name, scored, measured, question, by, task),
         tuple(rows),
         tuple(columns),
         tuple(_checks(scored, measured, by)),
         (
             record.told(question, by),
-            *_meanings(task, question),
+            *meanings(task, question),
             *notes,
             *task.notes,
             *task.subject.notes,
         ),
-        (_panel(rows),),
+        (panel(rows, task),),
     )
-
-
-def _sentence(
-    choice: str,
-    rows: Mapping[str, dict[str, Any]],
-    measured: Mapping[str, Tuned] | None,
-    question: str,
-    by: str,
-) -> str:
-    own, scratch = rows[choice], rows[SCRATCH]
-    known = record.fared(question)
-    verb = "Start from" if choice != SCRATCH else "Use"
-    told = f"{verb} {choice}: predicted held-out risk {own['predicted']}"
-    if choice != SCRATCH:
-        told += f", {scratch['predicted']} without a source"
-    if measured is not None:
-        told += f"; measured {own['measured']}"
-        best = min(rows, key=lambda name: rows[name]["measured"].value)
-        told += f", without a source {scratch['measured']}" if choice != SCRATCH else ""
-        told += f"; best measured: {best}, {rows[best]['measured']}" if best != choice else ""
-    weak = [row for row in known if row.score == by and row.low <= 0]
-    return told + (". On record this ranking is not surely better than chance." if weak else ".")
 
 
 def sign_rule(scored: Mapping[str, Source], risks: Mapping[str, float]) -> tuple[int, int]:
@@ -388,31 +363,3 @@ def _checks(
             )
         )
     return checks
-
-
-def _meanings(task: Problem, question: str) -> list[str]:
-    around = "the untrained model" if question == "transfer" else "each checkpoint"
-    return [
-        f"predictions are of the model linearised around {around}, all groups tuned, the outputs "
-        "kept as they are; start loss and movement: of fine-tuning; steps: of linearised descent, "
-        "at the largest rate that is surely stable, until the training loss is "
-        f"{SHARE} of the one without a source, untuned (more: than {MOST_STEPS}); left out: "
-        f"leave-one-out risk on the target; predicted: risk on {len(task.test)} held-out inputs (± "
-        "one standard error)"
-    ]
-
-
-def _panel(rows: list[dict[str, Any]]) -> Panel:
-    names = tuple(row["source"] for row in rows)
-    keys = ["predicted"] + ([] if rows[0]["measured"] is None else ["measured"])
-    shown = tuple(
-        Series(
-            key,
-            names,
-            tuple(row[key].value for row in rows),
-            tuple(row[key].error for row in rows),
-            True,
-        )
-        for key in keys
-    )
-    return Panel("Which source", "source", "held-out risk on the target", shown)

@@ -15,14 +15,15 @@ from jaxtyping import Float
 
 from theorysim.advise import record
 from theorysim.advise.answer import Advice, Check, Uncertain, number
+from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
 from theorysim.advise.layer_checks import STRAIGHT
-from theorysim.advise.layer_choice import standard_error
+from theorysim.advise.layer_words import standard_error
 from theorysim.advise.lipschitz import Bends, bends
 from theorysim.advise.paths import LinearPath, Path, curvature, linear_path, real_path, recorded
-from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import Loss, Problem, as_inputs, problem, slopes_of
+from theorysim.advise.strength_words import meanings, panels, sentence
 from theorysim.advise.subject import subject
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
@@ -53,6 +54,7 @@ class Bounds(NamedTuple):
     """Theorem 2: distance of the parameters from their start"""
 
 
+@checked
 def strength(
     model: Any,
     inputs: Any,
@@ -117,7 +119,7 @@ def _pulls(given: Sequence[float] | None, unit: float) -> list[float]:
     wanted = [pull * unit for pull in PULLS] if given is None else sorted(set(map(float, given)))
     if len(wanted) < 2:
         raise UsageError(f"pulls {wanted}: give two or more to choose from")
-    if not (wanted[0] >= 0 and np.isfinite(wanted).all()):
+    if wanted[0] < 0:
         raise UsageError(f"pull {number(wanted[0])}: expected finite numbers from 0 upwards")
     return wanted
 
@@ -128,7 +130,8 @@ def _rate(given: float | None, curved: float, strongest: float) -> float:
         return SAFE * limit
     if not 0 < given <= 2 * limit:
         raise UsageError(
-            f"rate={given:g}: linearised descent is stable up to {number(2 * limit)} at these pulls"
+            f"rate={given:g}: expected above 0, and up to {number(2 * limit)}, where linearised "
+            "descent stops being stable at these pulls"
         )
     return given
 
@@ -179,6 +182,11 @@ def _moved(path: Path) -> np.ndarray:
     return np.maximum(np.linalg.norm(path.change, axis=(2, 3)), np.finfo(float).tiny)
 
 
+def _gap(measured: Path, path: Path) -> np.ndarray:
+    """How far measured outputs are from linearised ones, for every pull and step."""
+    return np.linalg.norm(measured.change - path.change, axis=(2, 3))
+
+
 def _advice(
     task: Problem,
     grams: Kernels,
@@ -192,28 +200,32 @@ def _advice(
 ) -> Advice:
     path = predicted.path
     share = bent.gap / _moved(path)
+    straight = None if measured is None else _gap(measured, path) / _moved(path)
     bound_share = None if bounds is None else bounds.gap / _moved(path)
-    rows = [_row(i, pulls, path, share, bound_share, measured) for i in range(len(pulls))]
-    best = int(np.argmin([row["predicted"].value for row in rows]))
+    shares = (share, bound_share, straight)
+    rows = [_row(i, pulls, path, shares, measured) for i in range(len(pulls))]
+    kind = "predicted" if measured is None else "measured"
+    risks = np.array([row[kind].value for row in rows])
+    order = np.argsort(np.where(np.isfinite(risks), risks, np.inf), kind="stable").tolist()
     checks = _checks(task, pulls, path, share, bounds, measured, rows)
     columns = ["lambda", "predicted", "trusted to"]
     columns += [] if bounds is None else ["bound to"]
     columns += ["best step", "distance"] if measured is None else ["measured", "straight to"]
     return Advice(
         "strength",
-        rows[best]["lambda"],
-        _sentence(best, rows, path, measured),
+        rows[order[0]]["lambda"],
+        sentence(order, rows, path, measured, task),
         tuple(rows),
         tuple(columns),
         tuple(checks),
         (
             record.told("strength", "linearised"),
-            *_meanings(path, rate, task),
+            *meanings(path, rate, task),
             *notes,
             *task.notes,
             *task.subject.notes,
         ),
-        _panels(pulls, path, measured, share, bound_share),
+        panels(pulls, path, measured, shares, task),
     )
 
 
@@ -221,58 +233,30 @@ def _row(
     i: int,
     pulls: list[float],
     path: Path,
-    share: np.ndarray,
-    bound_share: np.ndarray | None,
+    shares: tuple[np.ndarray, np.ndarray | None, np.ndarray | None],
     measured: Path | None,
 ) -> dict[str, Any]:
     risks = path.held_out[i].mean(-1)
+    until = [None if one is None else trusted(one[i], path.steps) for one in shares]
     row: dict[str, Any] = {
         "lambda": number(pulls[i]),
         "predicted": Uncertain(float(risks[-1]), standard_error(path.held_out[i, -1])),
         "best step": int(path.steps[int(np.argmin(risks))]),
         "least": float(risks.min()),
         "distance": float(path.distance[i, -1]),
-        "trusted to": trusted(share[i], path.steps),
-        "bound to": None if bound_share is None else trusted(bound_share[i], path.steps),
+        "trusted to": until[0],
+        "bound to": until[1],
         "measured": None,
-        "straight to": None,
+        "straight to": until[2],
     }
     if measured is not None:
         end = measured.held_out[i, -1]
-        gap = np.linalg.norm(measured.change[i] - path.change[i], axis=(1, 2))
         row |= {
             "measured": Uncertain(float(end.mean()), standard_error(end)),
             "measured best step": int(path.steps[int(np.argmin(measured.held_out[i].mean(-1)))]),
             "measured distance": float(measured.distance[i, -1]),
-            "straight to": trusted(gap / _moved(path)[i], path.steps),
         }
     return row
-
-
-def _sentence(best: int, rows: list[dict[str, Any]], path: Path, measured: Path | None) -> str:
-    own = rows[best]
-    told = (
-        f"Pull with lambda = {own['lambda']}: predicted held-out risk after {path.steps[-1]} steps "
-        f"{own['predicted']}"
-    )
-    if measured is not None:
-        told += f", measured {own['measured']}"
-    if best:
-        gain = path.held_out[0, -1] - path.held_out[best, -1]
-        told += f", better than lambda = {rows[0]['lambda']} by "
-        told += str(Uncertain(float(gain.mean()), standard_error(gain)))
-        if measured is not None:
-            real = measured.held_out[0, -1] - measured.held_out[best, -1]
-            told += f" (measured {Uncertain(float(real.mean()), standard_error(real))})"
-    told += (
-        f"; the linearisation is trustworthy up to step {own['trusted to']} of {path.steps[-1]} "
-    )
-    told += "by estimate"
-    if own["bound to"] is not None:
-        told += f", {own['bound to']} by the theorem's bound with estimated constants"
-    if measured is not None:
-        told += f", {own['straight to']} as measured"
-    return told + "."
 
 
 def _checks(
@@ -310,7 +294,7 @@ def _theorem_checks(path: Path, bounds: Bounds | None, measured: Path) -> list[C
     """Theorems 2 and 3 on the measured paths."""
     if bounds is None:
         return []
-    gaps = np.linalg.norm(measured.change - path.change, axis=(2, 3))
+    gaps = _gap(measured, path)
     held = gaps <= bounds.gap + ROUNDED * _moved(path)
     inside = measured.distance <= bounds.distance
     return [
@@ -347,54 +331,3 @@ def _measured_checks(rows: list[dict[str, Any]]) -> list[Check]:
             f"for {sum(near)} of {len(near)} pulls",
         ),
     ]
-
-
-def _meanings(path: Path, rate: float, task: Problem) -> list[str]:
-    return [
-        f"full-batch gradient descent at learning rate {number(rate)} on {len(task.train)} inputs "
-        "with lambda/2 |theta - theta_0|^2 beside the mean loss; predicted: the linearised model, "
-        f"its loss on {len(task.test)} held-out inputs (± one standard error)",
-        "trusted to: the last step up to which both models, trained beside each other, are "
-        f"estimated to stay within {STRAIGHT} of how far their outputs moved, by how the real "
-        "model's velocity differs at the predicted parameters; bound to: the same by Theorem 3, "
-        "whose Lipschitz constants are the largest met along the path, so no certificate; straight "
-        "to: the same as measured",
-    ]
-
-
-def _panels(
-    pulls: list[float],
-    path: Path,
-    measured: Path | None,
-    share: np.ndarray,
-    bound_share: np.ndarray | None,
-) -> tuple[Panel, ...]:
-    steps = tuple(map(float, path.steps))
-    risks, bend = [], []
-    for i, pull in enumerate(pulls):
-        name = f"lambda = {number(pull)}"
-        risks.append(Series(f"{name}, predicted", steps, tuple(path.held_out[i].mean(-1))))
-        if measured is not None:
-            real = tuple(measured.held_out[i].mean(-1))
-            risks.append(Series(f"{name}, measured", steps, real, points=True))
-    for i in (0, len(pulls) - 1):
-        name = f"lambda = {number(pulls[i])}"
-        bend.append(Series(f"{name}, estimate", steps, tuple(share[i])))
-        if bound_share is not None:
-            bend.append(
-                Series(f"{name}, bound (estimated constants)", steps, tuple(bound_share[i]))
-            )
-        if measured is not None:
-            gap = np.linalg.norm(measured.change[i] - path.change[i], axis=(1, 2)) / _moved(path)[i]
-            bend.append(Series(f"{name}, measured", steps, tuple(gap), points=True))
-    return (
-        Panel("Held-out risk along the run", "steps", "held-out risk", tuple(risks), log_x=True),
-        Panel(
-            "How far outputs leave the linearisation",
-            "steps",
-            "share of how far they moved",
-            tuple(bend),
-            log_x=True,
-            log_y=True,
-        ),
-    )

@@ -7,6 +7,7 @@ training mode, is refused in one line.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,6 +28,12 @@ Params = dict[str, dict[str, Array]]
 SAME = 1e-3
 """Rounding in single precision stays below this share of the outputs; what mixes inputs does not"""
 
+EXPECTED = "a module of Flax or Equinox, or a function model(params, x) with params beside it"
+WHOLE = "params"
+"""the path of the only parameter, where these are one array"""
+FIT = "give inputs of the shape that the model takes"
+MISFITS = ("shape", "dimension", "size", "broadcast")
+"""words of an error that tells of inputs of another shape"""
 WRAP = "wrap it in a function model(params, x) that returns one array"
 
 
@@ -125,10 +132,17 @@ def _at(uses: Mapping, found: Mapping, tuned: list[str], group: str) -> list:
 def _functional(model: Any, params: Any) -> tuple[Callable[[Any, Any], Any], Any]:
     """A function of parameters and what the model takes, and the parameters."""
     kind = _kind(model)
+    if isinstance(model, type) or not callable(model):
+        kind = f"class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        raise UsageError(f"model of type {kind}: expected {EXPECTED}")
     if kind in ("nnx", "equinox") and params is not None:
         raise UsageError(f"params: an {kind} module holds its parameters, leave them out")
     if kind in ("linen", "function") and params is None:
-        raise UsageError(f"params: a {kind} needs its parameters beside it")
+        other = f"; if this {type(model).__name__} is no function, give {EXPECTED}"
+        raise UsageError(
+            f"params: a {kind} needs its parameters beside it"
+            + ("" if kind == "linen" or inspect.isroutine(model) else other)
+        )
     if kind == "nnx":
         _check_evaluation(model)
         return models.from_nnx(model)
@@ -138,11 +152,6 @@ def _functional(model: Any, params: Any) -> tuple[Callable[[Any, Any], Any], Any
         if not isinstance(params, Mapping) or "params" not in params:
             raise UsageError('params: a linen module needs its variables, {"params": ...}')
         return models.from_linen(model, params)
-    if not callable(model):
-        raise UsageError(
-            f"model of type {type(model).__name__}: expected a module of Flax or Equinox, or a "
-            "function model(params, x)"
-        )
     return model, params
 
 
@@ -180,7 +189,7 @@ def _leaves(tree: Any) -> tuple[dict[str, Array], Any]:
         raise UsageError("the model has no parameters")
     leaves = {}
     for path, leaf in pairs:
-        name = jax.tree_util.keystr(path, simple=True, separator="/")
+        name = jax.tree_util.keystr(path, simple=True, separator="/") or WHOLE
         try:
             leaves[name] = jnp.asarray(leaf)
         except (TypeError, ValueError):
@@ -217,7 +226,11 @@ def _of_one_input(
         together = f"two inputs gave outputs of shape {together.shape}"
     if isinstance(alone, str) and isinstance(together, str):
         told = together if alone == "not tried" else alone
-        raise UsageError(f"the model cannot be called on an input: {told}; {WRAP}")
+        shapes = ", ".join(str(leaf.shape[1:]) for leaf in jax.tree.leaves(inputs))
+        remedy = FIT if any(word in told for word in MISFITS) and "Error: " in told else WRAP
+        raise UsageError(
+            f"the model cannot be called on an input of shape {shapes}: {told}; {remedy}"
+        )
     if not isinstance(together, str):
         _check_apart(call, of_batch, leaves, two)
         if isinstance(alone, str):

@@ -53,6 +53,11 @@ class Tuned(NamedTuple):
         return _mean(self.losses[first] - self.losses[second])
 
 
+def apart(first: Tuned, second: Tuned) -> tuple[float, float]:
+    """`Tuned.difference` of the first candidates of two runs with the same seeds and inputs."""
+    return _mean(first.losses[0] - second.losses[0])
+
+
 def _mean(values: Float[np.ndarray, "seeds m"]) -> tuple[float, float]:
     seeds, inputs = values.shape
     spread = values.mean(0).var(ddof=1) / inputs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -124,14 +125,31 @@ def _answer(
         )
     check_file(html)
     check_picture(plot)
+    _check_written(html, plot)
     prepare()
     from theorysim import advise as room
     from theorysim.advise import files
+    from theorysim.advise.given import check
 
+    check("seed", seed)
     given = files.example(question, seed) if file is None else files.request(question, file)
     with progress_on_terminal(f"advise {question}") as progress:
         found = getattr(room, question)(**given, **options, seed=seed, progress=progress)
     _show(found, html, plot, as_json)
+
+
+def _check_written(*paths: Path | None) -> None:
+    """Try folders before the work: some take no file, whatever their permissions say."""
+    for path in paths:
+        if path is None:
+            continue
+        try:
+            tempfile.TemporaryFile(dir=path.parent).close()
+        except OSError as error:
+            raise UsageError(
+                f"cannot write {path}: {path.parent} takes no new file ({error.strerror}); name "
+                "another folder"
+            ) from None
 
 
 def _show(found: Advice, html: Path | None, plot: Path | None, as_json: bool) -> None:
@@ -143,7 +161,10 @@ def _show(found: Advice, html: Path | None, plot: Path | None, as_json: bool) ->
         from theorysim.files import write_whole
         from theorysim.report.advice_html import page
 
-        write_whole(html, page(found))
+        try:
+            write_whole(html, page(found))
+        except OSError as error:
+            raise UsageError(f"cannot write {html}: {error.strerror}") from None
         typer.echo(f"{html}: report written", err=True)
     if plot is not None:
         from theorysim.report import sheet

@@ -1,0 +1,124 @@
+"""What an answer about pulls says: its sentence, what its columns mean, its pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from theorysim.advise.answer import Uncertain, number
+from theorysim.advise.layer_checks import STRAIGHT
+from theorysim.advise.layer_words import standard_error
+from theorysim.advise.paths import Path
+from theorysim.advise.pictures import Panel, Series
+from theorysim.advise.problem import Problem, caution, risk_name
+
+
+def sentence(
+    order: list[int],
+    rows: list[dict[str, Any]],
+    path: Path,
+    measured: Path | None,
+    task: Problem,
+) -> str:
+    """The best pull, by how much it is ahead, and how far its prediction is to trust.
+
+    `order` are pulls, the best first: as measured where this was done, else as predicted.
+    """
+    own, last = rows[order[0]], path.steps[-1]
+    told = f"{_advised(own)}: {_risk(own, last, measured is not None, task)}"
+    other = order[1] if order[0] == 0 else 0
+    ahead = _apart(other, order[0], path if measured is None else measured)
+    told += f"; {_named(rows[other])} is {ahead.compared('better', 'worse')}"
+    told += f"; the linearisation is trustworthy up to step {own['trusted to']} of {last} "
+    told += "by estimate"
+    if own["bound to"] is not None:
+        told += f", {own['bound to']} by the theorem's bound with estimated constants"
+    if measured is not None:
+        told += f", {own['straight to']} as measured"
+    key = "best step" if measured is None else "measured best step"
+    if all(row[key] == last for row in rows):
+        told += f"; every run is still falling at the last step, {last}: raise steps= or rate="
+    return told + "." + caution(task)
+
+
+def _advised(row: dict[str, Any]) -> str:
+    return "Do not pull" if row["lambda"] == "0" else f"Pull with lambda = {row['lambda']}"
+
+
+def _named(row: dict[str, Any]) -> str:
+    return "no pull" if row["lambda"] == "0" else f"lambda = {row['lambda']}"
+
+
+def _risk(row: dict[str, Any], last: int, measured: bool, task: Problem) -> str:
+    """The risk at the end, as measured or as predicted, with a warning where this reaches far."""
+    name = f"{risk_name(task.loss)} after {last} steps"
+    short = f", by a linearisation trusted for {row['trusted to']} of {last} steps only"
+    warning = short if row["trusted to"] < last else ""
+    if measured:
+        return f"measured {name} {row['measured']} (predicted {row['predicted']}{warning})"
+    return f"predicted {name} {row['predicted']}{warning}"
+
+
+def _apart(pull: int, other: int, path: Path) -> Uncertain:
+    """By how much more `pull` risks than `other` after the last step, on the same inputs."""
+    gap = path.held_out[pull, -1] - path.held_out[other, -1]
+    return Uncertain(float(gap.mean()), standard_error(gap))
+
+
+def meanings(path: Path, rate: float, task: Problem) -> list[str]:
+    """How models were trained, and what the columns are."""
+    return [
+        f"full-batch gradient descent at learning rate {number(rate)} on {len(task.train)} inputs "
+        "with lambda/2 |theta - theta_0|^2 beside the mean loss; predicted: the linearised model, "
+        f"its mean {risk_name(task.loss)} on {len(task.test)} inputs (± one standard error); "
+        "lambda has the units of loss / parameters^2, distance those of parameters",
+        "trusted to: the last step up to which both models, trained beside each other, are "
+        f"estimated to stay within {STRAIGHT} of how far their outputs moved, by how the real "
+        "model's velocity differs at the predicted parameters; bound to: the same by Theorem 3, "
+        "whose Lipschitz constants are the largest met along the path, so no certificate; straight "
+        "to: the same as measured",
+    ]
+
+
+def panels(
+    pulls: list[float],
+    path: Path,
+    measured: Path | None,
+    shares: tuple[np.ndarray, np.ndarray | None, np.ndarray | None],
+    task: Problem,
+) -> tuple[Panel, ...]:
+    """Risks along the run, and how far outputs leave the linearisation.
+
+    `shares` is how far by estimate, by the bound and as measured, for every pull and step.
+    """
+    share, bound_share, straight = shares
+    risk = risk_name(task.loss)
+    steps = tuple(map(float, path.steps))
+    risks, bend = [], []
+    for i, pull in enumerate(pulls):
+        name = f"lambda = {number(pull)}"
+        risks.append(Series(f"{name}, predicted", steps, tuple(path.held_out[i].mean(-1))))
+        if measured is not None:
+            real = tuple(measured.held_out[i].mean(-1))
+            risks.append(Series(f"{name}, measured", steps, real, points=True))
+    for i in (0, len(pulls) - 1):
+        name = f"lambda = {number(pulls[i])}"
+        bend.append(Series(f"{name}, estimate", steps, tuple(share[i])))
+        if bound_share is not None:
+            bend.append(
+                Series(f"{name}, bound (estimated constants)", steps, tuple(bound_share[i]))
+            )
+        if straight is not None:
+            bend.append(Series(f"{name}, measured", steps, tuple(straight[i]), points=True))
+    return (
+        Panel(f"{risk.capitalize()} along the run", "steps", risk, tuple(risks), log_x=True),
+        Panel(
+            "How far outputs leave the linearisation",
+            "steps",
+            "share of how far they moved",
+            tuple(bend),
+            log_x=True,
+            log_y=True,
+        ),
+    )
