@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from theorysim.claims.evidence import Evidence, Judgement
-from theorysim.claims.margins import NO_MARGIN, is_met, place_of
+from theorysim.claims.margins import is_met, margin_entries, place_of
 from theorysim.claims.run import Run
 from theorysim.errors import UsageError
 
@@ -144,9 +144,7 @@ class Claim(abc.ABC):
         """At which points of this shape the claim says something."""
         if self.where is None:
             return jnp.ones(shape, bool)
-        margin = jnp.asarray(self.where(run))
-        if margin.dtype == bool:
-            raise UsageError(f"{self._place()}claim {self.name!r}: `where` {NO_MARGIN}")
+        margin = margin_entries(self.where(run), f"{self._place()}claim {self.name!r}: `where`")
         return jnp.broadcast_to(is_met(self.where, margin), shape)
 
     def scaled(self: AnyClaim, factor: float) -> AnyClaim:

@@ -75,6 +75,7 @@ SAID: tuple[tuple[str, Callable[..., str]], ...] = (
         r"Gradient only defined for scalar-output functions",
         lambda: "a loss is one number: sum or average it",
     ),
+    (r"unhashable type: 'slice'", lambda: 'a dict has no rows: name an entry, r.sim["path"]'),
     (r"division by zero", lambda: "exclude it by a hypothesis, or keep it out of the space"),
 )
 
