@@ -113,6 +113,11 @@ class Claim(abc.ABC):
         found = self.lhs(run), self.rhs(run)
         try:
             sides = [jnp.asarray(side) for side in found]
+            if any(isinstance(side, bool) for side in found):
+                raise UsageError(
+                    f"{self._place()}claim {self.name!r}: a side is True or False; give the two "
+                    "numbers that are compared, one a side"
+                )
             if any(jnp.iscomplexobj(side) for side in sides):
                 raise UsageError(
                     f"{self._place()}claim {self.name!r}: a side is complex, which has no order; "

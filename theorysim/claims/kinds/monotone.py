@@ -48,10 +48,10 @@ def _entries(name: str, sequence: Side, run: Run) -> Array:
     given = sequence(run)
     try:
         entries = jnp.asarray(given)
-        what = "" if entries.ndim else "one number"
     except (TypeError, ValueError):
-        what = type(given).__name__
-    if what:
+        entries = None
+    if entries is None or not entries.ndim:
+        what = type(given).__name__ if entries is None else "one number"
         place = place_of(sequence)
         claim = f"{place}: claim {name!r}" if place else f"claim {name!r}"
         raise UsageError(
