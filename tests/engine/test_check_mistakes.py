@@ -267,6 +267,12 @@ MISTAKES = {
         line(SIMULATION),
         "an optimiser belongs there and no number",
     ),
+    "a theory that nothing predicts": (
+        f"    predict=predict,\n    claims=({CLAIM},)",
+        f"    claims=({CLAIM[:-1]} * r.x.start[0]),)",
+        line(CLAIM) - 1,
+        "r.theory is the empty one where a theorem has no predict=",
+    ),
     "a comparison in a claim": (
         CLAIM,
         'claims.at_most("rate", lambda r: r.sim[-1] <= 1, lambda r: True)',
