@@ -1,5 +1,7 @@
 """Fields decode the closed unit cube onto their values and check what is handed in."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,11 +9,13 @@ import pytest
 
 from theorysim.claims import (
     Choice,
+    Extremal,
     Gaussian,
     InstanceError,
     Integer,
     Ordered,
     Orthogonal,
+    PiecewiseLinear,
     Real,
     Size,
     Space,
@@ -19,6 +23,8 @@ from theorysim.claims import (
     UnitVector,
     UsageError,
 )
+from theorysim.claims import fields as kinds_of_field
+from theorysim.claims.fields import Field
 from theorysim.claims.instance import field_values, size_items
 
 SIZES = {"d": 5}
@@ -167,6 +173,36 @@ def test_instances_have_traced_values_and_static_sizes():
     assert np.array_equal(shaped(x), [0, 1, 2])
     with pytest.raises(AttributeError, match="no field or size 'b'"):
         _ = x.b
+
+
+WRONG = {
+    Real: [lambda: Real(3, 1), lambda: Real(0, 1, log=True), lambda: Real(0, math.inf)],
+    Extremal: [lambda: Extremal(3, 1), lambda: Extremal(0, 1, shape=-1)],
+    Integer: [lambda: Integer(5, 2), lambda: Space(d=Size(4), a=Integer(5, "d"))],
+    Choice: [lambda: Choice(0.0, math.nan)],
+    Ordered: [lambda: Ordered("d", 10, 0.1), lambda: Ordered(-1, 0, 1)],
+    Spectrum: [
+        lambda: Spectrum("d", 10, 0.1),
+        lambda: Spectrum("d", 0, 1),
+        lambda: Spectrum("d", 1, 2, gap=0.5),
+    ],
+    Gaussian: [lambda: Gaussian("d", scale=-1), lambda: Gaussian(-1), lambda: Gaussian(scale=0)],
+    UnitVector: [lambda: UnitVector(0)],
+    Orthogonal: [lambda: Orthogonal(0)],
+    PiecewiseLinear: [
+        lambda: PiecewiseLinear(-1, 0, 1),
+        lambda: PiecewiseLinear(2, 0, math.nan),
+        lambda: PiecewiseLinear(2, 0, 1, near=0),
+    ],
+}
+
+
+def test_every_field_checks_its_numbers_when_it_is_made():
+    made = {part for part in vars(kinds_of_field).values() if isinstance(part, type)}
+    assert set(WRONG) == {part for part in made if issubclass(part, Field) and part is not Field}
+    for wrong in (make for each in WRONG.values() for make in each):
+        with pytest.raises(ValueError, match=r"expected|no integer in"):
+            wrong()
 
 
 @pytest.mark.parametrize("options", [(), ((0, 1),), ("a", "b"), (1 + 1j,)])

@@ -5,6 +5,9 @@ import json
 import pytest
 
 from theorysim.engine.check import watching
+from theorysim.engine.check.step import Step
+
+PASSED = [Step("load")]
 
 
 def test_what_passes_has_the_code_0(run, statement, tmp_path):
@@ -20,6 +23,23 @@ def test_what_passes_has_the_code_0(run, statement, tmp_path):
     steps = json.loads(text)["steps"]
     assert (code, steps[-1]["name"]) == (3, "verify")
     assert "recorded holds, now violated" in steps[-1]["mend"]
+
+
+def test_a_recorded_statement_that_is_gone_has_the_code_3(run, statement, tmp_path, monkeypatch):
+    path, file = statement(least=3), tmp_path / "verdicts.json"
+    record = {"local/theorem-1": {}, "local/lost": {}}
+    file.write_text(json.dumps({"seed": 0, "verdicts": record}))
+    monkeypatch.setattr("theorysim.cli.check._of_paper", lambda paper: [])
+    arguments = ("check", path, "--paper", "local", "--theorems", path, "--against", str(file))
+    monkeypatch.setattr("theorysim.engine.check.loop.Loop.steps", lambda self, query: iter(PASSED))
+    code, text, _ = run(*arguments)
+    assert code == 3
+    assert f"local/lost\n  ✗ load\n    {file} has verdicts of it, but no such statement" in text
+    rows = [json.loads(row) for row in run(*arguments, "--json")[1].splitlines()]
+    assert [(row["theorem"], row["steps"][-1]["code"]) for row in rows] == [
+        (path, 0),
+        ("local/lost", 3),
+    ]
 
 
 def test_it_stops_where_the_hypotheses_are_never_met(run, statement):

@@ -166,6 +166,9 @@ def test_it_stops_at_the_first_thing_to_mend(check, replaced, step, code, remedy
     last = check(*replaced)[-1]
     assert (last.name, last.code) == (step, code)
     assert remedy in last.mend and "\n" not in last.mend
+    if step == "falsify":  # `verify` says that it holds
+        assert "theorysim falsify " in last.mend and "--out counterexample.json" in last.mend
+        assert "theorysim verify" not in last.mend
 
 
 def test_recorded_verdicts_are_what_is_expected(check, tmp_path):
@@ -188,6 +191,39 @@ def test_recorded_verdicts_are_what_is_expected(check, tmp_path):
     kept.found["local/another"] = {"as printed": {"a": "holds"}}
     kept.finish()
     assert set(json.loads(file.read_text())["verdicts"]) == {"local/my-bound", "local/another"}
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("r.x.a - 9", "! is met on none of 16 draws: there it says nothing"),
+        ("jnp.where(r.x.a > 0, 1.0, r.sim)", ""),
+    ],
+)
+def test_a_condition_that_no_draw_meets_is_warned_of(check, where, said):
+    old = "lambda r: r.theory"
+    shapes = check((old, f"{old}, where=lambda r: {where}"), last="shapes")[-1]
+    assert [each.replace("`where` of “bound”", "!") for each in shapes.warnings] == [said] * bool(
+        said
+    )
+
+
+def test_a_path_that_diverges_is_warned_of(check):
+    path = "jnp.stack([x.a, x.a * jnp.inf])"
+    shapes = check(("    return x.a\n", f"    return {path}\n"), last="shapes")[-1]
+    assert not shapes.warnings  # infinite against a finite bound is compared
+    both = ("lambda r: r.theory", f"lambda r: (lambda x: {path})(r.x)")
+    shapes = check(("    return x.a\n", f"    return {path}\n"), both, last="shapes")[-1]
+    (warning,) = shapes.warnings
+    assert "infinite or undefined numbers among others on 16 of 16 draws" in warning
+
+
+def test_a_recorded_statement_that_is_gone_is_named(tmp_path):
+    file, gone = tmp_path / "verdicts.json", "low-rank/no-such-lemma"
+    record = {gone: {}, "low-rank/remark-1": {}, "local/another": {}}
+    file.write_text(json.dumps({"seed": 0, "verdicts": record}))
+    assert list(Loop(against=file).gone("low-rank")) == [gone]
+    assert not list(Loop(record=file).gone("low-rank"))
 
 
 def test_a_statement_without_recorded_verdicts_is_told(check, tmp_path):

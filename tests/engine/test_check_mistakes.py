@@ -50,6 +50,8 @@ theorem = claims.Theorem(
 LINES = STATEMENT.splitlines()
 CLAIM = 'claims.at_most("rate", lambda r: jnp.linalg.norm(r.sim, axis=-1), lambda r: r.theory)'
 PROBABILITY = CLAIM.replace("at_most", "with_probability").replace("y)", "y, at_least=0.9)")
+DECREASING = 'claims.decreasing("rate", lambda r: {})'
+SEQUENCE = "expected a sequence along the last axis, but .* arrived: give the whole path"
 FORMULA = "    return (1 - 0.1 * x.curvatures[-1])"
 SIMULATION = "    return descend(lambda w: loss(x, w), x.start, optax.sgd(0.1), x.steps)"
 MUTANT = 'claims.Mutant("the square", predict=lambda x: predict(x) ** 2)'
@@ -218,6 +220,64 @@ MISTAKES = {
         '    simulate=simulate,\n    hypotheses={"a": lambda x: x.start[0] and x.start[1]},',
         line("    simulate=simulate,") + 1,
         "`and`.*traced value",
+    ),
+    "a margin that returns nothing": (
+        "    simulate=simulate,",
+        '    simulate=simulate,\n    hypotheses={"a": lambda x: None},',
+        line("    simulate=simulate,") + 1,
+        "the margin is of type NoneType; give a number",
+    ),
+    "`where` that returns nothing": (
+        CLAIM,
+        f"{CLAIM[:-1]}, where=lambda r: None)",
+        line(CLAIM),
+        "`where` is of type NoneType; give a number",
+    ),
+    "a number that decreases": (CLAIM, DECREASING.format("r.sim[0, 0]"), line(CLAIM), SEQUENCE),
+    "a dict that decreases": (CLAIM, DECREASING.format("{'a': r.sim}"), line(CLAIM), SEQUENCE),
+    "nothing that decreases": (CLAIM, DECREASING.format("None"), line(CLAIM), SEQUENCE),
+    "a field's arguments swapped": (
+        'claims.Spectrum("d", 0.1, 10)',
+        'claims.Ordered(0.1, 10, "d")',
+        line("Spectrum"),
+        "length = 0.1: expected an integer",
+    ),
+    "ends of an integer swapped": (
+        'claims.Spectrum("d", 0.1, 10)',
+        'claims.Spectrum("d", 0.1, 10), a=claims.Integer(5, 2)',
+        line("Spectrum"),
+        r"no interval \[5, 2\]: expected low <= high",
+    ),
+    "a real end of an integer": (
+        'claims.Spectrum("d", 0.1, 10)',
+        'claims.Spectrum("d", 0.1, 10), a=claims.Integer(2.5, 7)',
+        line("Spectrum"),
+        "low = 2.5: expected an integer",
+    ),
+    "a real size": ("claims.Size(5, high=8)", "claims.Size(5.5, high=8)", 27, "size = 5.5: expect"),
+    "hypotheses without names": (
+        "    simulate=simulate,",
+        "    simulate=simulate,\n    hypotheses=[lambda x: 1.0],",
+        24,
+        "hypotheses is of type list: expected names with margins",
+    ),
+    "a number for an optimiser": (
+        "optax.sgd(0.1)",
+        "0.1",
+        line(SIMULATION),
+        "an optimiser belongs there and no number",
+    ),
+    "a theory that nothing predicts": (
+        f"    predict=predict,\n    claims=({CLAIM},)",
+        f"    claims=({CLAIM[:-1]} * r.x.start[0]),)",
+        line(CLAIM) - 1,
+        "r.theory is the empty one where a theorem has no predict=",
+    ),
+    "a comparison in a claim": (
+        CLAIM,
+        'claims.at_most("rate", lambda r: r.sim[-1] <= 1, lambda r: True)',
+        line(CLAIM),
+        "a side is True or False; give the two numbers",
     ),
     "another word for hypotheses": (
         "    simulate=simulate,",

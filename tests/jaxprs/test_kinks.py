@@ -28,6 +28,13 @@ def descent(loss, start):
         (lambda w: jnp.max(w), [1.0, 9.0], ["the largest entry"], [False]),
         (lambda w: jnp.sum(jnp.clip(w, 0.0, 0.0)), [0.0, 1.0], ["max", "min"], [True, True]),
         (lambda w: jnp.sum(w**2), [0.0, 1.0], [], []),
+        (
+            lambda w: jnp.max(w) * jax.lax.stop_gradient(jnp.max(w)),
+            [1.0, 1.0],
+            ["the largest entry"],
+            [True],
+        ),
+        (lambda w: jnp.sum(w) * jax.lax.stop_gradient(jnp.max(w)), [1.0, 1.0], [], []),
     ],
 )
 def test_kinks_of_a_descended_loss(loss, start, names, met):

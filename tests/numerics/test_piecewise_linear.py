@@ -4,7 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.test_util import check_grads
 
+from theorysim.jaxprs.kinks import kinks
 from theorysim.numerics.piecewise_linear import evaluate, integral, prox_value, resolvent
 
 # Bends at 1 and 2 to the right with slopes 1, 0, 3; at 1/2 and 4 to the left with slopes 2, 1, 0.
@@ -30,6 +32,19 @@ def test_the_gradient_of_the_integral_is_the_map_at_its_bends_too():
     w = jnp.asarray([-4.0, -0.5, 0.0, 1.0, 2.0, 2.5])
     slopes = jax.vmap(jax.grad(lambda p: integral(map, p)))(w)
     assert np.array_equal(slopes, evaluate(map, w))
+
+
+def test_the_gradient_of_the_integral_differentiates_no_kink():
+    map, w = jnp.asarray(MAP), jnp.asarray(1.0)
+    assert not kinks(jax.make_jaxpr(jax.grad(lambda p: integral(map, p)))(w).jaxpr)
+    assert kinks(jax.make_jaxpr(jax.grad(lambda p: evaluate(map, p)))(w).jaxpr)
+
+
+def test_the_integral_has_derivatives_along_its_map_and_of_second_order():
+    map, points = jnp.asarray(MAP), jnp.asarray([0.3, 1.7, -2.0])
+    check_grads(lambda m: integral(jnp.asarray(m), points), (map,), order=1, modes=("fwd", "rev"))
+    curvature = jax.vmap(jax.grad(jax.grad(lambda p: integral(map, p))))(points)
+    assert curvature.tolist() == [1.0, 0.0, 1.0]
 
 
 def test_the_resolvent_inverts_the_identity_plus_the_map():

@@ -1,5 +1,7 @@
 """The sentences of an answer against statements whose worst case is known by hand."""
 
+import dataclasses
+
 import jax.numpy as jnp
 import pytest
 from rich.console import Console
@@ -8,6 +10,7 @@ from theorysim import claims
 from theorysim.claims import Verdict
 from theorysim.engine.verify.verify import verify
 from theorysim.report.answer import answer
+from theorysim.report.table import render
 from theorysim.report.terminal import render_answer
 
 
@@ -58,6 +61,19 @@ def test_what_is_printed_stands_apart_from_corrections_and_findings():
     assert said.excluded.startswith("corrected: violations on more than")
     assert "as printed, “decay”: " in said.worst and "64 of 64" not in said.worst.split(":")[0]
     assert said.next == f"theorysim falsify {theorem.id} --reading 'as printed' --out FILE"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "where"), [({}, "space ("), ({"d": claims.Size(2)}, "space at these sizes (")]
+)
+def test_what_is_excluded_is_a_share_of_the_space_at_the_sizes_that_were_drawn(sizes, where):
+    theorem = dataclasses.replace(statement(), space=claims.Space(a=claims.Real(1, 2), **sizes))
+    report = verify(theorem)
+    assert f"of the {where}" in answer(report).excluded
+    console = Console(width=200)
+    with console.capture() as screen:
+        render(report, console)
+    assert ("% at these sizes (95%)" in screen.get()) == bool(sizes)
 
 
 def _at_most(factor):

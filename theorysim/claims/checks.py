@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from theorysim.claims.kinds.base import Claim
 from theorysim.claims.margins import place_of
 from theorysim.claims.reading import Mutant, Reading, ResolvedReading
+from theorysim.claims.space import Space
 
 # What the members of each sequence are, and one as an example.
 MEMBERS: dict[str, tuple[type, str]] = {
@@ -38,6 +39,28 @@ def check_sequence(name: str, given: Any) -> None:
     for member in given:
         if not isinstance(member, kind):
             raise ValueError(f"{name} has {member!r} among them: expected {example} only")
+
+
+def check_parts(space: Any, margins: Mapping[str, Any]) -> None:
+    """Refuse a space that is none, and margins without names.
+
+    Args:
+        space: that of a theorem.
+        margins: what stands for its hypotheses and for its requirements.
+
+    Raises:
+        ValueError: naming what arrived.
+    """
+    if not isinstance(space, Space):
+        raise ValueError(
+            f"space is of type {type(space).__name__}: expected Space(d=Size(4), a=Real(0, 1))"
+        )
+    for name, given in margins.items():
+        if not isinstance(given, Mapping):
+            raise ValueError(
+                f"{name} is of type {type(given).__name__}: expected names with margins, "
+                f'{name}={{"a <= b": lambda x: x.b - x.a}}'
+            )
 
 
 def refuse_repeated(names: list[str], what: str) -> None:

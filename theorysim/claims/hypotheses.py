@@ -13,20 +13,17 @@ from jaxtyping import Array, Float
 from theorysim.claims.instance import Instance
 from theorysim.claims.kinds.base import Claim
 from theorysim.claims.kinds.existence import exists
-from theorysim.claims.margins import NO_MARGIN, Margin, is_strict, place_of
+from theorysim.claims.margins import Margin, is_strict, margin_entries, place_of
 from theorysim.claims.source import Source
-from theorysim.errors import UsageError
 
 
 def least(margin: Margin, x: Instance) -> Float[Array, ""]:
     """The smallest entry of a margin or a requirement.
 
     Raises:
-        UsageError: for one that is true or false: both would count as met.
+        UsageError: for one that is no number, or true or false: both would count as met.
     """
-    entries = jnp.asarray(margin(x))
-    if entries.dtype == bool:
-        raise UsageError(f"{place_of(margin) or repr(margin)}: the margin {NO_MARGIN}")
+    entries = margin_entries(margin(x), f"{place_of(margin) or repr(margin)}: the margin")
     return jnp.min(entries.astype(float))
 
 

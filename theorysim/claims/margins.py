@@ -8,13 +8,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from theorysim.errors import UsageError
+
 # Of an instance, for a hypothesis; of a run, for where a claim says something.
 Margin = Callable[[Any], Any]
 
 # Where functions are made of an author's: their place says nothing.
 LANGUAGE = "theorysim.claims"
 
-NO_MARGIN = "is true or false; give a number that is >= 0 where it holds: `b - a` for `a <= b`"
+MARGIN = "give a number that is >= 0 where it holds: `b - a` for `a <= b`"
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,26 @@ def place_of(function: Any) -> str:
     if code is None or str(getattr(inner, "__module__", "")).startswith(LANGUAGE):
         return ""
     return f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def margin_entries(value: Any, whose: str) -> Array:
+    """The entries of a margin or a requirement.
+
+    Args:
+        value: what its function returned.
+        whose: what the message calls it.
+
+    Raises:
+        UsageError: for what is no array of numbers, and for true or false, which would count as
+            met.
+    """
+    try:
+        entries = jnp.asarray(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{whose} is of type {type(value).__name__}; {MARGIN}") from None
+    if entries.dtype == bool:
+        raise UsageError(f"{whose} is true or false; {MARGIN}")
+    return entries
 
 
 def is_strict(margin: Margin) -> bool:

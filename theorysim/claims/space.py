@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim.claims.fields import Field, Sizes
+from theorysim.claims.fields.numbers import check_lengths
 from theorysim.claims.instance import RESERVED, Instance, field_values, size_items
 from theorysim.errors import InstanceError, UsageError
 
@@ -26,6 +27,9 @@ class Size:
     high: int = 1024
 
     def __post_init__(self):
+        check_lengths(self.default, self.low, self.high, what="size")
+        if any(isinstance(n, str) for n in (self.default, self.low, self.high)):
+            raise ValueError(f"{self}: a size is an integer; a formula of sizes is no size itself")
         if not 0 < self.low <= self.default <= self.high:
             raise ValueError(
                 f"size {self.default} in {self.low}..{self.high}: expected them in order, above 0"

@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from theorysim.claims.checks import MEMBERS, check_calls, check_sequence, refuse_repeated
+from theorysim.claims.checks import (
+    MEMBERS,
+    check_calls,
+    check_parts,
+    check_sequence,
+    refuse_repeated,
+)
 from theorysim.claims.hypotheses import Assumption
 from theorysim.claims.kinds.base import Claim
 from theorysim.claims.margins import Margin
@@ -84,6 +90,8 @@ class Theorem:
     title: str = ""
 
     def __post_init__(self):
+        margins = ("hypotheses", "requirements")
+        check_parts(self.space, {name: getattr(self, name) for name in margins})
         for name in MEMBERS:
             check_sequence(name, getattr(self, name))
         for reading in self.readings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,7 @@ from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
     from theorysim.engine.check.loop import Loop
+    from theorysim.engine.check.step import Step
 
 Ids = Annotated[
     list[str],
@@ -65,6 +67,8 @@ def check(
     if watch:
         _watch(loop, queries, as_json)
     code = max(_one(loop, query, as_json) for query in queries)
+    for id in loop.gone(paper) if paper is not None else ():
+        code = max(code, _gone(id, loop, as_json))
     loop.finish()
     if record is not None:
         typer.echo(f"{record}: verdicts of {len(queries)} written", err=True)
@@ -84,13 +88,17 @@ def _of_paper(paper: str | None) -> list[str]:
 
 def _one(loop: Loop, query: str, as_json: bool) -> int:
     """Check one statement and print its steps as they are done; returns the exit code."""
+    return _print(query, loop.steps(query), as_json)
+
+
+def _print(query: str, taken: Iterator[Step], as_json: bool) -> int:
     if as_json:
-        steps = list(loop.steps(query))
+        steps = list(taken)
         typer.echo(json.dumps({"theorem": query, "steps": [step.as_json() for step in steps]}))
         return steps[-1].code
     typer.echo(query)
     code = 0
-    for step in loop.steps(query):
+    for step in taken:
         typer.echo(f"  {'✗' if step.mend else '✓'} {step.name:<10}  {_short(step.told)}".rstrip())
         for warning in step.warnings:
             typer.echo(f"    ! {_short(warning)}")
@@ -100,6 +108,18 @@ def _one(loop: Loop, query: str, as_json: bool) -> int:
     if not code:
         typer.echo(f"  nothing to mend; next: theorysim review {query}")
     return code
+
+
+def _gone(id: str, loop: Loop, as_json: bool) -> int:
+    """Print that a recorded statement is not there, and how to mend that; returns the exit code."""
+    from theorysim.engine.check.step import Step
+    from theorysim.engine.check.verdicts import CHANGED
+
+    mend = (
+        f"{loop.against} has verdicts of it, but no such statement is there: bring it back, or "
+        "record what there is in a new file (--record FILE)"
+    )
+    return _print(id, iter([Step("load", mend=mend, code=CHANGED)]), as_json)
 
 
 def _short(text: str) -> str:

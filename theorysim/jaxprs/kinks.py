@@ -43,10 +43,11 @@ class Kink(NamedTuple):
 
 def kinks(jaxpr: Jaxpr, around: tuple[JaxprEqn, ...] = ()) -> list[Kink]:
     """The kinks that a program differentiates, at any depth; `around` are operations around it."""
+    live = _live(jaxpr)
     found = [
         Kink(equation, NAMES[equation.primitive.name], around)
         for equation in jaxpr.eqns
-        if _is_differentiated(equation, jaxpr)
+        if _is_differentiated(equation, jaxpr, live)
     ]
     for equation in jaxpr.eqns:
         for body in bodies(equation):
@@ -54,22 +55,31 @@ def kinks(jaxpr: Jaxpr, around: tuple[JaxprEqn, ...] = ()) -> list[Kink]:
     return found
 
 
-def _is_differentiated(equation: JaxprEqn, jaxpr: Jaxpr) -> bool:
+def _live(jaxpr: Jaxpr) -> list[JaxprEqn]:
+    """The operations that a result needs: derivatives that `stop_gradient` drops are not."""
+    needed = {v for v in jaxpr.outvars if not isinstance(v, Literal)}
+    live = []
+    for equation in reversed(jaxpr.eqns):
+        if needed.intersection(equation.outvars):
+            live.append(equation)
+            needed |= {v for v in equation.invars if not isinstance(v, Literal)}
+    return live
+
+
+def _is_differentiated(equation: JaxprEqn, jaxpr: Jaxpr, live: list[JaxprEqn]) -> bool:
     name = equation.primitive.name
     if name not in NAMES or (name == "custom_jvp_call" and not _is_relu(equation)):
         return False
     if name in ONE_SIDED:
         operand = equation.invars[0]
-        return any(
-            e.primitive.name == ONE_SIDED[name] and e.invars[0] is operand for e in jaxpr.eqns
-        )
+        return any(e.primitive.name == ONE_SIDED[name] and e.invars[0] is operand for e in live)
     same = _copies(equation.outvars[0], jaxpr)
     operands = [v for v in equation.invars if not isinstance(v, Literal)]
     return any(
         e.primitive.name == "eq"
         and any(v in same for v in e.invars if not isinstance(v, Literal))
         and any(v in operands for v in e.invars if not isinstance(v, Literal))
-        for e in jaxpr.eqns
+        for e in live
     )
 
 

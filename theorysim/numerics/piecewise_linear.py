@@ -6,7 +6,11 @@ gradient it belongs to the function `integral(map, w)`; as a proximal map, to th
 `prox_value` gives at its outputs.
 """
 
+from typing import Any
+
+import jax
 import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
 from jaxtyping import Array, Float
 
 
@@ -29,14 +33,28 @@ def evaluate(map: Float[Array, "2 parts"], w: Float[Array, "*points"]) -> Float[
     return jnp.sign(w) * jnp.sum(changes * beyond, axis=-1)
 
 
+@jax.custom_jvp
 def integral(map: Float[Array, "2 parts"], w: Float[Array, "*points"]) -> Float[Array, "*points"]:
     """The integral of the map from the origin to any points, whose gradient is the map.
 
-    Automatic differentiation gives the map itself everywhere, at its bends, too.
+    Automatic differentiation calls `evaluate`, at the bends, too: it differentiates no kink.
     """
     bends, changes = _side(map, w)
     beyond = jnp.maximum(jnp.abs(w)[..., None] - bends, 0)
     return jnp.sum(changes * beyond**2, axis=-1) / 2
+
+
+def _slope(primals: tuple[Array, Array], tangents: tuple[Any, Any]) -> tuple[Array, Any]:
+    """The integral and its derivative: along the points the map itself."""
+    (map, w), (dmap, dw) = primals, tangents
+    value = integral(map, w)
+    along = jnp.zeros_like(value) if isinstance(dw, SymbolicZero) else evaluate(map, w) * dw
+    if not isinstance(dmap, SymbolicZero):
+        along += jax.jvp(lambda m: integral.fun(m, w), (map,), (dmap,))[1]
+    return value, along
+
+
+integral.defjvp(_slope, symbolic_zeros=True)
 
 
 def resolvent(map: Float[Array, "2 parts"], step: Float[Array, ""]) -> Float[Array, "2 parts"]:

@@ -96,7 +96,7 @@ def answer(report: Report, notation: Notation | None = None, handle: str = "") -
         simulated=_simulated(report, notation, handle),
         worst=_worst(_worst_reading(report, decisive)),
         tightness=_of(decisive, report, _tightness(decisive.claims)),
-        excluded=_of(decisive, report, _excluded(decisive)),
+        excluded=_of(decisive, report, _excluded(decisive, report)),
         next=_next(report, of_kind["printed"], handle),
         warnings=report.warnings,
     )
@@ -149,21 +149,23 @@ def facing(left: float, must: str, right: float, error: float) -> str:
     return f"{shown[0]}, must be {must} {shown[1]} (error {number(error)})"
 
 
-def excluded(shares: Iterable[tuple[str, float, int]], draw: str) -> str:
+def excluded(shares: Iterable[tuple[str, float, int]], draw: str, sizes: str = "") -> str:
     """What draws say of violations that they did not meet, for the claim that says least.
 
     Args:
         shares: of each claim the name, the share that is excluded (NaN where none is), and how
             many draws exclude it.
         draw: what one draw is called.
+        sizes: which sizes all draws are of, such as "these sizes"; "" where the space has none.
     """
     known = [each for each in shares if not math.isnan(each[1])]
     if not known:
         return ""
     name, share, draws = max(known, key=lambda each: each[1])
     whose = f", the fewest for {quoted(name)}" if len(known) > 1 else ""
+    where = f" at {sizes}" if sizes else ""
     return (
-        f"violations on more than {100 * share:.2g} % of the space "
+        f"violations on more than {100 * share:.2g} % of the space{where} "
         f"({100 * CONFIDENCE:.0f} % sure, {count(draws, draw)}{whose})"
     )
 
@@ -278,11 +280,12 @@ def _several(names: Sequence[str], most: int = 3) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _excluded(reading: ReadingReport) -> str:
+def _excluded(reading: ReadingReport, report: Report) -> str:
     """What the draws say of violations that they did not meet, for the claim that says least."""
     standing = [c for c in reading.claims if _stands(c)]
     shares = [(c.name, c.excluded, c.resolved) for c in standing]
-    said = excluded(shares, "draw") or _together(standing)
+    sizes = "these sizes" if report.sizes else ""
+    said = excluded(shares, "draw", sizes) or _together(standing)
     violated = len(reading.claims) - len(standing)
     return f"of the claims that are not violated: {said}" if said and violated else said
 

@@ -80,7 +80,9 @@ def _spent(attack: Attack) -> str:
 
 
 def _excluded(attacks: Sequence[Attack]) -> str:
+    has_sizes = any(sizes for attack in attacks for sizes in attack.sizes)
     return excluded(
         ((a.claim, a.excluded_share, a.draws) for a in attacks if a.draws and not a.refuted),
         "plain draw",
+        "the default sizes, or those that were set" if has_sizes else "",
     )

@@ -27,7 +27,7 @@ def render(report: Report, console: Console) -> None:
         console.print(_summary(report))
     for reading in report.readings:
         console.print()
-        _render_reading(reading, console)
+        _render_reading(reading, console, has_sizes=bool(sizes))
     for warning in report.warnings:
         console.print(Text(f"\nwarning: {warning}", style="yellow"))
     console.print()
@@ -49,7 +49,7 @@ def _summary(report: Report) -> Table:
     return table
 
 
-def _render_reading(reading: ReadingReport, console: Console) -> None:
+def _render_reading(reading: ReadingReport, console: Console, has_sizes: bool) -> None:
     title = Text(reading.name, style="bold")
     title.append(" (primary): " if reading.primary else ": ", style="not bold")
     console.print(title.append(_colour(str(reading.verdict))))
@@ -67,21 +67,23 @@ def _render_reading(reading: ReadingReport, console: Console) -> None:
     for claim in reading.claims:
         if claim.note:
             console.print(Padding(f"{claim.name}: {claim.note}", (0, 0, 0, 2)), highlight=False)
-    excluded = _excluded(reading)
+    excluded = _excluded(reading, has_sizes)
     if excluded:
         console.print(Padding(excluded, (0, 0, 0, 2)), highlight=False)
 
 
-def _excluded(reading: ReadingReport) -> str:
+def _excluded(reading: ReadingReport, has_sizes: bool) -> str:
     """What the draws say of violations that they did not meet, for the claim that says least."""
     shown = [claim for claim in reading.claims if not math.isnan(claim.excluded)]
     if not shown:
         return ""
     least = max(shown, key=lambda claim: claim.excluded)
     whose = f"{least.name}: " if len(shown) > 1 else ""
+    where = " at these sizes" if has_sizes else ""
     return (
         f"{whose}{count(least.resolved, 'resolved draw')} exclude a violating share above "
-        f"{100 * least.excluded:.2g} % ({CONFIDENCE:.0%}); theorysim falsify searches for less"
+        f"{100 * least.excluded:.2g} %{where} ({CONFIDENCE:.0%}); theorysim falsify searches for "
+        "less"
     )
 
 

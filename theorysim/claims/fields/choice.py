@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim.claims.fields.base import Cube, Field, Options, Sizes
+from theorysim.claims.fields.numbers import check_numbers
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -22,9 +23,10 @@ class Choice(Field):
     options: tuple[float, ...]
 
     def __init__(self, *options: float):
-        numbers = [np.ndim(option) == 0 and np.isreal(option) for option in options]
-        if not options or not all(numbers):
-            raise ValueError(f"expected numbers, as in Choice(0, 1), not {options}")
+        if not options:
+            raise ValueError("expected numbers, as in Choice(0, 1), not ()")
+        for option in options:
+            check_numbers(option=option)
         object.__setattr__(self, "options", tuple(options))
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from theorysim.claims.fields.arrays import (
     round_entries,
 )
 from theorysim.claims.fields.base import Cube, Extent, Field, Sizes, extent
+from theorysim.claims.fields.numbers import check_lengths, check_numbers
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -31,6 +32,10 @@ class Gaussian(Field):
     scale: float
 
     def __init__(self, *shape: Extent, scale: float = 1.0):
+        check_lengths(*shape)
+        check_numbers(scale=scale)
+        if scale <= 0:
+            raise ValueError(f"scale = {scale}: expected a standard deviation above 0")
         object.__setattr__(self, "shape_of", shape)
         object.__setattr__(self, "scale", float(scale))
 

@@ -10,6 +10,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from theorysim.claims.fields.base import Cube, Extent, Field, Options, Sizes, extent
+from theorysim.claims.fields.numbers import check_interval
+from theorysim.errors import InstanceError
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -22,7 +24,19 @@ class Integer(Field):
     low: Extent
     high: Extent
 
+    def __post_init__(self):
+        for name in ("low", "high"):
+            end = getattr(self, name)
+            if isinstance(end, bool) or not isinstance(end, (int, np.integer, str)):
+                raise ValueError(
+                    f"{name} = {end!r}: expected an integer, the name of a size, or a formula of "
+                    "sizes; other numbers are a Real(low, high)"
+                )
+        if not isinstance(self.low, str) and not isinstance(self.high, str):
+            check_interval(self.low, self.high)
+
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
+        self._ends(sizes)
         return ()
 
     def decode(self, u: Float[Array, "1"], sizes: Sizes) -> Int[Array, ""]:
@@ -55,4 +69,10 @@ class Integer(Field):
         return Options(range(low, high + 1))
 
     def _ends(self, sizes: Sizes) -> tuple[int, int]:
-        return extent(self.low, sizes), extent(self.high, sizes)
+        low, high = extent(self.low, sizes), extent(self.high, sizes)
+        if low > high:
+            raise InstanceError(
+                f"no integer in {self.low}..{self.high} at {dict(sizes)}: narrow the sizes, or "
+                "choose other ends"
+            )
+        return low, high

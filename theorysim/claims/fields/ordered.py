@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 from theorysim.claims.fields.arrays import float_arrays, interpolate, locate, round_entries
 from theorysim.claims.fields.base import Cube, Extent, Field, Interval, Sizes, extent
+from theorysim.claims.fields.numbers import check_interval, check_lengths
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -25,6 +26,10 @@ class Ordered(Field):
     low: float
     high: float
     log: bool = False
+
+    def __post_init__(self):
+        check_lengths(self.length)
+        check_interval(self.low, self.high, self.log)
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
         return (extent(self.length, sizes),)

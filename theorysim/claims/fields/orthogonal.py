@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 from theorysim.claims.fields.arrays import normal_quantile, structure_tolerance
 from theorysim.claims.fields.base import Cube, Extent, Field, Sizes, extent
+from theorysim.claims.fields.numbers import check_lengths
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,9 @@ class Orthogonal(Field):
     """
 
     length: Extent
+
+    def __post_init__(self):
+        check_lengths(self.length, least=1)
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
         return (extent(self.length, sizes),) * 2

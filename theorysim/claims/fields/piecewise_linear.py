@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 from theorysim.claims.fields.arrays import interpolate, locate, round_to
 from theorysim.claims.fields.base import Cube, Extent, Field, Sizes, extent
 from theorysim.claims.fields.extremal import from_ends, to_ends
+from theorysim.claims.fields.numbers import check_lengths, check_numbers
 
 # Significant digits of simpler maps.
 DIGITS = (1, 2, 3)
@@ -43,6 +44,8 @@ class PiecewiseLinear(Field):
     far: float = 1.0
 
     def __post_init__(self):
+        check_lengths(self.knots, what="knots")
+        check_numbers(low=self.low, high=self.high, near=self.near, far=self.far)
         if not self.low <= self.high or not 0 < self.near <= self.far:
             raise ValueError(
                 f"slopes in [{self.low:g}, {self.high:g}], bends in [{self.near:g}, {self.far:g}]: "

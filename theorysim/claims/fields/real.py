@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 from theorysim.claims.fields.arrays import float_arrays, interpolate, locate, round_entries
 from theorysim.claims.fields.base import Cube, Extent, Field, Interval, Sizes, extent
+from theorysim.claims.fields.numbers import check_interval, check_lengths
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -29,8 +30,8 @@ class Real(Field):
     def __init__(
         self, low: float, high: float, *, log: bool = False, shape: Extent | tuple[Extent, ...] = ()
     ):
-        if not low <= high or (log and low <= 0):
-            raise ValueError(f"no interval [{low}, {high}]" + (" on a log scale" if log else ""))
+        check_interval(low, high, log)
+        check_lengths(*(shape if isinstance(shape, tuple) else (shape,)))
         object.__setattr__(self, "low", float(low))
         object.__setattr__(self, "high", float(high))
         object.__setattr__(self, "log", log)

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from theorysim.claims.fields.arrays import round_entries, structure_tolerance
 from theorysim.claims.fields.base import Cube, Extent, Field, Interval, Sizes, extent
+from theorysim.claims.fields.numbers import check_interval, check_lengths, check_numbers
 from theorysim.claims.fields.ordered import Ordered
 from theorysim.errors import InstanceError
 
@@ -32,6 +33,13 @@ class Spectrum(Field):
     low: float
     high: float
     gap: float = 1.0
+
+    def __post_init__(self):
+        check_lengths(self.length)
+        check_interval(self.low, self.high, log=True)
+        check_numbers(gap=self.gap)
+        if self.gap < 1:
+            raise ValueError(f"gap = {self.gap}: expected at least 1, each times the next")
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
         return (extent(self.length, sizes),)

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 from theorysim.claims.fields.arrays import normal_quantile, structure_tolerance
 from theorysim.claims.fields.base import Cube, Extent, Field, Sizes, extent
+from theorysim.claims.fields.numbers import check_lengths
 
 # So many unit vectors along an axis are tried in place of another one.
 AXES = 16
@@ -22,6 +23,9 @@ class UnitVector(Field):
     """A vector of length one, uniform on the sphere. The cube's centre decodes to e_1."""
 
     length: Extent
+
+    def __post_init__(self):
+        check_lengths(self.length, least=1)
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
         return (extent(self.length, sizes),)

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from theorysim.claims.evidence import Evidence, Judgement
-from theorysim.claims.margins import NO_MARGIN, is_met, place_of
+from theorysim.claims.margins import is_met, margin_entries, place_of
 from theorysim.claims.run import Run
 from theorysim.errors import UsageError
 
@@ -113,6 +113,11 @@ class Claim(abc.ABC):
         found = self.lhs(run), self.rhs(run)
         try:
             sides = [jnp.asarray(side) for side in found]
+            if any(isinstance(side, bool) for side in found):
+                raise UsageError(
+                    f"{self._place()}claim {self.name!r}: a side is True or False; give the two "
+                    "numbers that are compared, one a side"
+                )
             if any(jnp.iscomplexobj(side) for side in sides):
                 raise UsageError(
                     f"{self._place()}claim {self.name!r}: a side is complex, which has no order; "
@@ -144,9 +149,7 @@ class Claim(abc.ABC):
         """At which points of this shape the claim says something."""
         if self.where is None:
             return jnp.ones(shape, bool)
-        margin = jnp.asarray(self.where(run))
-        if margin.dtype == bool:
-            raise UsageError(f"{self._place()}claim {self.name!r}: `where` {NO_MARGIN}")
+        margin = margin_entries(self.where(run), f"{self._place()}claim {self.name!r}: `where`")
         return jnp.broadcast_to(is_met(self.where, margin), shape)
 
     def scaled(self: AnyClaim, factor: float) -> AnyClaim:

@@ -68,7 +68,8 @@ class Pointwise(Claim):
         points = tabulate(evidence.measurement)
         holds, violated = self.states(points)
         undefined = points.applies & ~(holds | violated) & ~np.isfinite(points.error)
-        undefined |= points.applies & np.isnan(points.lhs + points.rhs) & ~violated
+        with np.errstate(invalid="ignore"):  # infinities of both signs have no sum
+            undefined |= points.applies & np.isnan(points.lhs + points.rhs) & ~violated
         applies = np.any(points.applies, axis=1)
         if not applies.any():
             return Judgement(Verdict.VACUOUS, "no point meets the claim's own condition")

@@ -73,7 +73,7 @@ def alone(
     `other_key` is added to the data of its key.
     """
     x = jax.tree.map(lambda leaf: np.asarray(leaf)[0], x)
-    with jax.enable_x64(double):
+    with jax.enable_x64(double), np.errstate(over="ignore"):  # what overflows differs, and is told
         if not double:
             x = jax.tree.map(lambda leaf: np.asarray(leaf, NARROW[leaf.dtype.kind]), x)
         data = jnp.asarray(np.asarray(key)[0] + np.uint32(other_key))
@@ -100,7 +100,8 @@ def disagreements(one: Measurements, other: Measurements) -> dict[str, int]:
                 eps = max(np.finfo(np.asarray(side).dtype).eps for side in (a, b))
                 a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
                 budget = error + ULPS * eps * (np.abs(a) + np.abs(b))
-                count += int(np.sum((np.abs(a - b) > budget) & np.asarray(m.applies)))
+                with np.errstate(invalid="ignore"):  # infinities that agree differ by NaN
+                    count += int(np.sum((np.abs(a - b) > budget) & np.asarray(m.applies)))
             if count:
                 apart[name] = count
     return apart

@@ -80,6 +80,15 @@ class Loop:
         if self.record is not None:
             write_record(self.record, {**self._recorded, **self.found}, self.seed)
 
+    def gone(self, paper: str) -> Iterator[str]:
+        """Ids of recorded statements of a paper that are no longer there."""
+        present = {
+            entry.id for entry in registry.catalogue(self.theorems) if not entry.is_experiment
+        }
+        for id in self._recorded if self.against is not None else ():
+            if id.startswith(f"{paper}/") and id not in present:
+                yield id
+
     def _expected(self, entry: Entry) -> Verdicts | None:
         if self.against is None:
             return None

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool
 
 from theorysim.claims.hypotheses import least
 from theorysim.claims.instance import Instance
@@ -31,6 +32,8 @@ from theorysim.engine.verify.report import EXIT_CODES
 NAME = "shapes"
 # Draws on which both sides must be numbers.
 DRAWS = 16
+
+Table = Bool[np.ndarray, "rows points"]
 
 
 def shapes(subject: Subject) -> Step:
@@ -115,21 +118,43 @@ def _numbers(subject: Subject, sample: Sample, told: str, warnings: tuple[str, .
         x = replace_tolerance_scale(x, 1.0)
         keys = simulation_keys(jax.random.wrap_key_data(data), theorem.keys)
         run = runs((primary,), x, keys)[primary.name]
-        return {claim.name: claim.sides(run) for claim in primary.claims}
+        return {claim.name: _sides_and_applies(claim, run) for claim in primary.claims}
 
     found = jax.jit(jax.vmap(one))(sample.instances, sample.keys)
-    for name, (lhs, rhs) in found.items():
-        rows = len(sample.keys)
-        finite = [np.isfinite(np.asarray(side)).reshape(rows, -1) for side in (lhs, rhs)]
-        blank = int(np.sum(~np.any(finite[0] & finite[1], axis=1)))
-        if blank == rows:
+    rows = len(sample.keys)
+    for name, parts in found.items():
+        lhs, rhs, applies = (np.asarray(part).reshape(rows, -1) for part in parts)
+        finite = np.isfinite(lhs) & np.isfinite(rhs)
+        if not np.any(finite):
             return Step(NAME, mend=_undefined(subject, sample, name), code=MISTAKE)
-        if blank:
-            warnings += (
-                f"“{name}” has no finite number on {blank} of {rows} draws: exclude them by a "
-                "hypothesis or by `where`",
-            )
+        compared = np.isfinite(lhs) & ~np.isnan(rhs) | np.isfinite(rhs) & ~np.isnan(lhs)
+        warnings += tuple(_gaps(name, finite, applies & ~compared, applies))
     return Step(NAME, told, warnings)
+
+
+def _sides_and_applies(claim: Any, run: Any) -> tuple[Any, Any, Any]:
+    lhs, rhs = claim.sides(run)
+    return lhs, rhs, claim.applies(run, lhs.shape)
+
+
+def _gaps(name: str, finite: Table, lost: Table, applies: Table) -> Iterator[str]:
+    """On how many draws a claim says nothing, has no number, or not everywhere.
+
+    A side that is infinite alone can be compared; `lost` are points that cannot.
+    """
+    rows = len(finite)
+    if not np.any(applies):
+        yield f"`where` of “{name}” is met on none of {rows} draws: there it says nothing"
+    if blank := int(np.sum(~np.any(finite, axis=1))):
+        yield (
+            f"“{name}” has no finite number on {blank} of {rows} draws: exclude them by a "
+            "hypothesis or by `where`"
+        )
+    if patchy := int(np.sum(np.any(finite, axis=1) & np.any(lost, axis=1))):
+        yield (
+            f"“{name}” has infinite or undefined numbers among others on {patchy} of {rows} draws: "
+            "a run that diverges? exclude it by a hypothesis, or where it does by `where`"
+        )
 
 
 def _undefined(subject: Subject, sample: Sample, claim: str) -> str:

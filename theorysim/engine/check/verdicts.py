@@ -72,9 +72,9 @@ def _found(claim: ClaimReport) -> str:
     return f"is violated ({note}), worst at {instance(claim.worst_instance)}"
 
 
+MEND = "mend claim or space, or keep it as printed and add corrected(...)"
 REMEDIES = {
-    Verdict.VIOLATED: "mend claim or space, or keep it as printed and add corrected(...); "
-    "`theorysim verify {file} --plot check.png` shows it",
+    Verdict.VIOLATED: f"{MEND}; `theorysim verify {{file}} --plot check.png` shows it",
     Verdict.VACUOUS: "it says nothing of these draws: widen the space, or mend `where`",
     Verdict.INCONCLUSIVE: "nothing decides it: more instances=, keys=, a longer ladder, or a space "
     "in which the sides differ by more than their error",
@@ -97,8 +97,10 @@ def attack(subject: Subject) -> tuple[Step, FalsifyReport]:
 
 def _refuted(subject: Subject, found: Attack) -> str:
     where = f" at {instance(found.instance)}" if found.instance is not None else f" ({found.note})"
-    remedy = _remedy(subject, Verdict.VIOLATED)
-    return f"“{found.claim}” is violated{where}, where draws do not come: {remedy}"
+    command = f"theorysim falsify {subject.entry.handle} --out counterexample.json"
+    return (
+        f"“{found.claim}” is violated{where}, where draws do not come: {MEND}; `{command}` shows it"
+    )
 
 
 def tightness(subject: Subject, report: Report, attacked: FalsifyReport) -> Step:

@@ -75,6 +75,15 @@ SAID: tuple[tuple[str, Callable[..., str]], ...] = (
         r"Gradient only defined for scalar-output functions",
         lambda: "a loss is one number: sum or average it",
     ),
+    (
+        r"unsupported operand type.*'tuple'|'tuple' object has no attribute",
+        lambda: "a tuple is no array; r.theory is the empty one where a theorem has no predict=",
+    ),
+    (
+        r"has no attribute '?(?:init|update)\b",
+        lambda: "an optimiser belongs there and no number: optax.sgd(rate)",
+    ),
+    (r"unhashable type: 'slice'", lambda: 'a dict has no rows: name an entry, r.sim["path"]'),
     (r"division by zero", lambda: "exclude it by a hypothesis, or keep it out of the space"),
 )
 

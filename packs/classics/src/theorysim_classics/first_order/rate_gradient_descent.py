@@ -1,4 +1,4 @@
-"""Gradient descent on a smooth convex function is within L R^2 / (4 N h + 2) after N steps.
+"""For short steps, descent of a smooth convex function is within L R^2 / (4 N h + 2) after N steps.
 
 Drori and Teboulle (2014), Theorem 3.1 for steps h / L with h <= 1, and Conjecture 3.1 for
 0 < h < 2: f(x_N) - f* <= (L R^2 / 2) max(1 / (2 N h + 1), (1 - h)^(2 N)), attained by a Huber

@@ -1,8 +1,8 @@
-"""The gradient of a smooth convex function falls to L R / (N h + 1) in N steps of descent.
+"""For short steps, the gradient of a smooth convex function falls to L R / (N h + 1) in N steps.
 
-Taylor, Hendrickx and Glineur (2017), Section 4.1: |grad f(x_N)| <= L R max(1 / (N h + 1),
-|1 - h|^N) for steps h / L with 0 < h < 2, from the start's distance R to the minimiser. Attained by
-Huber functions and by quadratics.
+Taylor, Hendrickx and Glineur (2017), Section 4.1, conjecture it from numerical evidence:
+|grad f(x_N)| <= L R max(1 / (N h + 1), |1 - h|^N) for steps h / L with 0 < h < 2, from the start's
+distance R to the minimiser. Attained by Huber functions and by quadratics.
 """
 
 import jax
@@ -35,7 +35,7 @@ theorem = claims.Theorem(
     predict=predict,
     claims=(RATE,),
     source=claims.Printed(
-        "Taylor, Hendrickx and Glineur 2017, Section 4.1",
+        "Taylor, Hendrickx and Glineur 2017, Section 4.1, conjectured",
         "|grad f(x_N)| <= L R max(1 / (N h + 1), |1 - h|^N)",
     ),
     mutants=(too_small(RATE),),

@@ -1,4 +1,4 @@
-"""The squared gradient of a smooth convex function falls to 2 L (f(x_0) - f*) / (2 N h + 1).
+"""For short steps, convex functions' squared gradient falls to 2 L (f(x_0) - f*) / (2 N h + 1).
 
 Rotaru, Glineur and Patrinos (2024), for convex functions: |grad f(x_N)|^2 <= 2 L (f(x_0) - f*)
 max(1 / (2 N h + 1), (1 - h)^(2 N)) for steps h / L with 0 < h < 2. Attained by Huber functions and
