@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from closeness import LONG_SINGLE, STEPS_SINGLE
 
 from theorysim.advise import kernel_fits as fits
 from theorysim.advise.answer import Uncertain
@@ -39,7 +40,7 @@ def test_squared_fits_and_what_they_say_of_inputs_left_out():
             sub = GRAM[np.ix_(rows, rows)] + fit.sigma * np.eye(len(rows))
             c = np.linalg.solve(sub, (CLASSES - START)[kept].ravel())
             refit = START[i] + GRAM[np.ix_(own, rows)] @ c
-            np.testing.assert_allclose(fit.left_out[i], refit, rtol=1e-4, atol=1e-4)
+            np.testing.assert_allclose(fit.left_out[i], refit, rtol=STEPS_SINGLE, atol=STEPS_SINGLE)
 
 
 def test_cross_entropy_fits_are_stationary_and_leave_out_nearly():
@@ -122,7 +123,7 @@ def test_a_linear_model_follows_its_predicted_path(loss):
     predicted = linear_path(task, kernels(task), pulls, rate, steps).path
     real = real_path(task, pulls, rate, steps)
     for told, ran in zip(predicted[1:], real[1:]):
-        np.testing.assert_allclose(told, ran, rtol=2e-3, atol=2e-3)
+        np.testing.assert_allclose(told, ran, rtol=2 * LONG_SINGLE, atol=2 * LONG_SINGLE)
     if loss == "squared":  # R summed and half the strength there: n times the pull, 1/n the rate
         n = len(task.train)
         params, model = task.subject.params, task.subject.apply
@@ -130,8 +131,8 @@ def test_a_linear_model_follows_its_predicted_path(loss):
             model, params, task.train.inputs, jnp.asarray(task.train.targets, jnp.float32),
             steps, strength=n * pulls[1], learning_rate=rate / n,
         )  # fmt: skip
-        np.testing.assert_allclose(predicted.training[1], closed.loss / n, rtol=1e-3)
-        np.testing.assert_allclose(predicted.distance[1], closed.distance, rtol=1e-3)
+        np.testing.assert_allclose(predicted.training[1], closed.loss / n, rtol=LONG_SINGLE)
+        np.testing.assert_allclose(predicted.distance[1], closed.distance, rtol=LONG_SINGLE)
 
 
 def test_steps_until_a_level():

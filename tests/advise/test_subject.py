@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from closeness import FEW_SINGLE
 from flax import nnx
 
 from theorysim.advise.groups import assign
@@ -54,7 +55,7 @@ def outputs(found):
 def test_flax_nnx_with_an_adapter():
     module = Nnx(nnx.Rngs(0))
     found = subject(module, INPUTS)
-    np.testing.assert_allclose(outputs(found), module(INPUTS), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(outputs(found), module(INPUTS), rtol=FEW_SINGLE, atol=FEW_SINGLE)
     assert found.order == ("zeroth", "after", "head/lora")
     assert sorted(found.params["head/lora"]) == ["head/lora/lora_a", "head/lora/lora_b"]
     assert found.size("zeroth") == 4 * 5 + 5
@@ -64,14 +65,16 @@ def test_flax_nnx_with_an_adapter():
 def test_flax_linen_and_equinox_and_a_function():
     variables = linen_variables()
     found = subject(Linen(), INPUTS, variables)
-    np.testing.assert_allclose(outputs(found), Linen().apply(variables, INPUTS), rtol=1e-6)
+    np.testing.assert_allclose(outputs(found), Linen().apply(variables, INPUTS), rtol=FEW_SINGLE)
     assert found.order == ("Dense_1", "Dense_0")
     module = eqx.nn.MLP(4, 2, 5, 1, key=jax.random.key(0))
     found = subject(module, INPUTS)
-    np.testing.assert_allclose(outputs(found), jax.vmap(module)(INPUTS), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        outputs(found), jax.vmap(module)(INPUTS), rtol=FEW_SINGLE, atol=FEW_SINGLE
+    )
     assert found.order == ("layers/0", "layers/1")
     found = subject(plain, INPUTS, PLAIN)
-    np.testing.assert_allclose(outputs(found), plain(PLAIN, INPUTS), rtol=1e-6)
+    np.testing.assert_allclose(outputs(found), plain(PLAIN, INPUTS), rtol=FEW_SINGLE)
     assert found.order == ("b", "a"), "in the order of use, not of the alphabet"
 
 
@@ -81,13 +84,15 @@ def test_a_model_that_needs_a_batch_is_given_one():
 
     images = INPUTS.reshape(6, 2, 2)
     found = subject(model, images, PLAIN)
-    np.testing.assert_allclose(found.batch(found.params, images), plain(PLAIN, INPUTS), rtol=1e-6)
+    np.testing.assert_allclose(
+        found.batch(found.params, images), plain(PLAIN, INPUTS), rtol=FEW_SINGLE
+    )
 
 
 def test_some_groups_alone():
     found = subject(plain, INPUTS, PLAIN).only(("a",))
     assert list(found.params) == ["a"]
-    np.testing.assert_allclose(outputs(found), plain(PLAIN, INPUTS), rtol=1e-6)
+    np.testing.assert_allclose(outputs(found), plain(PLAIN, INPUTS), rtol=FEW_SINGLE)
 
 
 def test_half_precision_is_widened_and_said_so():

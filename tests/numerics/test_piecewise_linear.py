@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from closeness import FEW_DOUBLE
 from jax.test_util import check_grads
 
 from theorysim.jaxprs.kinks import kinks
@@ -23,8 +24,8 @@ def _double(x64):
 
 def test_values_and_integrals_by_hand():
     map, w = jnp.asarray(MAP), jnp.asarray(POINTS)
-    np.testing.assert_allclose(evaluate(map, w), VALUES, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(integral(map, w), INTEGRALS, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(evaluate(map, w), VALUES, rtol=0, atol=FEW_DOUBLE)
+    np.testing.assert_allclose(integral(map, w), INTEGRALS, rtol=0, atol=FEW_DOUBLE)
 
 
 def test_the_gradient_of_the_integral_is_the_map_at_its_bends_too():
@@ -52,14 +53,14 @@ def test_the_resolvent_inverts_the_identity_plus_the_map():
     for step in (0.1, 1.0, 7.0):
         z = w + step * evaluate(map, w)
         again = evaluate(resolvent(map, jnp.asarray(step)), z)
-        np.testing.assert_allclose(again, w, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(again, w, rtol=0, atol=FEW_DOUBLE)
 
 
 def test_a_proximal_map_knows_the_value_of_its_function():
     map, w = jnp.asarray(MAP), jnp.linspace(-6, 6, 49)
     z = w + evaluate(map, w)
     known = prox_value(resolvent(map, jnp.asarray(1.0)), z)
-    np.testing.assert_allclose(known, integral(map, w), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(known, integral(map, w), rtol=FEW_DOUBLE, atol=FEW_DOUBLE)
 
 
 def test_the_modulus_and_a_wall():
