@@ -331,7 +331,8 @@ def _trust(cases: list[dict[str, Any]]) -> str:
     return (
         f"Predicted and measured risks agree within two standard errors in {agree} of {len(steps)} "
         f"runs. Both models stay near each other as long as estimated in {estimated} of "
-        f"{len(steps)}, and as long as Theorem 3 says with estimated constants in {kept} of "
+        f"{len(steps)} (it was made on these runs, after another one was too long), and as long as "
+        f"Theorem 3 says with estimated constants in {kept} of "
         f"{len(bounded)} with the squared loss, of which it says no step at all in "
         f"{sum(bound == 0 for bound, _ in bounded)}.\n\n"
     )

@@ -46,7 +46,9 @@ at one of them it lies on the other side, by a test to one in a hundred for all 
 smaller) at the point that is least clear, and ± is what a difference of zero exceeds there in one
 case of a hundred. What lies within a quarter of it from another verdict is *on the edge*: another
 seed may turn it. *Nulls* are runs in which what is said to be the reason is missing: how many of
-them showed it nevertheless. *Shown (by a null too)*: then something else may be the reason.
+them showed it nevertheless. *Shown (by a null too)*: then something else may be the reason. Which
+claims a null is about was for some settled after it was known what it shows: that the others break
+is then no evidence of its own.
 
 ± speaks of other seeds (starts, orders, samples of the same images or texts), not of other data,
 sizes or models; and experiments that share runs share their luck.
