@@ -64,13 +64,20 @@ def test_a_simulation_that_loops_needs_fewer_runs():
 
 def test_what_is_short_or_missing_is_listed():
     line = {"planted": 1, "evaluations": 9, "runs": 99, "target": 100, "refuted": [], "ratio": None}
-    line["seconds"] = 5.0
+    line |= {"seconds": 5.0, "source": ""}
     lines = {"overtraining/eq-1": line, "overtraining/eq-4": {**line, "runs": 100}}
     text = attacks.table(lines)
     assert "\nShort of their runs: overtraining/eq-1 (5 s).\n" in text
     missing = text.partition("\nNot attacked yet: ")[2]
     assert "overtraining/eq-15" in missing
     assert "overtraining/eq-4," not in missing
+    assert "changed: overtraining/eq-1, overtraining/eq-4.\n" in text
+
+
+def test_without_planted_errors_the_table_says_not_tried():
+    line = attacks.measure(bounded_by(4.0), source="", seconds=0, plant=False)
+    assert "planted" not in line
+    assert "| tests/statement | not tried |" in attacks.table({"tests/statement": line})
 
 
 def test_the_published_table_is_that_of_the_record():

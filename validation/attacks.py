@@ -1,12 +1,13 @@
 """What withstands the falsifier, and for how long: planted errors are found, true readings survive.
 
-    python -m validation.attacks [--seconds 60] [--only TEXT] [--part 0/2] [--again]
+    python -m validation.attacks [--seconds 60] [--only TEXT] [--part 0/2] [--again] [--primary]
 
 attacks, from a cold start, the first mutant and the primary reading of every theorem, and records
 in theorysim/records/attacks.jsonl and docs/records/attacks.md how many evaluations it took or
 withstood. The claims of a primary reading that are searched, and those that are drawn anew, get as
 many evaluations, up to a million runs, as fit into their seconds. What is recorded of the code as
-it is, with all its runs or in as many seconds, is left alone unless `--again`.
+it is, with all its runs or in as many seconds, is left alone unless `--again`. With
+`--primary` no mutant is attacked, which takes half of the time.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from theorysim.engine.falsify.report import Attack
 from theorysim.engine.measure.errors import replace_tolerance_scale
 from theorysim.engine.measure.setup import parse_settings, select_readings
 from theorysim.engine.registry import Entry
-from theorysim.engine.registry.records import ATTACKS, lines_of, own_statements
+from theorysim.engine.registry.records import ATTACKS, is_fresh, lines_of, own_statements
 from theorysim.jaxprs.structure import contains
 from validation import row, write_whole
 from validation.lines import Line, add_choice, chosen, measure_anew
@@ -38,9 +39,10 @@ TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "attacks.m
 # A larger budget must be worth its time; the last one should reach the million.
 LEAST, MARGIN = 1.5, 1.05
 
-FIRST, GROWTH = 1024, 32
+# As many points are simulated side by side as in a larger budget: nothing compiles anew.
+FIRST, GROWTH = 4096, 32
 # Where each run goes step by step, minutes pass in those.
-FIRST_LOOPING = 128
+FIRST_LOOPING = 256
 
 # Runs that a primary reading should withstand.
 CLOSED, LOOPING = 1_000_000, 10_000
@@ -140,15 +142,15 @@ def attack_primary(theorem: Theorem, seconds: float) -> tuple[Attack, ...]:
     return longest
 
 
-def measure(theorem: Theorem, source: str, seconds: float) -> Line:
-    """A line of the record."""
+def measure(theorem: Theorem, source: str, seconds: float, plant: bool = True) -> Line:
+    """A line of the record; without "planted" where no error is planted."""
     attacks = attack_primary(theorem, seconds)
     ratios = [a.ratio for a in attacks if a.ratio_limit == 1 and math.isfinite(a.ratio)]
     return {
         "theorem": theorem.id,
         "source": source,
         "seconds": seconds,
-        "planted": attack_first_mutant(theorem, seconds),
+        **({"planted": attack_first_mutant(theorem, seconds)} if plant else {}),
         "evaluations": min(attack.evaluations for attack in attacks),
         "runs": min(attack.runs for attack in attacks),
         "target": target(theorem),
@@ -161,8 +163,17 @@ def table(lines: Mapping[str, Line]) -> str:
     """The record in Markdown, with what it lacks."""
     rows = "".join(row(*_cells(id, line)) for id, line in lines.items())
     short = [f"{id} ({line['seconds']:.3g} s)" for id, line in lines.items() if is_short(line)]
-    missing = [entry.id for entry in own_statements() if entry.id not in lines]
-    lacks = {"Short of their runs": short, "Not attacked yet": missing}
+    missing, older = [], []
+    for entry in own_statements():
+        if entry.id not in lines:
+            missing.append(entry.id)
+        elif not is_fresh(lines[entry.id], entry):
+            older.append(entry.id)
+    lacks = {
+        "Short of their runs": short,
+        "Not attacked since their code changed": older,
+        "Not attacked yet": missing,
+    }
     return HEAD + rows + "".join(f"\n{k}: {', '.join(ids)}.\n" for k, ids in lacks.items() if ids)
 
 
@@ -172,7 +183,9 @@ def is_short(line: Line) -> bool:
 
 
 def _cells(id: str, line: Line) -> Iterable[str]:
-    found = "not found" if line["planted"] is None else f"{line['planted']:,}"
+    planted = line.get("planted", "not tried")
+    words = {None: "not found", "not tried": "not tried"}
+    found = words.get(planted) or f"{planted:,}"
     stood, runs = f"{line['evaluations']:,}", f"{line['runs']:,}"
     if line["refuted"]:
         stood = f"REFUTED: {', '.join(line['refuted'])}"
@@ -181,13 +194,15 @@ def _cells(id: str, line: Line) -> Iterable[str]:
     return id, found, stood, runs, ratio
 
 
-def record(entries: Iterable[Entry], seconds: float, again: bool) -> None:
+def record(entries: Iterable[Entry], seconds: float, again: bool, plant: bool) -> None:
     """Attack these theorems, as far as they are not recorded, and write both files."""
 
     def is_enough(line: Line) -> bool:
-        return (line["seconds"] >= seconds or not is_short(line)) and not again
+        done = "planted" in line or not plant
+        return (line["seconds"] >= seconds or not is_short(line)) and done and not again
 
-    for line, spent in measure_anew(RECORD, entries, partial(measure, seconds=seconds), is_enough):
+    measured = partial(measure, seconds=seconds, plant=plant)
+    for line, spent in measure_anew(RECORD, entries, measured, is_enough):
         write_whole(TABLE, table(lines_of(RECORD)))
         print(line, f"({spent:.0f} s of CPU)", flush=True)
 
@@ -196,6 +211,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60, help="for each primary reading")
     parser.add_argument("--again", action="store_true", help="also what is recorded")
+    parser.add_argument("--primary", action="store_true", help="attack no mutants")
     add_choice(parser)
     options = parser.parse_args()
-    record(chosen(options), options.seconds, options.again)
+    record(chosen(options), options.seconds, options.again, plant=not options.primary)

@@ -24,3 +24,8 @@ def test_chi_square_takes_traced_degrees_of_its_own_per_lane():
     draws = jax.vmap(lambda key, n: chi_square(key, n, (4000,)))(keys, degrees)
     for row, n in zip(np.asarray(draws), degrees, strict=True):
         assert stats.kstest(row, stats.chi2(float(n)).cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("degrees", [-6.0, np.nan, np.inf])
+def test_chi_square_of_no_law_is_undefined_and_returns(degrees):
+    assert np.isnan(float(chi_square(jax.random.key(0), degrees)))

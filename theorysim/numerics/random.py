@@ -16,13 +16,17 @@ def chi_square(
 ) -> Float[Array, "..."]:
     """chi^2 variables of any number of degrees of freedom, 0 and traced ones included.
 
+    NaN for degrees that are negative or not finite, at which no proposal would ever be accepted.
+
     Exact, by the method of Marsaglia and Tsang (2000) for the gamma law of shape degrees / 2,
     raised by 1 where that is below 1. Unlike `jax.random.chisquare`, which maps over its draws one
     by one on a CPU, it proposes for all of them together; at many degrees one proposal nearly
     always does.
     """
     half = jnp.asarray(degrees, dtype) / 2
-    centre = jnp.where(half < 1, half + 1, half) - 1 / 3
+    proper = (half > 0) & (half < jnp.inf)
+    safe = jnp.where(proper, half, 1)
+    centre = jnp.where(safe < 1, safe + 1, safe) - 1 / 3
     width = 1 / jnp.sqrt(9 * centre)
 
     def propose(carry: tuple) -> tuple:
@@ -38,5 +42,5 @@ def chi_square(
     start = (1, jnp.zeros(shape, dtype), jnp.zeros(shape, bool))
     _, cube, _ = jax.lax.while_loop(lambda carry: ~jnp.all(carry[2]), propose, start)
     lift = jax.random.uniform(jax.random.fold_in(key, 0), shape, dtype, minval=LEAST_UNIFORM)
-    lowered = jnp.where(half < 1, lift ** (1 / jnp.where(half > 0, half, 1)), 1)
-    return jnp.where(half > 0, 2 * centre * cube * lowered, 0)
+    lowered = jnp.where(safe < 1, lift ** (1 / safe), 1)
+    return jnp.where(proper, 2 * centre * cube * lowered, jnp.where(half == 0, 0, jnp.nan))

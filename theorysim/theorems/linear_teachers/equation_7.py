@@ -115,4 +115,7 @@ theorem = claims.Theorem(
             simulate=_simulate(functools.partial(deep_limit.limit, depth=1)),
         ),
     ),
+    survivors={
+        IN_DEPTH.name: "a false limit leaves a distance that neither falls nor grows: inconclusive"
+    },
 )
