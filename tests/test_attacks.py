@@ -6,6 +6,7 @@ import pytest
 from tests.engine.statements import decay, theorem
 from theorysim.claims import Mutant, at_most, equal, with_probability
 from theorysim.engine.registry.records import lines_of
+from theorysim.engine.review.rounds import FIRST_POINTS, LEAST_POINTS
 from validation import attacks
 
 
@@ -20,9 +21,9 @@ def bounded_by(bound, **more):
 def test_a_true_statement_withstands_and_its_planted_error_is_found():
     line = attacks.measure(bounded_by(4.0), source="", seconds=0)
     assert line["refuted"] == []
-    assert line["evaluations"] == line["runs"] == attacks.FIRST
+    assert line["evaluations"] == line["runs"] == LEAST_POINTS
     assert line["ratio"] == pytest.approx(1)
-    assert 0 < line["planted"] <= attacks.FIRST
+    assert 0 < line["planted"] <= LEAST_POINTS
 
 
 def test_a_false_statement_falls_and_the_table_says_so():
@@ -43,7 +44,7 @@ def test_budgets_grow_until_the_runs_suffice(monkeypatch):
     monkeypatch.setattr(attacks, "CLOSED", 10_000)
     growing = attacks.growing(bounded_by(4.0), "as printed", None, seconds=600)
     budgets = [found[0].runs for found in growing]
-    assert budgets[:2] == [attacks.FIRST] * 2
+    assert budgets[:2] == [FIRST_POINTS] * 2
     assert budgets[1:] == sorted(set(budgets))
     assert 10_000 <= budgets[-1] <= 11_000
 

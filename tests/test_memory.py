@@ -45,9 +45,9 @@ def test_what_the_machine_cannot_hold_is_refused_with_a_remedy():
         check_host(machine_bytes() + 1, "it", "take less")
 
 
-@pytest.mark.parametrize(("each", "fixed", "found"), [(1, 0, 12), (5, 0, 2), (3, 2, 3), (12, 0, 1)])
+@pytest.mark.parametrize(("each", "fixed", "found"), [(1, 0, 4), (1, 1, 3), (5, 0, 1), (12, 0, 1)])
 def test_programs_are_as_long_as_memory_allows(monkeypatch, each, fixed, found):
-    monkeypatch.setattr(jax, "local_devices", devices(16))  # of which twelve may be taken
+    monkeypatch.setattr(jax, "local_devices", devices(32))  # of which several take four
     tried = []
 
     def compile(length):
@@ -56,7 +56,7 @@ def test_programs_are_as_long_as_memory_allows(monkeypatch, each, fixed, found):
         return SimpleNamespace(memory_analysis=lambda: taken)
 
     compiled, length = most_that_fit(compile, 12, "x")
-    assert program_bytes(compiled) == each * length + fixed <= 12
+    assert program_bytes(compiled) == each * length + fixed <= (4 if length > 1 else 24)
     assert length == found == tried[-1] and len(tried) <= 3
 
 

@@ -15,8 +15,10 @@ from theorysim.errors import SizeError
 INTERMEDIATE_COPIES = 4
 # One chunk of instances may take this share of the device's memory.
 CHUNK_SHARE = 1 / 16
-# One program that is alone on the device may take this share of it.
+# One program that is alone on the device may take this share of it if it cannot be made smaller;
+# one that runs several at once takes less: other processes want memory, too.
 PROGRAM_SHARE = 3 / 4
+SEVERAL_SHARE = 1 / 8
 
 
 def machine_bytes() -> int:
@@ -71,8 +73,9 @@ def most_that_fit(compile: Callable[[int], Any], most: int, what: str) -> tuple[
     Raises:
         SizeError: where a single one does not fit.
     """
-    budget = int(device_bytes() * PROGRAM_SHARE)
+    device = device_bytes()
     while True:
+        budget = int(device * (SEVERAL_SHARE if most > 1 else PROGRAM_SHARE))
         compiled = compile(most)
         need = program_bytes(compiled)
         if need <= budget:

@@ -29,6 +29,7 @@ from theorysim.engine.measure.errors import replace_tolerance_scale
 from theorysim.engine.measure.setup import parse_settings, select_readings
 from theorysim.engine.registry import Entry
 from theorysim.engine.registry.records import ATTACKS, is_fresh, lines_of, own_statements
+from theorysim.engine.review.rounds import first_points
 from theorysim.jaxprs.structure import contains
 from validation import row, write_whole
 from validation.lines import Line, add_choice, chosen, measure_anew
@@ -39,10 +40,7 @@ TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "attacks.m
 # A larger budget must be worth its time; the last one should reach the million.
 LEAST, MARGIN = 1.5, 1.05
 
-# As many points are simulated side by side as in a larger budget: nothing compiles anew.
-FIRST, GROWTH = 4096, 32
-# Where each run goes step by step, minutes pass in those.
-FIRST_LOOPING = 256
+GROWTH = 32
 
 # Runs that a primary reading should withstand.
 CLOSED, LOOPING = 1_000_000, 10_000
@@ -98,7 +96,7 @@ def growing(
         return falsify(theorem, reading=reading, claim=claims, budget=budget).attacks
 
     (attacked,) = (r.claims for r in select_readings(theorem, reading, claims))
-    first = FIRST_LOOPING if loops(theorem) else FIRST
+    first = first_points(theorem, reading, [claim.name for claim in attacked], seconds)
     yield attack(first)
     begin, budget = time.process_time(), first
     while True:

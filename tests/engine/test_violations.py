@@ -282,6 +282,30 @@ def test_rounding_is_no_witness():
     assert verify(about(Real(0, 60), true)).verdict is Verdict.HOLDS
 
 
+def test_one_instance_that_stands_decides_a_missed_probability(monkeypatch):
+    """What misses by far is run with other roundings at one instance, what hangs on them at all."""
+    tried, run = [], other_roundings.with_other_roundings
+
+    def counted(case, measurement, instances, keys):
+        tried.append(len(keys))
+        return run(case, measurement, instances, keys)
+
+    monkeypatch.setattr(other_roundings, "with_other_roundings", counted)
+
+    def missed(factor):
+        claim = with_probability(
+            "claim",
+            lambda r: factor * jnp.exp(-r.sim),
+            lambda r: 1 - jax.nn.sigmoid(r.sim),
+            at_least=lambda r: 0.9,
+        )
+        noise = {"simulate": lambda x, key: 40 + x.x * jax.random.normal(key), "keys": 64}
+        return verify(about(Real(0.5, 1), claim, **noise, instances=4)).verdict
+
+    assert missed(1e3) is Verdict.VIOLATED and tried == [1]
+    assert missed(0.5) is Verdict.INCONCLUSIVE and tried == [1, 1, 4]
+
+
 def test_cases_by_number_are_no_rounding():
     """One combination of three cases in 125, at one value of the fourth in ten."""
 

@@ -186,7 +186,11 @@ def _with_other_roundings(
     judgement: Judgement,
     evidence: Evidence,
 ) -> Judgement:
-    """A probability that is missed, or a witness, must not be so by roundings alone."""
+    """A probability that is missed, or a witness, must not be so by roundings alone.
+
+    One instance is enough for either: the others are run with other roundings only where the
+    decisive one does not stand.
+    """
     witness = isinstance(claim, Existence) and judgement.verdict is Verdict.HOLDS
     missed = isinstance(claim, Probable) and judgement.verdict is Verdict.VIOLATED
     if not witness and not missed:
@@ -197,8 +201,25 @@ def _with_other_roundings(
     rows = sample.rows_of(reading, claim)
     x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
     case = Case(setup.theorem, reading, claim)
-    measurement = with_other_roundings(case, evidence.measurement, x, keys)
-    return claim.judge(replace(evidence, measurement=measurement))
+    judged, row, every = judgement, judgement.row, np.arange(len(keys))
+    assert row is not None
+    for looked_at in (every[[row]], every):
+        own, its_keys = jax.tree.map(lambda leaf, at=looked_at: leaf[at], (x, keys))
+        found = with_other_roundings(case, evidence.measurement.rows(looked_at), own, its_keys)
+        rounding = np.array(evidence.measurement.rounding)
+        rounding[looked_at] = found.rounding
+        measurement = replace(evidence.measurement, rounding=rounding)
+        judged = claim.judge(replace(evidence, measurement=measurement))
+        if judged.row == row and judged.verdict is judgement.verdict and _shows(judged, claim):
+            break
+    return judged
+
+
+def _shows(judgement: Judgement, claim: Claim) -> bool:
+    """Whether the instance that is told is a witness, or misses its probability by itself."""
+    if isinstance(claim, Existence):
+        return judgement.verdict is Verdict.HOLDS
+    return bool(judgement.scatter["violated"][judgement.row])
 
 
 def _has_integers(instances: Instance) -> bool:
