@@ -62,7 +62,7 @@ def confirm(
             found.append(Finding(Answer.VANISHED, OUTSIDE))
             continue
         finding = many_bits.look_with_many_bits(case, suspect, many_bits.FIRST)
-        if finding.answer is Answer.UNKNOWN and is_costly(case, suspect):
+        if finding.answer is Answer.UNKNOWN and is_costly(case, suspect.instance):
             finding = look_at_size(case, suspect) or finding
         if finding.answer is Answer.VIOLATED:
             return _confirmed(suspect, finding, len(suspects))

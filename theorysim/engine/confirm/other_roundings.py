@@ -44,9 +44,12 @@ MOST_OPERATIONS = 5_000
 MEANS = "in Monte Carlo arithmetic"
 
 
-def is_costly(case: Case, suspect: Suspect) -> bool:
-    """Whether compiling the claim for other roundings takes a good part of a verification."""
-    return traced(case, size_items(suspect.instance)).operations > FEW_OPERATIONS
+def is_costly(case: Case, instance: Instance) -> bool:
+    """Whether compiling the claim for other roundings takes a good part of a verification.
+
+    The instance may be stacked: its sizes are asked for.
+    """
+    return traced(case, size_items(instance)).operations > FEW_OPERATIONS
 
 
 def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Finding]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 
-from theorysim.claims.instance import field_values, size_items
+from theorysim.claims.evidence import Measurement
+from theorysim.claims.instance import Instance, field_values, size_items
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
 
@@ -20,24 +23,11 @@ MEASURED = 1e3
 
 
 def look_at_size(case: Case, suspect: Suspect) -> Finding | None:
-    """What other errors leave of a violation, if it is far beyond all rounding.
-
-    Compared with 1, the instance, what it makes of 1 if it is divided by, the constants of the
-    formulas and both sides along the path. In
-    other precisions than double, and with integers that are multiplied, size says nothing.
-    """
-    program = traced(case, size_items(suspect.instance))
-    if program.narrow or program.multiplies_integers:
-        return None
+    """What other errors leave of a violation, if it is far beyond all rounding."""
     points = suspect.points
-    numbers = [*jax.tree.leaves(dict(field_values(suspect.instance))), points.lhs, points.rhs]
-    sizes = [np.abs(np.asarray(n, float)).ravel() for n in numbers]
-    finite = [size[np.isfinite(size)] for size in sizes]
-    fields = np.concatenate(finite[:-2]) if finite[:-2] else np.zeros(0)
-    magnified = float(np.max(1 / fields[fields > 0], initial=0.0))
-    largest = max(
-        magnified, 1.0, program.largest, *(float(np.max(size, initial=0.0)) for size in finite)
-    )
+    largest = _largest(case, suspect.instance, points.lhs, points.rhs)
+    if largest is None:
+        return None
     with np.errstate(invalid="ignore"):
         other = points.non_rounding_error[0]
         room = case.claim.slack(points.lhs, points.rhs)[0] + other
@@ -49,3 +39,33 @@ def look_at_size(case: Case, suspect: Suspect) -> Finding | None:
     return Finding(
         Answer.VIOLATED, f"by its size ({-room[column]:.0e} beside {largest:.0e})", column
     )
+
+
+def with_rounding_by_size(
+    case: Case, measurement: Measurement, instances: Instance, keys: np.ndarray
+) -> Measurement:
+    """The measurement of one stacked instance with the rounding that only size would exclude."""
+    del keys  # the other looks run the simulation again
+    largest = _largest(case, instances, measurement.lhs, measurement.rhs)
+    rounding = np.inf if largest is None else FAR * largest
+    return replace(measurement, rounding=np.fmax(rounding, MEASURED * measurement.rounding))
+
+
+def _largest(case: Case, instance: Instance, *sides: np.ndarray) -> float | None:
+    """The largest number at hand, with which a violation is compared.
+
+    Of 1, the instance, what it makes of 1 if it is divided by, the constants of the formulas and
+    both sides along the path. None in other precisions than double, and with integers that are
+    multiplied: there size says nothing.
+    """
+    program = traced(case, size_items(instance))
+    if program.narrow or program.multiplies_integers:
+        return None
+    numbers = [*jax.tree.leaves(dict(field_values(instance))), *sides]
+    sizes = [np.abs(np.asarray(n, float)).ravel() for n in numbers]
+    finite = [size[np.isfinite(size)] for size in sizes]
+    own = finite[: -len(sides)]
+    fields = np.concatenate(own) if own else np.zeros(0)
+    magnified = float(np.max(1 / fields[fields > 0], initial=0.0))
+    found = (float(np.max(size, initial=0.0)) for size in finite)
+    return max(magnified, 1.0, program.largest, *found)

@@ -188,14 +188,15 @@ def _with_other_roundings(
 ) -> Judgement:
     """A probability that is missed, or a witness, must not be so by roundings alone.
 
-    One instance is enough for either: the others are run with other roundings only where the
-    decisive one does not stand.
+    One instance is enough for either, and its size if it is far beyond rounding and other roundings
+    are costly: all instances are run with those only where the decisive one does not stand.
     """
     witness = isinstance(claim, Existence) and judgement.verdict is Verdict.HOLDS
     missed = isinstance(claim, Probable) and judgement.verdict is Verdict.VIOLATED
     if not witness and not missed:
         return judgement
-    from theorysim.engine.confirm.other_roundings import with_other_roundings
+    from theorysim.engine.confirm.other_roundings import is_costly, with_other_roundings
+    from theorysim.engine.confirm.size import with_rounding_by_size
     from theorysim.engine.confirm.suspect import Case
 
     rows = sample.rows_of(reading, claim)
@@ -203,9 +204,12 @@ def _with_other_roundings(
     case = Case(setup.theorem, reading, claim)
     judged, row, every = judgement, judgement.row, np.arange(len(keys))
     assert row is not None
-    for looked_at in (every[[row]], every):
+    looks = [(with_other_roundings, every[[row]]), (with_other_roundings, every)]
+    if is_costly(case, x):
+        looks.insert(0, (with_rounding_by_size, every[[row]]))
+    for look, looked_at in looks:
         own, its_keys = jax.tree.map(lambda leaf, at=looked_at: leaf[at], (x, keys))
-        found = with_other_roundings(case, evidence.measurement.rows(looked_at), own, its_keys)
+        found = look(case, evidence.measurement.rows(looked_at), own, its_keys)
         rounding = np.array(evidence.measurement.rounding)
         rounding[looked_at] = found.rounding
         measurement = replace(evidence.measurement, rounding=rounding)
