@@ -3,13 +3,14 @@
 Operations are counted on the traced program by `theorysim.jaxprs.cost`, where an elementary
 function is 20 and a random number 100; bytes are what goes in and what comes out, all else may stay
 in caches. Verification and the falsifier compute in double precision, always; of them only the
-drawing and measuring of instances is counted.
+drawing and measuring of instances is counted. The falsifier runs once, its compilation included.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -19,7 +20,7 @@ from jaxtyping import Array
 
 import theorysim
 from benchmarks import rank_one, sweep, tangent_kernels
-from benchmarks.race import Contender, called, compiled
+from benchmarks.race import Contender, compiled, seconds
 from theorysim.engine.measure.batch import traced_measurement
 from theorysim.engine.measure.draw import traced_drawing
 from theorysim.engine.measure.setup import Setup, parse_settings, select_readings
@@ -34,11 +35,15 @@ from theorysim.systems.two_layer_linear import Factors, pretraining_loss
 
 DTYPES = ("float32", "float64")
 STATEMENT = "overtraining/lemma-a.28"
+STEPS = 200
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A contender, its sizes, and operations and bytes per unit of its work."""
+    """A contender, its sizes, and operations and bytes per unit of its work.
+
+    `times` are seconds per unit of work where it has run already.
+    """
 
     contender: Contender
     dtype: str
@@ -46,6 +51,7 @@ class Kernel:
     unit: str
     operations: float
     bytes: float
+    times: tuple[float, ...] = ()
 
 
 def kernels(quick: bool, on_cpu: bool) -> Iterator[Kernel]:
@@ -67,7 +73,7 @@ def verification(instances: int) -> Kernel:
     def run() -> Any:
         return theorysim.verify(STATEMENT, instances=instances, reading=reading)
 
-    contender = called("verify", run, instances)
+    contender = Contender("verify", run, instances)
     size = {"instances": instances}
     return Kernel(contender, "float64", size, "instance", *_of_statement(reading))
 
@@ -75,24 +81,25 @@ def verification(instances: int) -> Kernel:
 def falsifier(budgets: tuple[int, ...]) -> Kernel:
     """`theorysim.falsify` of the same statement, at the first budget that fits into memory."""
     reading = theorysim.theorem(STATEMENT).primary().name
-    budget = next(b for b in budgets if _fits(lambda b=b: _attack(reading, b)))
-    contender = called("falsify", lambda: _attack(reading, budget), budget)
-    size = {"evaluations": budget}
-    return Kernel(contender, "float64", size, "evaluation", *_of_statement(reading))
+    for budget in budgets:
+        run = partial(_attack, reading, budget)
+        try:
+            taken = seconds(run)
+        except (SizeError, MemoryError, RuntimeError) as error:
+            if not (isinstance(error, SizeError) or is_out_of_memory(error)):
+                raise
+            continue
+        contender = Contender("falsify", run, budget)
+        work = _of_statement(reading)
+        size = {"evaluations": budget}
+        return Kernel(contender, "float64", size, "evaluation", *work, (taken / budget,))
+    raise SizeError(f"{STATEMENT}: no budget of {budgets} fits into memory; choose a smaller one")
 
 
 def _attack(reading: str, budget: int) -> Any:
-    return theorysim.falsify(STATEMENT, reading=reading, budget=budget)
-
-
-def _fits(run: Callable[[], Any]) -> bool:
-    try:
-        run()
-    except (SizeError, MemoryError, RuntimeError) as error:
-        if not (isinstance(error, SizeError) or is_out_of_memory(error)):
-            raise
-        return False
-    return True
+    """At one size: the search would run longer descents, too, the more the larger its budget."""
+    settings = {"steps": STEPS}
+    return theorysim.falsify(STATEMENT, reading=reading, budget=budget, settings=settings)
 
 
 def _of_statement(reading: str) -> tuple[float, float]:
@@ -145,7 +152,7 @@ def tangent_kernel(dtype: str, width: int, inputs: int) -> Kernel:
     def run() -> Array:
         return theorysim.empirical_ntk(tangent_kernels.network, params, x)
 
-    contender = called("empirical tangent kernel", run)
+    contender = Contender("empirical tangent kernel", run)
     moved = tree_bytes((params, x)) + inputs**2 * x.dtype.itemsize
     size = {"width": width, "inputs": inputs}
     counted = _count(tangent_kernels.by_hand, params, x)
