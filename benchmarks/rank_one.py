@@ -6,153 +6,103 @@ All do the same steps of the same problem (ReLU, orthonormal features, one fresh
 - full: online SGD in d dimensions, differentiated automatically, many runs in one compiled call;
 - NumPy: a loop over the steps of one run with the gradient written out.
 
-The campaign (by default 10^3 runs of 10^6 steps at d = 10^6, k = 50) is timed over fewer steps and
-scaled to all of them; --whole runs it.  Compilation is timed apart; times are to the last result.
-
-Run: python -m benchmarks.rank_one [--neurons 50] [--dimensions 100 1000 10000] [--whole] [--json F]
+Seconds are per step of one run: a campaign of 10^3 runs of 10^6 steps takes 10^9 times as long.
 """
 
-# ruff: noqa: E402 -- the environment is prepared before JAX is imported
+from __future__ import annotations
 
-import argparse
-import json
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
-
-from theorysim.environment import prepare
-
-prepare()  # before anything imports JAX
+from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from benchmarks.race import Contender, Row, compiled, race
 from theorysim.systems import rank_one
 from theorysim.systems import rank_one_chain as chain
 
 RATE = 0.05  # times 1 / d
 START = 0.1
+UNIT = "step of a run"
 
 
-class Row(NamedTuple):
-    """A contender's numbers."""
-
-    name: str
-    dimension: int
-    runs: int
-    steps: int
-    seconds: float
-    compile_seconds: float
-
-    def microseconds(self) -> float:
-        """Per step of one run."""
-        return 1e6 * self.seconds / (self.runs * self.steps)
-
-
-def problem(k: int, width: int) -> rank_one.RankOne:
+def problem(k: int, width: int, dtype: str = "float32") -> rank_one.RankOne:
     """Coordinate vectors as features, readouts 1, random signs."""
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (2, k)).astype(np.float32)
-    features = jnp.asarray(rank_one.orthonormal_features(k, width), jnp.float32)
-    scale = np.float32(np.sqrt(k))
-    return rank_one.from_signs(features, jnp.ones(k, jnp.float32), *map(jnp.asarray, signs), scale)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (2, k)).astype(dtype)
+    teacher, student = map(jnp.asarray, signs)
+    features = jnp.asarray(rank_one.orthonormal_features(k, width), dtype)
+    scale = np.asarray(np.sqrt(k), dtype)
+    return rank_one.from_signs(features, jnp.ones(k, dtype), teacher, student, scale)
 
 
-def timed(function: Callable, *arguments: Any) -> tuple[float, float]:
-    """Seconds of the second run to its last result, and of the compilation."""
-    begin = time.perf_counter()
-    program = jax.jit(function).lower(*arguments).compile()
-    compilation = time.perf_counter() - begin
-    jax.block_until_ready(program(*arguments))
-    begin = time.perf_counter()
-    jax.block_until_ready(program(*arguments))
-    return time.perf_counter() - begin, compilation
-
-
-def time_chain(k: int, d: int, runs: int, steps: int) -> Row:
+def reduced(k: int, d: int, runs: int, steps: int, dtype: str = "float32") -> Contender:
     """Overlaps of many runs of the chain."""
-    given = problem(k, k)._replace(features=None)
+    given = problem(k, k, dtype)._replace(features=None)
+    rate = np.asarray(RATE / d, dtype)
 
     def run(key: Array) -> Array:
-        start = chain.begin(given, jnp.float32(START))
-        rate = jnp.float32(RATE / d)
+        start = chain.begin(given, jnp.asarray(START, dtype))
         states = chain.run(given, jax.nn.relu, start, d, rate, steps, key, every=steps)
         return states.overlap[-1]
 
     keys = jax.random.split(jax.random.key(0), runs)
-    return Row("reduced chain", d, runs, steps, *timed(jax.vmap(run), keys))
+    return compiled("reduced chain", jax.vmap(run), keys, work=runs * steps)
 
 
-def time_full(k: int, d: int, runs: int, steps: int) -> Row:
+def full(k: int, d: int, runs: int, steps: int) -> Contender:
     """Overlaps of many runs in d dimensions."""
     given = problem(k, d)
     truth, other = (jnp.eye(d, dtype=jnp.float32)[k + i] for i in (0, 1))
     start = START * truth + np.float32(np.sqrt(1 - START**2)) * other
 
-    def run(key: Array) -> Array:
+    # The problem is an argument: XLA takes minutes to compute with its features as constants.
+    def run(key: Array, given: rank_one.RankOne) -> Array:
         rate = jnp.float32(RATE / d)
         path, _ = rank_one.train(given, jax.nn.relu, truth, start, rate, steps, key, every=steps)
         return path[-1] @ truth
 
     keys = jax.random.split(jax.random.key(0), runs)
-    return Row("full, vmapped", d, runs, steps, *timed(jax.vmap(run), keys))
+    many = jax.vmap(run, in_axes=(0, None))
+    return compiled("SGD in d dimensions, vmapped", many, keys, given, work=runs * steps)
 
 
-def time_numpy(k: int, d: int, steps: int) -> Row:
-    """One run with the gradient written out, coordinate features and u = e_k."""
+def loop(k: int, d: int, steps: int) -> Contender:
+    """The overlap of one run with the gradient written out, coordinate features and u = e_k."""
     given = jax.tree.map(np.asarray, problem(k, d))
     root = np.sqrt(1 + given.scale**2 / k)
-    generator = np.random.default_rng(1)
-    direction = np.zeros(d, np.float32)
-    direction[k], direction[k + 1] = START, np.sqrt(1 - START**2)
-    begin = time.perf_counter()
-    for _ in range(steps):
-        x = generator.standard_normal(d, np.float32)
-        goal = (x[:k] + given.scale * given.teacher * x[k]) / root
-        own = (x[:k] + given.scale * given.student * (direction @ x)) / root
-        gap = np.maximum(goal, 0).sum() - np.maximum(own, 0).sum()
-        gradient = -2 * gap * np.sum(given.scale * given.student / root * (own > 0)) * x
-        gradient[:k] = 0
-        gradient -= direction * (direction @ gradient)
-        direction = direction - RATE / d * gradient
-        direction /= np.linalg.norm(direction)
-    return Row("NumPy loop", d, 1, steps, time.perf_counter() - begin, 0.0)
+
+    def run() -> float:
+        generator = np.random.default_rng(1)
+        direction = np.zeros(d, np.float32)
+        direction[k], direction[k + 1] = START, np.sqrt(1 - START**2)
+        for _ in range(steps):
+            x = generator.standard_normal(d, np.float32)
+            goal = (x[:k] + given.scale * given.teacher * x[k]) / root
+            own = (x[:k] + given.scale * given.student * (direction @ x)) / root
+            gap = np.maximum(goal, 0).sum() - np.maximum(own, 0).sum()
+            gradient = -2 * gap * np.sum(given.scale * given.student / root * (own > 0)) * x
+            gradient[:k] = 0
+            gradient -= direction * (direction @ gradient)
+            direction = direction - RATE / d * gradient
+            direction /= np.linalg.norm(direction)
+        return float(direction[k])
+
+    return Contender("NumPy loop", run, steps)
 
 
-def main() -> None:
-    """Measure, print and, where asked, save."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--neurons", type=int, default=50)
-    parser.add_argument("--dimensions", type=int, nargs="+", default=[100, 1000, 10_000])
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--steps", type=int, default=200)
-    parser.add_argument("--whole", action="store_true", help="run the whole campaign")
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    k, steps = options.neurons, options.steps
-    rows = []
-    for d in options.dimensions:
-        few = max(1, min(options.runs, 200_000 // d))
-        rows.append(time_chain(k, d, options.runs, steps))
-        rows.append(time_full(k, d, few, steps))
-        rows.append(time_numpy(k, d, steps))
-    campaign = time_chain(k, 10**6, options.runs, 10**6 if options.whole else steps)
-    rows.append(campaign)
-    for row in rows:
-        print(
-            f"{row.name:14} d = {row.dimension:8d} {row.runs:5d} runs of {row.steps:7d} steps "
-            f"{row.seconds:9.3f} s {row.microseconds():9.3f} us per step of a run, "
-            f"compiled in {row.compile_seconds:.2f} s"
+def rows(quick: bool) -> Iterator[Row]:
+    """The chain against both peers, at several dimensions."""
+    k, runs, steps, dimensions = (
+        (5, 4, 20, (20, 50)) if quick else (50, 1000, 200, (100, 1000, 10_000))
+    )
+    for d in dimensions:
+        few = max(1, min(runs, 200_000 // d))
+        yield from race(
+            reduced(k, d, runs, steps),
+            full(k, d, few, steps),
+            loop(k, d, steps),
+            size={"k": k, "d": d, "runs": runs, "steps": steps},
+            unit=UNIT,
+            dtype="float32",
         )
-    minutes = campaign.seconds / campaign.steps * 1e6 / 60
-    print(f"10^6 steps of {campaign.runs} runs at d = 10^6, k = {k}: {minutes:.1f} minutes")
-    if options.json:
-        record = {"jax": jax.__version__, "device": str(jax.devices()[0]), "neurons": k}
-        lines = [row._asdict() for row in rows]
-        options.json.write_text(json.dumps({**record, "rows": lines}, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main()

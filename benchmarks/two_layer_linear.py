@@ -3,34 +3,25 @@
 Modes: every instance has `width` features of its own; U = V, so that its modes separate.
 
 - closed form: `linear_modes.growth`, all instances in one compiled call;
-- ODE: dw/dt = 2 w (sigma - w^2) with diffrax (Dopri8), vmapped over a batch;
+- diffrax: dw/dt = 2 w (sigma - w^2) with Dopri8, vmapped over a batch;
 - descent: gradient descent of the loss, automatically differentiated, vmapped over a batch;
 - SciPy: a loop of solve_ivp (DOP853) over instances.
 
 Matrices: one identity start with independent singular vectors, all times in one call.
 
 - exact: `balanced_flow.balanced_flow`;
-- ODE: gradient flow of the loss with diffrax;
+- diffrax: gradient flow of the loss;
 - SciPy: the printed matrix ODE with solve_ivp (DOP853).
 
-All solvers run at the tolerance rtol = 1e-8. Compilation is timed apart; every time is the best of
-several, to the last result, in one process. Errors are relative to the exact solution.
-
-Run: python -m benchmarks.two_layer_linear [--width 64] [--instances 100000] [--json FILE]
+All solvers run at the tolerance rtol = 1e-8. Errors are relative to the exact solution's largest
+entry.
 """
 
-# ruff: noqa: E402 -- the environment is prepared before JAX is imported
+from __future__ import annotations
 
-import argparse
-import json
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
-
-from theorysim.environment import prepare
-
-prepare()  # before anything imports JAX
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -39,6 +30,7 @@ import optax
 from jaxtyping import Array
 from scipy.integrate import solve_ivp
 
+from benchmarks.race import Contender, Row, compiled, race, with_error
 from theorysim.numerics.descent import descend_to
 from theorysim.numerics.flow import gradient_flow, integrate
 from theorysim.systems.balanced_flow import Decomposition, balanced_flow
@@ -53,163 +45,129 @@ MATRIX_TIMES = np.linspace(0.0, 20.0, 100)
 STEPS = 4000  # of descent up to the last of MODE_TIMES
 
 
-class Row(NamedTuple):
-    """A contender's numbers."""
-
-    name: str
-    instances: int
-    seconds: float
-    compile_seconds: float
-    error: float
+def closed(features: Array) -> Array:
+    """Modes in closed form, (instances, times, modes)."""
+    times = jnp.asarray(MODE_TIMES)
+    return growth(times[None, :, None], features[:, None, :], jnp.full((1, 1, 1), TAU))
 
 
-def compiled(function: Callable, *arguments: Any) -> tuple[Callable, float]:
-    """The compiled function and the seconds its compilation took."""
-    begin = time.perf_counter()
-    program = jax.jit(function).lower(*arguments).compile()
-    return program, time.perf_counter() - begin
-
-
-def seconds(function: Callable, *arguments: Any, repeats: int) -> float:
-    """Best time of a run to its last result, after one that is not counted."""
-    taken = []
-    for _ in range(repeats + 1):
-        begin = time.perf_counter()
-        jax.block_until_ready(function(*arguments))
-        taken.append(time.perf_counter() - begin)
-    return min(taken[1:])
-
-
-def relative(path: Any, exact: Any) -> float:
-    """Largest distance in units of the largest feature."""
-    return float(np.max(np.abs(np.asarray(path) - np.asarray(exact)))) / FEATURES[1]
-
-
-def time_modes(width: int, instances: int, batch: int, loop: int) -> list[Row]:
-    """All contenders on separate modes; arrays are (instances, times, modes)."""
-    low, high = FEATURES
-    features = jax.random.uniform(jax.random.key(0), (instances, width), minval=low, maxval=high)
-    times, start = jnp.asarray(MODE_TIMES), jnp.full(width, jnp.exp(-TAU))
-
-    def closed(features: Array) -> Array:
-        return growth(times[None, :, None], features[:, None, :], jnp.full((1, 1, 1), TAU))
+def mode_flow(features: Array) -> Array:
+    """Modes of one instance with diffrax, (times, modes)."""
 
     def field(weights: Array, features: Array) -> Array:
         return 2 * weights * (features - weights**2)
 
-    def flow(features: Array) -> Array:
-        return integrate(field, start, times, features, **TOLERANCES) ** 2
+    start = jnp.full(features.shape, jnp.exp(-TAU))
+    return integrate(field, start, jnp.asarray(MODE_TIMES), features, **TOLERANCES) ** 2
 
-    def descent(features: Array) -> Array:
-        def loss(weights: tuple[Array, Array]) -> Array:
-            return jnp.sum((weights[0] * weights[1] - features) ** 2)
 
-        optimiser = optax.sgd(float(MODE_TIMES[-1]) / STEPS)
-        first, second = descend_to(loss, (start, start), optimiser, STEPS)
-        return first * second
+def mode_descent(steps: int, features: Array) -> Array:
+    """Modes of one instance at the last time, from descent of both weights."""
 
-    def scipy_loop(features: np.ndarray) -> np.ndarray:
-        options: dict[str, Any] = {"method": "DOP853", "t_eval": MODE_TIMES, **TOLERANCES}
-        begin, span = np.asarray(start), (0.0, MODE_TIMES[-1])
-        return np.stack(
-            [
-                solve_ivp(lambda _, w, s=s: 2 * w * (s - w**2), span, begin, **options).y.T ** 2
-                for s in features
-            ]
-        )
+    def loss(weights: tuple[Array, Array]) -> Array:
+        return jnp.sum((weights[0] * weights[1] - features) ** 2)
 
-    program, compilation = compiled(closed, features)
-    rows = [Row("closed form", instances, seconds(program, features, repeats=3), compilation, 0.0)]
+    start = jnp.full(features.shape, jnp.exp(-TAU))
+    optimiser = optax.sgd(float(MODE_TIMES[-1]) / steps)
+    first, second = descend_to(loss, (start, start), optimiser, steps)
+    return first * second
+
+
+def mode_loop(features: np.ndarray) -> np.ndarray:
+    """Modes of instance after instance with SciPy, (instances, times, modes)."""
+    options: dict[str, Any] = {"method": "DOP853", "t_eval": MODE_TIMES, **TOLERANCES}
+    begin, span = np.full(features.shape[1], np.exp(-TAU)), (0.0, MODE_TIMES[-1])
+    return np.stack(
+        [
+            solve_ivp(lambda _, w, s=s: 2 * w * (s - w**2), span, begin, **options).y.T ** 2
+            for s in features
+        ]
+    )
+
+
+def modes(width: int, instances: int, batch: int, few: int, steps: int) -> Iterator[Row]:
+    """The closed form against all peers, which do fewer of the instances."""
+    low, high = FEATURES
+    features = jax.random.uniform(jax.random.key(0), (instances, width), minval=low, maxval=high)
     exact = np.asarray(closed(features[:batch]))
-    for name, function, reference in (
-        ("diffrax, vmapped", flow, exact),
-        (f"descent, {STEPS} steps, vmapped", descent, exact[:, -1]),
-    ):
-        program, compilation = compiled(jax.vmap(function), features[:batch])
-        error = relative(program(features[:batch]), reference)
-        taken = seconds(program, features[:batch], repeats=2)
-        rows.append(Row(name, batch, taken, compilation, error))
-    few = np.asarray(features[:loop])
-    error = relative(scipy_loop(few), exact[:loop])
-    rows.append(Row("SciPy loop", loop, seconds(scipy_loop, few, repeats=1), 0.0, error))
-    return rows
+    flow = compiled("diffrax, vmapped", jax.vmap(mode_flow), features[:batch], work=batch)
+    run = jax.vmap(partial(mode_descent, steps))
+    descent = compiled(f"descent, {steps} steps, vmapped", run, features[:batch], work=batch)
+    looped = Contender("SciPy loop", partial(mode_loop, np.asarray(features[:few])), few)
+    yield from race(
+        compiled("closed form of modes", closed, features, work=instances),
+        with_error(flow, exact),
+        with_error(descent, exact[:, -1]),
+        with_error(looped, exact[:few]),
+        size={"width": width, "instances": instances, "times": MODE_TIMES.size},
+        unit="instance",
+        dtype="float64",
+    )
 
 
-def time_matrices(width: int) -> list[Row]:
-    """All contenders on one flow of full matrices."""
+def matrix_problem(width: int) -> tuple[Decomposition, Array, Factors]:
+    """A target with independent singular vectors, decomposed and whole, and the start."""
     left, right = jax.random.orthogonal(jax.random.key(1), width, (2,))
     values = jnp.geomspace(FEATURES[1], FEATURES[0], width)
-    known = Decomposition(left, values, right)
-    target = (left * values[None, :]) @ right.T
     start = Factors(*2 * (jnp.exp(-TAU) * jnp.eye(width),))
+    return Decomposition(left, values, right), (left * values[None, :]) @ right.T, start
+
+
+def exact_flow(width: int) -> Contender:
+    """Products at all times, exactly."""
+    known, _, start = matrix_problem(width)
+    times = jnp.asarray(MATRIX_TIMES)
+    return compiled(
+        "exact flow of matrices", lambda known: balanced_flow(*start, known, times).product, known
+    )
+
+
+def diffrax_flow(width: int) -> Contender:
+    """Products at all times, by integrating the gradient."""
+    _, target, start = matrix_problem(width)
     times = jnp.asarray(MATRIX_TIMES)
 
-    def exact(known: Decomposition) -> Array:
-        return balanced_flow(*start, known, times).product
-
     def flow(target: Array) -> Array:
-        return product(
-            gradient_flow(lambda w: pretraining_loss(w, target), start, times, **TOLERANCES)
-        )
+        path = gradient_flow(lambda w: pretraining_loss(w, target), start, times, **TOLERANCES)
+        return product(path)
 
-    def scipy_flow(target: np.ndarray) -> np.ndarray:
-        def field(_: float, state: np.ndarray) -> np.ndarray:
-            first, second = state.reshape(2, width, width)
-            slope = -2 * (first @ second - target)
-            return np.concatenate([(slope @ second.T).ravel(), (first.T @ slope).ravel()])
+    return compiled("diffrax", flow, target)
 
-        options: dict[str, Any] = {"method": "DOP853", "t_eval": MATRIX_TIMES, **TOLERANCES}
-        begin = np.concatenate([np.asarray(weights).ravel() for weights in start])
+
+def scipy_flow(width: int) -> Contender:
+    """Products at all times, by SciPy from the printed ODE."""
+    _, target, start = jax.tree.map(np.asarray, matrix_problem(width))
+    options: dict[str, Any] = {"method": "DOP853", "t_eval": MATRIX_TIMES, **TOLERANCES}
+
+    def field(_: float, state: np.ndarray) -> np.ndarray:
+        first, second = state.reshape(2, width, width)
+        slope = -2 * (first @ second - target)
+        return np.concatenate([(slope @ second.T).ravel(), (first.T @ slope).ravel()])
+
+    def run() -> np.ndarray:
+        begin = np.concatenate([weights.ravel() for weights in start])
         path = solve_ivp(field, (0.0, MATRIX_TIMES[-1]), begin, **options).y
         return np.stack([np.matmul(*state.reshape(2, width, width)) for state in path.T])
 
-    program, compilation = compiled(exact, known)
-    reference = program(known)
-    rows = [Row("exact", 1, seconds(program, known, repeats=5), compilation, 0.0)]
-    program, compilation = compiled(flow, target)
-    error = relative(program(target), reference)
-    rows.append(Row("diffrax", 1, seconds(program, target, repeats=2), compilation, error))
-    goal = np.asarray(target)
-    error = relative(scipy_flow(goal), reference)
-    rows.append(Row("SciPy", 1, seconds(scipy_flow, goal, repeats=2), 0.0, error))
-    return rows
+    return Contender("SciPy", run)
 
 
-def show(title: str, rows: list[Row]) -> None:
-    """A table with one line per contender."""
-    print(title)
-    for name, instances, taken, compilation, error in rows:
-        print(
-            f"  {name:29} {instances:7d} instances {taken:9.4f} s {1e6 * taken / instances:12.2f} "
-            f"us each, compiled in {compilation:5.2f} s, error {error:.1e}"
-        )
+def matrices(width: int) -> Iterator[Row]:
+    """The exact flow of full matrices against both solvers."""
+    ours = exact_flow(width)
+    exact = ours.run()
+    yield from race(
+        ours,
+        *(with_error(make(width), exact) for make in (diffrax_flow, scipy_flow)),
+        size={"width": width, "times": MATRIX_TIMES.size},
+        unit="path",
+        dtype="float64",
+    )
 
 
-def main() -> None:
-    """Measure, print and, where asked, save."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    for name, default in (
-        ("width", 64),
-        ("instances", 100_000),
-        ("batch", 1000),
-        ("loop", 50),
-    ):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--widths", type=int, nargs="+", default=[5, 16, 64])
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    record: dict[str, Any] = {"jax": jax.__version__, "device": str(jax.devices()[0]), "tau": TAU}
+def rows(quick: bool) -> Iterator[Row]:
+    """Modes, and matrices of several widths."""
     with jax.enable_x64(True):
-        rows = time_modes(options.width, options.instances, options.batch, options.loop)
-        show(f"modes, width {options.width}, {MODE_TIMES.size} times", rows)
-        record[f"modes, width {options.width}"] = [row._asdict() for row in rows]
-        for width in options.widths:
-            rows = time_matrices(width)
-            show(f"matrices, width {width}, {MATRIX_TIMES.size} times", rows)
-            record[f"matrices, width {width}"] = [row._asdict() for row in rows]
-    if options.json:
-        options.json.write_text(json.dumps(record, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+        yield from modes(4, 8, 2, 2, 100) if quick else modes(64, 100_000, 1000, 50, STEPS)
+        for width in (3,) if quick else (5, 16, 64):
+            yield from matrices(width)

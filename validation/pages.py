@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 
+from benchmarks import page as benchmarks
 from theorysim.engine.registry.records import lines_of
 from validation import (
     advise,
@@ -30,6 +31,7 @@ def main() -> None:
         write_whole(campaign.PAGE, campaign.page(lines_of(campaign.RECORD)))
     hypotheses.write_pages()
     write_whole(advise.PAGE, advise.page(json.loads(advise.RECORD.read_text("utf-8"))))
+    benchmarks.write()
     for module in (coverage, reference):
         write_whole(module.PAGE, module.page())
     for page in papers.PAGES:
