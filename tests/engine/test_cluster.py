@@ -28,7 +28,7 @@ theorem = Theorem(
 
 # Two statements of a paper, and below two files.
 ONLY = "lemma-a.11"
-WAIT = 60.0
+WAIT = 200.0
 """Seconds in which a worker begins."""
 
 
@@ -58,7 +58,7 @@ def kill_at_work(client: Client, killed: list[int]) -> None:
 def test_a_killed_worker_loses_nothing(files):
     killed, found_then = [], []
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as two,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as two,
         Client(two) as client,
     ):
         killer = threading.Thread(target=kill_at_work, args=(client, killed))
@@ -89,7 +89,7 @@ def elsewhere(files, here):
 def machines(workers: int, threads: int = 1) -> LocalCluster:
     """Workers in this process, which compute nothing here."""
     return LocalCluster(
-        n_workers=workers, threads_per_worker=threads, processes=False, dashboard_address=None
+        n_workers=workers, threads_per_worker=threads, processes=False, dashboard_address=":0"
     )
 
 
