@@ -39,6 +39,7 @@ ALLOWED = {
             "chunks",
             "citation",
             "compiled",
+            "environment",  # a worker of a cluster prepares its process
             "files",
             "memory",
             "progress",
@@ -64,6 +65,7 @@ EAGER = {
     "rich": {"report"},
     "matplotlib": {"report"},
     "mkdocs": set(),
+    "distributed": set(),
     "hypothesis": {"testing", "pytest_plugin"},
     "pytest": {"testing", "pytest_plugin"},
 }

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from theorysim.engine.certify.report import CertifyReport as CertifyReport
     from theorysim.engine.falsify.falsify import falsify as falsify
     from theorysim.engine.falsify.report import FalsifyReport as FalsifyReport
+    from theorysim.engine.many.verified import Verifications as Verifications
+    from theorysim.engine.many.verified import Verified as Verified
+    from theorysim.engine.many.verify_all import verify_all as verify_all
     from theorysim.engine.registry.entries import Catalogue as Catalogue
     from theorysim.engine.registry.entries import Entry as Entry
     from theorysim.engine.registry.index import catalogue as catalogue
@@ -51,6 +54,8 @@ _HOMES = {
     "Report": "theorysim.engine.verify.report",
     "Reproduction": "theorysim.engine.reproduce.reproduce",
     "Review": "theorysim.engine.review.review",
+    "Verifications": "theorysim.engine.many.verified",
+    "Verified": "theorysim.engine.many.verified",
     "catalogue": "theorysim.engine.registry.index",
     "certify": "theorysim.engine.certify.certify",
     "empirical_ntk": "theorysim.numerics.tangent_kernels",
@@ -68,6 +73,7 @@ _HOMES = {
     "train_linearized": "theorysim.systems.linearized",
     "transfer_report": "theorysim.systems.task_transfer",
     "verify": "theorysim.engine.verify.verify",
+    "verify_all": "theorysim.engine.many.verify_all",
 }
 
 __all__ = [
@@ -80,6 +86,8 @@ __all__ = [
     "Report",
     "Reproduction",
     "Review",
+    "Verifications",
+    "Verified",
     "catalogue",
     "certify",
     "empirical_ntk",
@@ -97,6 +105,7 @@ __all__ = [
     "train_linearized",
     "transfer_report",
     "verify",
+    "verify_all",
 ]
 
 

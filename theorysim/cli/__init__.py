@@ -38,6 +38,7 @@ from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
 from theorysim.cli.site import site as site_command
 from theorysim.cli.sweep import sweep as sweep_command
+from theorysim.cli.verify_all import check_meant, verify_all
 from theorysim.environment import collect_rarely, prepare
 from theorysim.errors import UsageError, is_out_of_memory
 
@@ -148,7 +149,8 @@ def show(id: Id, theorems: Files = []) -> None:  # noqa: B006
 
 @app.command()
 def verify(
-    id: Id,
+    context: typer.Context,
+    id: Id = "",
     instances: Annotated[
         int | None, typer.Option(metavar="N", help="How many instances to check.")
     ] = None,
@@ -169,9 +171,25 @@ def verify(
         Path | None, typer.Option(metavar="FILE", help="Write the decisive instance here.")
     ] = None,
     theorems: Files = [],  # noqa: B006
+    every: Annotated[
+        bool, typer.Option("--all", help="Verify every statement; what is finished is kept.")
+    ] = False,
+    only: Annotated[
+        str, typer.Option(metavar="TEXT", help="With --all: only ids that contain this text.")
+    ] = "",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="With --all: verify again what is kept.")
+    ] = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="With --all: on the Dask cluster of this scheduler."),
+    ] = None,
 ) -> None:
-    """Check a theorem on random instances, or on one given instance."""
+    """Check a theorem on random instances, or on one given instance; or every theorem."""
     prepare()
+    check_meant(context)
+    if every:
+        verify_all(instances, seed, theorems, only, fresh, scheduler, as_json)
     from theorysim.engine import registry
 
     fixed = parse_settings(settings)

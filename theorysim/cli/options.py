@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,9 @@ from theorysim.progress import Progress, progress_bar, silent
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+# The exit code of a command that SIGINT ends.
+INTERRUPTED = 130
 
 
 def known_ids(incomplete: str) -> list[str]:
@@ -59,6 +63,18 @@ def kept_folder(name: str) -> Path | None:
     except OSError:
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+@contextmanager
+def interruptible(kept: Path | None, unit: str) -> Iterator[None]:
+    """End an interrupted command with a sentence on how it goes on after the last finished unit."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if kept is not None:
+            again = f"the same command, without --fresh, goes on after the last finished {unit}"
+            typer.echo(f"theorysim: interrupted; {again}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def check_file(file: Path | None) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -16,13 +14,11 @@ from theorysim.cli.options import (
     Id,
     check_file,
     console,
+    interruptible,
     kept_folder,
     progress_on_terminal,
 )
 from theorysim.environment import prepare
-
-# The exit code of a command that SIGINT ends.
-INTERRUPTED = 130
 
 
 def review(
@@ -59,7 +55,7 @@ def review(
     from theorysim.report.review_pictures import pictures
 
     kept = kept_folder("reviews")
-    with _interruptible(kept), progress_on_terminal("review") as progress:
+    with interruptible(kept, "stage"), progress_on_terminal("review") as progress:
         found = run(
             id,
             seconds=seconds,
@@ -98,7 +94,7 @@ def _experiment(
     from theorysim.files import write_whole
     from theorysim.report.referee import page, render
 
-    with _interruptible(kept), progress_on_terminal("review") as progress:
+    with interruptible(kept, "stage"), progress_on_terminal("review") as progress:
         found, own = referee(
             id, seconds=seconds, seed=seed, theorems=theorems, kept=kept, progress=progress
         )
@@ -111,15 +107,3 @@ def _experiment(
         if html is not None:
             typer.echo(f"written to {html}")
     raise typer.Exit(found.exit_code)
-
-
-@contextmanager
-def _interruptible(kept: Path | None) -> Iterator[None]:
-    """End an interrupted review with a sentence on how it goes on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if kept is not None:
-            again = "the same command, without --fresh, goes on after the last finished stage"
-            typer.echo(f"theorysim: interrupted; {again}", err=True)
-        raise typer.Exit(INTERRUPTED) from None

@@ -44,6 +44,7 @@ GUIDE = (
     "experiments",
     "advise",
     "sweeps",
+    "many_machines",
 )
 RECORDED = (
     *("coverage", "experiments", "stability", "hypotheses", "constants", "attacks"),

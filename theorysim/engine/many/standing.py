@@ -1,0 +1,62 @@
+"""What a process computes verdicts with: versions and code, to be the same on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from itertools import chain
+from pathlib import Path
+
+from theorysim.engine.registry import Entry, catalogue
+from theorysim.engine.registry.index import OWN
+from theorysim.engine.registry.neighbours import code_of
+from theorysim.jaxprs.fingerprint import digest
+from theorysim.versions import versions
+
+PACKAGE = Path(__file__).parents[2]
+CODE = "code"
+
+
+def standing(files: tuple[str, ...]) -> Mapping[str, str]:
+    """Versions, and SHA-256 of the code: of this package, of packs, of the files and neighbours.
+
+    What such a file imports from elsewhere is not seen.
+
+    Raises:
+        RegistryError: for a file that is not there.
+    """
+    return {**versions(), CODE: digest(_tokens(files))}
+
+
+def difference(there: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """What distinguishes two processes, in words; empty if nothing does."""
+    for name, version in here.items():
+        if (other := there.get(name)) != version:
+            if name == CODE:
+                return "other code of theorysim, a pack or a file of theorems"
+            return f"{name} {other} there, {version} here"
+    return ""
+
+
+def _tokens(files: tuple[str, ...]) -> Iterable[bytes]:
+    """Names and contents; where a machine keeps its files does not count."""
+    yield from _contents(PACKAGE)
+    strangers = [entry for entry in catalogue(files) if not entry.path.is_relative_to(OWN)]
+    for folder in dict.fromkeys(_pack(entry) for entry in strangers if entry.module):
+        yield from _contents(folder)
+    for entry in (entry for entry in strangers if not entry.module):
+        for path in code_of(entry):
+            yield from (path.name.encode(), path.read_bytes())
+
+
+@cache
+def _contents(folder: Path) -> tuple[bytes, ...]:
+    """Read once: a process goes on with the modules that it has loaded."""
+    paths = sorted(folder.rglob("*.py"))
+    names = (path.relative_to(folder).as_posix().encode() for path in paths)
+    return tuple(chain.from_iterable(zip(names, (path.read_bytes() for path in paths))))
+
+
+def _pack(entry: Entry) -> Path:
+    """The folder of the outermost package that holds a statement."""
+    return entry.path.parents[entry.module.count(".") - 1]
