@@ -10,6 +10,8 @@ import jax
 import pytest
 from jaxtyping import install_import_hook
 
+from theorysim.chunks import forget
+
 # Shapes and dtypes that the kernels and the language announce are checked in every test.
 CHECKED = ["theorysim.numerics", "theorysim.systems", "theorysim.claims"]
 install_import_hook(CHECKED, "shape_checks.checked")
@@ -47,4 +49,4 @@ def _strict(request):
 def _forget_programs():
     """Drop the compiled programs of a finished module: hundreds of them fill the memory."""
     yield
-    jax.clear_caches()
+    forget()

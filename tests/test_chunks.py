@@ -1,5 +1,6 @@
 """Programs over rows give the same whatever fits into memory at once."""
 
+import gc
 from types import SimpleNamespace
 
 import jax
@@ -65,3 +66,16 @@ def test_fewer_rows_at_once_where_memory_is_short(monkeypatch):
     chunks._fitted.cache_clear()
     with pytest.raises(SizeError, match="a row needs about"):
         Chunked(wide, 6, "a row")(ROWS)
+
+
+def test_what_is_forgotten_is_let_go():
+    def compiled():
+        gc.collect()
+        return sum(isinstance(one, jax.stages.Compiled) for one in gc.get_objects())
+
+    chunks.forget()
+    before = compiled()
+    Chunked(program([]), 4, "a row")(ROWS, 2.0)
+    assert compiled() == before + 1
+    chunks.forget()
+    assert compiled() == before

@@ -46,6 +46,15 @@ class Chunked:
             yield jax.tree.map(lambda leaf, kept=kept: np.asarray(leaf)[kept], part)
 
 
+def forget() -> None:
+    """Let go of all compiled programs: a process has room for some hundreds of them.
+
+    A loop over many statements ended otherwise, where the system had no further memory map to give.
+    """
+    _fitted.cache_clear()
+    jax.clear_caches()
+
+
 @lru_cache(maxsize=256)
 def _fitted(program: Wrapped, abstract: tuple, most: int, what: str) -> tuple[Compiled, int]:
     """The program compiled for so many rows, or for as many as fit, and how many."""

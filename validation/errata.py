@@ -18,8 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import jax
-
+from theorysim.chunks import forget
 from theorysim.claims import Corrected, Theorem, UsageError, Verdict
 from theorysim.claims.kinds import Pointwise
 from theorysim.engine import registry
@@ -155,7 +154,7 @@ def record(budget: int, only: str = "", missing: bool = False) -> None:
     for id, reading in refutations():
         if only not in id or (missing and (id, reading) in there):
             continue
-        jax.clear_caches()  # a process has room for some hundreds of compiled programs
+        forget()
         start = time.perf_counter()
         theorem = registry.theorem(id)
         hits = found_by_attack(theorem, reading, budget)
@@ -170,7 +169,7 @@ def warrant_again(only: str = "") -> None:
         id, reading = where(line)
         if only not in id:
             continue
-        jax.clear_caches()
+        forget()
         theorem = registry.theorem(id)
         found = warrants(theorem, reading, line["claim"], line["instance"])
         found |= misprint(theorem, reading)

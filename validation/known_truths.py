@@ -22,6 +22,7 @@ import jax.scipy.special as special
 import numpy as np
 
 from theorysim import claims
+from theorysim.chunks import forget
 from theorysim.claims import Instance, Run, Theorem
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.verify.verify import verify
@@ -370,7 +371,7 @@ if __name__ == "__main__":
         if arguments.only in f"{known.trap} {known.name}":
             lines.append(row(known, arguments.seeds))
             print(lines[-1], flush=True)
-            jax.clear_caches()
+            forget()
     if not arguments.only:
         head = HEAD.format(seeds=arguments.seeds, budget=BUDGET)
         write_whole(TABLE, head + "\n".join(lines) + "\n")

@@ -48,14 +48,14 @@ def measure_anew(
         measure: the line of a theorem, to which it adds the hash of its code as `source`.
         is_enough: whether a line of the code as it is need not be measured again.
     """
-    import jax
+    from theorysim.chunks import forget
 
     ids = [entry.id for entry in own_entries()]
     for entry in entries:
         known = lines_of(record).get(entry.id)
         if is_fresh(known, entry) and is_enough(known):
             continue
-        jax.clear_caches()  # a process has room for some hundreds of compiled programs
+        forget()
         source, begun = source_hash(entry), time.process_time()
         line = measure(registry.load(entry), source)
         replace(record, line, ids)

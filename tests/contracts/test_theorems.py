@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from drawn import is_drawn, marks_of
 
+from theorysim.chunks import forget
 from theorysim.claims import Theorem
 from theorysim.engine import registry
 from theorysim.engine.check.agreement import alone, disagreements, together
@@ -78,7 +79,7 @@ def _forget_other_theorems(request, seen=[]):  # noqa: B006  (remembers the theo
     """Drop the compiled programs of a theorem when the next one's turn comes."""
     id = request.node.callspec.params.get("id") if hasattr(request.node, "callspec") else None
     if seen[-1:] != [id]:
-        jax.clear_caches()
+        forget()
     seen[:] = [id]
 
 

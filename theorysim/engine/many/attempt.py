@@ -8,8 +8,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-import jax
-
+from theorysim.chunks import forget
 from theorysim.engine import registry
 from theorysim.engine.many.task import Task
 from theorysim.engine.many.verified import Verified
@@ -26,7 +25,7 @@ def attempt(task: Task) -> Verified:
         Exception: whatever the statement raises.
     """
     begun = time.monotonic()
-    jax.clear_caches()  # a process has room for some hundreds of compiled programs
+    forget()
     theorem = registry.theorem(task.theorem, task.files)
     report = verify(theorem, seed=task.seed, instances=task.instances).as_json()
     return Verified(task.theorem, time.monotonic() - begun, _plain(report))
