@@ -160,7 +160,7 @@ def test_a_damaged_file_is_verified_again(every, verified, statement, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "name a theorem, or verify every one with --all"),
+        ((), "name the ID of a theorem, or verify every one with --all"),
         (("theorem-4.7", "--only", "a"), "--only needs --all"),
         (("theorem-4.7", "--scheduler", "tcp://a:1"), "--scheduler needs --all"),
         (("theorem-4.7", "--all"), "theorem-4.7 is for one statement: leave it or --all out"),

@@ -287,7 +287,7 @@ def test_a_run_that_does_not_fit_into_memory_is_refused(monkeypatch):
 
 def test_no_more_runs_are_made_together_than_fit_into_memory(monkeypatch):
     """Of results of twelve bytes each, and a memory of which 40 bytes may be taken."""
-    monkeypatch.setattr(memory, "device_bytes", lambda: 54)
+    monkeypatch.setattr(memory, "device_bytes", lambda: 320)
     monkeypatch.setattr(memory, "program_bytes", lambda c: c.memory_analysis().output_size_in_bytes)
     monkeypatch.setattr(runs_module, "time", SimpleNamespace(perf_counter=count().__next__))
     assert reproduce(experiment(), runs=7, together=7).seconds == pytest.approx(3)

@@ -29,7 +29,7 @@ def check_meant(context: typer.Context) -> None:
     given = context.params
     every = given["every"]
     if not every and not given["id"]:
-        raise UsageError("name a theorem, or verify every one with --all")
+        raise UsageError("name the ID of a theorem, or verify every one with --all")
     for name, option in (OF_ONE if every else OF_ALL).items():
         if given[name]:
             told = given["id"] if name == "id" else option

@@ -57,7 +57,7 @@ def withstood(attack: Mapping[str, Any]) -> str:
         outcome = f"An adversary found no counterexample to the primary reading in {tried}{runs}"
     ratio = attack["ratio"]
     reached = "" if ratio is None else f"; the largest ratio of the sides it reached is {ratio:.3g}"
-    planted = attack["planted"]
+    planted = attack.get("planted")  # not of an attack on the primary reading alone
     found = f"A planted error was found after {count(planted, 'evaluation')}." if planted else ""
     return f"{outcome}{reached}. {found}".strip()
 
