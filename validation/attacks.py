@@ -50,7 +50,8 @@ HEAD = """# What withstands the falsifier
 `python -m validation.attacks` attacks every theorem from a cold start. *Planted error*: evaluations
 until the theorem's first mutant was refuted ("not tried" where the primary reading alone was
 attacked). *Withstood*: evaluations that found no counterexample to a claim of the primary reading
-(the least over its claims), and the runs of the simulation in them. An evaluation is one instance that meets the hypotheses; it takes several runs
+(the least over its claims), and the runs of the simulation in them. An evaluation is one instance
+that meets the hypotheses; it takes several runs
 where a claim averages over them or speaks of a probability. *Largest ratio* of the two sides of an
 inequality that was reached (1: it is attained; above 1 "not confirmed": the search saw such a
 ratio, which no measurement confirmed beyond its numerical error). Survival is no proof; where a
