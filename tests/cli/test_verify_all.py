@@ -193,3 +193,11 @@ def test_dask_is_needed_for_a_scheduler_only(every, statement, monkeypatch):
         "theorysim: distributed is not installed: many machines need "
         "`pip install 'theorysim[cluster]'`\n"
     )
+
+
+def test_a_correction_that_holds_does_not_hide_a_misprint(every):
+    code, text, _ = every("--only", "linear-teachers/corollary-6.2", "--instances", "64")
+    first, _, counts = text.splitlines()[:3]
+    assert code == 0 and first.startswith("holds")
+    assert first.endswith("linear-teachers/corollary-6.2  (a printed reading is violated)")
+    assert counts == "1 statement: 1 holds; in print 1 more is violated"

@@ -89,7 +89,9 @@ def _client(scheduler: str | None) -> Iterator[Client | None]:
 
 def _print(one: Verified) -> None:
     took = "kept" if one.kept else f"{one.seconds:.1f} s"
-    typer.echo(f"{one.verdict:<12}  {took:>8}  {one.theorem}")
+    # The verdict is that of the primary reading, which may be a correction.
+    note = "  (a printed reading is violated)" if one.hides_a_misprint else ""
+    typer.echo(f"{one.verdict:<12}  {took:>8}  {one.theorem}{note}")
     if one.error:
         typer.echo(f"  {one.error}")
 

@@ -39,6 +39,15 @@ class Verified:
         return ERROR if self.report is None else self.report["verdict"]
 
     @property
+    def hides_a_misprint(self) -> bool:
+        """Whether a printed reading is violated although the verdict, of a correction, is not."""
+        if self.report is None or self.verdict == Verdict.VIOLATED:
+            return False
+        readings = self.report["readings"]
+        violated = [one for one in readings if one["verdict"] == Verdict.VIOLATED]
+        return any(one["source"]["kind"] == "printed" for one in violated)
+
+    @property
     def exit_code(self) -> int:
         """That of `Report`; of an error 2, or 1 for an internal one."""
         if self.report is None:
@@ -76,10 +85,12 @@ class Verifications(Tabular):
 
     @property
     def caption(self) -> str:
-        """How many there are of each verdict."""
+        """How many there are of each verdict, and how many more are violated in print."""
         counts = ", ".join(f"{many} {name}" for name, many in self.verdicts.items())
         many = len(self.statements)
-        return f"{many} statement{'' if many == 1 else 's'}: {counts}"
+        more = sum(one.hides_a_misprint for one in self.statements)
+        told = f"; in print {more} more {'is' if more == 1 else 'are'} violated" if more else ""
+        return f"{many} statement{'' if many == 1 else 's'}: {counts}{told}"
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
         """One row per statement."""
