@@ -8,6 +8,7 @@ import pytest
 
 from theorysim import claims
 from theorysim.claims import (
+    Choice,
     Integer,
     Real,
     Space,
@@ -280,6 +281,21 @@ def test_rounding_is_no_witness():
     assert verify(about(Real(0, 60), claim)).verdict is Verdict.INCONCLUSIVE
     true = exists("claim", lambda r: jnp.exp(-r.x.x) * 2, lambda r: 1 - jax.nn.sigmoid(r.x.x))
     assert verify(about(Real(0, 60), true)).verdict is Verdict.HOLDS
+
+
+def test_the_instance_that_is_told_misses_its_probability():
+    """2 % too few are many failures beside 0.998, and 3 % too few are none beside 0.5."""
+    claim = with_probability(
+        "claim",
+        lambda r: r.sim,
+        lambda r: jnp.where(r.x.x > 0.9, 0.98, 0.47) * jnp.ones(r.sim.shape),
+        at_least=lambda r: r.x.x,
+    )
+    statement = about(Choice(0.5, 0.998), claim, lambda x, key: jax.random.uniform(key), keys=512)
+    told = judged(statement)
+    assert told.verdict is Verdict.VIOLATED
+    assert told.rhs == 0.998 and -told.slack > 0
+    assert judged(statement, instance=told.worst_instance).verdict is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize(("operations", "costly"), [(1, False), (200, True)])

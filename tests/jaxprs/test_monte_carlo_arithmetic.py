@@ -1,7 +1,10 @@
 """Monte Carlo arithmetic: every rounding shows, in loops too, and nothing exact is moved."""
 
+import math
+
 import jax
 import jax.numpy as jnp
+import mpmath
 import numpy as np
 import pytest
 
@@ -44,6 +47,48 @@ def test_errors_of_a_sum_grow_with_the_root_of_its_terms():
     partial_sums = np.cumsum(terms)
     expected = np.finfo(float).eps * np.sqrt(np.sum(partial_sums**2))
     assert np.std(spread(total, terms)) == pytest.approx(expected, rel=0.3, abs=0)
+
+
+@pytest.mark.parametrize("product", [jnp.prod, lambda x: jnp.cumprod(x)[-1]])
+def test_errors_of_a_product_grow_with_the_root_of_its_factors(product):
+    """Of dyadic numbers, too, which nothing else moves; their logarithms' sum is the truth."""
+    factors = 1 + np.random.default_rng(0).integers(-1000, 1000, 10_000) / 2.0**20
+    truth = math.exp(math.fsum(map(math.log1p, factors - 1)))
+    errors = spread(product, jnp.asarray(factors)) / (np.finfo(float).eps * truth)
+    assert 50 < np.max(np.abs(errors)) < 500
+
+
+@pytest.mark.parametrize("power", [64, 1000])
+def test_a_power_errs_by_what_squaring_doubles(power):
+    exact = 1 + np.arange(1, 200) / 1024
+    truth = np.array([float(mpmath.mpf(float(x)) ** power) for x in exact])
+    given = np.asarray(jax.lax.integer_pow(jnp.asarray(exact), power))
+    moved = np.abs(spread(lambda x: jax.lax.integer_pow(x, power), jnp.asarray(exact))).max(axis=0)
+    assert np.all(np.abs(given - truth) <= 4 * moved)
+    assert np.any(np.abs(given - truth) > 4 * np.spacing(truth))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: jnp.exp(-x),
+        lambda x: 1e-300 / x * (1 / x) ** 3,
+        lambda x: 1e-300 / (x * x) ** 3,
+        lambda x: jnp.prod(jnp.full(400, 1 / x)),
+        lambda x: (1 / x) ** 200,
+    ],
+)
+def test_what_underflows_is_not_known_to_be_zero(function):
+    """The root of what came out zero need not be small."""
+    assert function(jnp.asarray(800.0)) == 0
+    assert np.max(spread(lambda x: function(x) ** (1 / 400), jnp.asarray(800.0))) > 0.1
+
+
+def test_a_zero_factor_makes_an_exact_zero():
+    def zeros(x):
+        return jnp.stack([0.0 * jnp.sin(x), jnp.prod(jnp.stack([x, 0 * x])), (0 * x) ** 3, 0.0 / x])
+
+    assert not np.any(spread(zeros, jnp.asarray(1.3)))
 
 
 def test_loops_branches_and_calls_run_as_they_are_written():
@@ -166,3 +211,32 @@ def test_an_integration_with_its_checks_runs():
 
     errors = spread(turned, jnp.array([1.2, 1.5]))
     assert 0 < np.max(np.abs(errors)) < 1e-12
+
+
+def origins(function, *inputs, lanes=32):
+    """Results in several lanes, with the origins of numbers moved."""
+    moved = jax.jit(jax.vmap(perturb_rounding(lambda lane, *given: function(*given), True)))
+    return moved(jnp.arange(1.0, 1 + lanes), *(jnp.stack([jnp.asarray(i)] * lanes) for i in inputs))
+
+
+def test_origins_are_inputs_rounded_constants_and_draws():
+    assert len(np.unique(origins(lambda x: x, 0.7))) == 2
+    assert len(np.unique(origins(lambda x: 0.1 + 0 * x, 0.7))) == 2
+    assert len(np.unique(origins(lambda x: 0.25 + 0 * x, 0.7))) == 1
+    key = jax.random.key_data(jax.random.key(0))
+    draw = origins(lambda key: jax.random.normal(jax.random.wrap_key_data(key), (5,)), key)
+    assert np.all(np.ptp(np.asarray(draw), axis=0) > 0)
+    # Nothing else is moved: a sum of whole numbers that is absorbed shows in no lane.
+    assert len(np.unique(origins(lambda n: (1e17 + n) - 1e17, jnp.asarray(3)))) == 1
+
+
+@pytest.mark.parametrize("jump", [jnp.floor, jnp.ceil, jnp.round, lambda x: x.astype(int)])
+def test_ties_jump_where_origins_move_and_whole_numbers_by_origin_do_not(jump):
+    near = 3.0 - 1e-13 + (0.5 if jump is jnp.round else 0.0)
+    assert len(np.unique(origins(lambda x: jump(x), near))) == 2
+    assert len(np.unique(origins(lambda n: jump(n * 1.0), 3))) == 1
+
+
+def test_comparisons_of_equal_numbers_are_ties():
+    assert len(np.unique(origins(lambda x: jnp.where(x * 3 <= 3 * x, 1, 0), 0.3))) == 2
+    assert len(np.unique(origins(lambda x: jnp.where(x == jnp.max(x), 1, 0), 0.3))) == 1

@@ -6,20 +6,26 @@ result that is rounded is moved up or down (Monte-Carlo arithmetic, Parker 1997)
 branches, too: by one unit of its last place, in the precision that it has; a sum by one unit of the
 last place of what its terms amount to, a decomposition of a matrix by one of its largest entry.
 Exempt is only what rounds nothing (moves, exact sums, products by powers of two, integers by
-origin), so that an operation that nobody thought of is moved.
+origin), so that an operation that nobody thought of is moved. Products of many factors err by more
+than one unit, and what underflows is zero or the smallest number.
 
 The direction is a hash of the result, of what it was made from and of the inputs: the same
 operation on equal operands moves alike, so that what is equal stays equal, while two results that
 equal 1.0 because they absorbed different addends move apart.
 
 An integer that leaves the range of its type is no number: an arbitrary one stands in for it.
+
+Where all that is asked is whether a result hangs on digits that nothing can know, the origins of
+numbers are moved alone: inputs, constants that are rounded, and what is drawn; and, by much more,
+what is compared or made an integer. That costs little to compile, and shows chaos, magnified errors
+and ties, though no absorption.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -53,6 +59,12 @@ _WHOLE = """
 """
 WHOLE = frozenset(_WHOLE.split())
 
+# Products that are one operation err with the root of the number of their factors.
+PRODUCTS = frozenset({"reduce_prod", "cumprod"})
+
+# Results are zero where they underflow, though no operand is (one by one, or at all).
+UNDERFLOWING = PRODUCTS | {"mul", "div", "exp", "exp2", "pow", "integer_pow", "square", "logistic"}
+
 # The golden ratio's bits and another odd number, as in common integer hashes.
 SPREAD: dict[int, tuple[Any, Any]] = {
     32: (np.uint32(0x9E3779B1), np.uint32(0x85EBCA6B)),
@@ -60,17 +72,55 @@ SPREAD: dict[int, tuple[Any, Any]] = {
 }
 
 
-def perturb_rounding(function: Callable) -> Callable:
-    """The function of arrays in Monte Carlo arithmetic; its errors differ with the inputs."""
+# What jumps where operands tie. Equality is left alone: it asks which number a maximum was.
+JUMPS = frozenset({"lt", "le", "gt", "ge", "floor", "ceil", "round", "convert_element_type"})
+
+# Units of the last place by which operands of these are moved where origins are, and origins: one
+# unit would be absorbed where a function is flat.
+TIE, ORIGIN = 1000, 64
+
+
+class Moves(NamedTuple):
+    """The seed of all directions; whether origins are moved in place of roundings, and ties."""
+
+    seed: Array
+    origins: bool
+    ties: bool
+
+
+def perturb_rounding(function: Callable, origins: bool = False, ties: bool = True) -> Callable:
+    """The function of arrays in Monte Carlo arithmetic; its errors differ with the inputs.
+
+    With `origins`, only floats among inputs and constants, and what is drawn, are moved; and ties
+    unless the time of an integrator, that must come to its end, is compared.
+    """
 
     def run(*inputs: Any) -> Any:
         program, shapes = jax.make_jaxpr(function, return_shape=True)(*inputs)
-        leaves = jax.tree.leaves(inputs)
-        exact = [not _is_inexact(leaf) for leaf in map(jnp.asarray, leaves)]
-        results = _call(program, _seed(leaves), leaves, exact)
+        leaves = list(map(jnp.asarray, jax.tree.leaves(inputs)))
+        exact = [not _is_inexact(leaf) for leaf in leaves]
+        moves = Moves(_seed(leaves), origins, origins and ties)
+        given = [_as_origin(leaf, moves) for leaf in leaves] if origins else leaves
+        results = _call(program, moves, given, exact)
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
     return run
+
+
+def _as_origin(values: Any, moves: Moves) -> Any:
+    """Floats moved by some units of their last place, up or down."""
+    values = jnp.asarray(values)
+    if not moves.origins or not jnp.issubdtype(values.dtype, jnp.floating):
+        return values
+    return _nudged(values, ORIGIN * jnp.abs(values), _bits(values), moves.seed, False)
+
+
+def _constant(value: Any, moves: Moves) -> Any:
+    """A constant, moved as an origin unless it is a whole number or a power of two."""
+    if not moves.origins or not _is_inexact(jnp.asarray(value)):
+        return value
+    fixed = (value == np.round(value)) | _is_power_of_two(jnp.asarray(value))
+    return jnp.where(fixed, value, _as_origin(value, moves))
 
 
 def _seed(leaves: Sequence[Any]) -> Array:
@@ -127,6 +177,10 @@ def _moved(equation: Any, seed: Array, given: list[Any], values: Array, exact: b
     bits = _bits(values)
     size, salt = _size(equation, given, values), _salt(equation, given, bits)
     moved = _nudged(values, size, bits + salt, seed, exact)
+    if equation.primitive.name in UNDERFLOWING and not exact:
+        least = jnp.copysign(jnp.finfo(values.dtype).tiny, values)
+        up = _mixed((bits + salt) ^ seed.astype(bits.dtype)) & 1 == 1
+        moved = jnp.where(_underflows(equation, given, values) & up, least, moved)
     if equation.primitive.name not in UNROUNDED or len(given) != 2:  # parts of complex numbers
         return moved
     a, b = given
@@ -184,7 +238,27 @@ def _size(equation: Any, given: list[Any], values: Array) -> Array:
     sizes = jnp.abs(values)
     if name in WHOLE and sizes.size:
         return jnp.max(sizes, axis=tuple(range(-min(2, sizes.ndim), 0)), keepdims=True)
-    return sizes
+    return sizes * _factors(equation, given, values)
+
+
+def _underflows(equation: Any, given: list[Any], values: Array) -> Array:
+    """Where a result is zero that is none where every operand that is not zero is a one."""
+    ones = [jnp.where(v == 0, v, jnp.ones_like(v)) if _is_inexact(v) else v for v in given]
+    return (values == 0) & (equation.primitive.bind(*ones, **equation.params) != 0)
+
+
+def _factors(equation: Any, given: list[Any], values: Array) -> float:
+    """How many units of the last place the product of one operation errs by.
+
+    Roundings of a product in turn err with the root of their number; those of a power by squaring
+    are doubled on the way, half a unit each.
+    """
+    name, params = equation.primitive.name, equation.params
+    if name == "integer_pow":
+        return max(abs(params["y"]) / 2, 1.0)
+    if name == "cumprod":
+        return max(values.shape[params["axis"]], 1) ** 0.5
+    return max(given[0].size / max(values.size, 1), 1.0) ** 0.5 if name in PRODUCTS else 1.0
 
 
 def _in_range(equation: Any, seed: Array, given: list[Any], values: Array) -> Array:
@@ -195,44 +269,68 @@ def _in_range(equation: Any, seed: Array, given: list[Any], values: Array) -> Ar
 
 
 def _call(
-    program: ClosedJaxpr | Jaxpr, seed: Array, inputs: Sequence[Any], exact: Sequence[bool]
+    program: ClosedJaxpr | Jaxpr, moves: Moves, inputs: Sequence[Any], exact: Sequence[bool]
 ) -> list[Any]:
     """Outputs of a jaxpr; `exact` tells which inputs are integers by origin."""
     is_closed = isinstance(program, ClosedJaxpr)
     jaxpr, constants = (program.jaxpr, program.consts) if is_closed else (program, ())
-    known = dict(zip(jaxpr.constvars, constants, strict=True))
+    known = {v: _constant(c, moves) for v, c in zip(jaxpr.constvars, constants, strict=True)}
     known.update(zip(jaxpr.invars, inputs, strict=True))
     integers = dict(zip(jaxpr.constvars, map(exact_constant, constants), strict=True))
     integers.update(zip(jaxpr.invars, exact, strict=True))
     for equation in jaxpr.eqns:
-        given = [a.val if isinstance(a, Literal) else known[a] for a in equation.invars]
+        given = [
+            _constant(a.val, moves) if isinstance(a, Literal) else known[a] for a in equation.invars
+        ]
         flags = [
             exact_constant(a.val) if isinstance(a, Literal) else integers[a]
             for a in equation.invars
         ]
-        known.update(zip(equation.outvars, _outputs(equation, seed, given, flags), strict=True))
+        known.update(zip(equation.outvars, _outputs(equation, moves, given, flags), strict=True))
         integers.update(zip(equation.outvars, exact_results(equation, flags), strict=True))
-    return [a.val if isinstance(a, Literal) else known[a] for a in jaxpr.outvars]
+    return [_constant(a.val, moves) if isinstance(a, Literal) else known[a] for a in jaxpr.outvars]
 
 
-def _outputs(equation: Any, seed: Array, given: list[Any], exact: list[bool]) -> Sequence[Any]:
+def _outputs(equation: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:
     name, params = equation.primitive.name, equation.params
     if name in CALLS:
-        return _call(params[CALLS[name]], seed, given, exact)
+        return _call(params[CALLS[name]], moves, given, exact)
     if name in LOOPS:
-        return LOOPS[name](params, seed, given, exact)
+        return LOOPS[name](params, moves, given, exact)
+    if moves.ties and _jumps(equation):
+        given = [_apart(i, v, moves, flag) for i, (v, flag) in enumerate(zip(given, exact))]
     found = equation.primitive.bind(*given, **params)
     results = found if equation.primitive.multiple_results else [found]
+    if moves.origins:
+        drawn = name == "bitcast_convert_type"
+        return [_as_origin(result, moves) for result in results] if drawn else results
     if _rounds_nothing(equation):
         return results
     arrays = list(map(jnp.asarray, given))
     if may_overflow(equation):
-        return [_in_range(equation, seed, arrays, results[0])]
+        return [_in_range(equation, moves.seed, arrays, results[0])]
     integers = exact_results(equation, exact)
     return [
-        _moved(equation, seed, arrays, value, is_integer) if _is_inexact(value) else value
+        _moved(equation, moves.seed, arrays, value, is_integer) if _is_inexact(value) else value
         for value, is_integer in zip(results, integers, strict=True)
     ]
+
+
+def _jumps(equation: Any) -> bool:
+    """Whether a result changes by much where a float changes by little."""
+    results = (variable.aval.dtype for variable in equation.outvars)
+    to_integer = equation.primitive.name != "convert_element_type" or not any(
+        jnp.issubdtype(dtype, jnp.inexact) for dtype in results
+    )
+    return equation.primitive.name in JUMPS and to_integer
+
+
+def _apart(place: int, value: Any, moves: Moves, exact: bool) -> Any:
+    """An operand moved beyond all ties; what is equal moves differently at another place."""
+    values = jnp.asarray(value)
+    if not jnp.issubdtype(values.dtype, jnp.floating):
+        return value
+    return _nudged(values, TIE * jnp.abs(values), _bits(values) + place, moves.seed, exact)
 
 
 def _rounds_nothing(equation: Any) -> bool:
@@ -251,17 +349,17 @@ def _rounds_nothing(equation: Any) -> bool:
     return name in MOVES or name == "bitcast_convert_type"
 
 
-def _while(params: Any, seed: Array, given: list[Any], exact: list[bool]) -> Sequence[Any]:
+def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:
     test, body, start = parts_of_while(params, given)
     test_exact, body_exact, start_exact = parts_of_while(params, exact)
     state_exact = steady(params["body_jaxpr"], body_exact, start_exact, [])
 
     def goes_on(state: list[Any]) -> Array:
         flags = [*test_exact, *state_exact]
-        return _call(params["cond_jaxpr"], seed, [*test, *state], flags)[0]
+        return _call(params["cond_jaxpr"], moves, [*test, *state], flags)[0]
 
     def move(state: list[Any]) -> list[Any]:
-        moved = _call(params["body_jaxpr"], seed, [*body, *state], [*body_exact, *state_exact])
+        moved = _call(params["body_jaxpr"], moves, [*body, *state], [*body_exact, *state_exact])
         going = goes_on(state)
         if not going.ndim:
             return moved
@@ -274,14 +372,14 @@ def _while(params: Any, seed: Array, given: list[Any], exact: list[bool]) -> Seq
     return jax.lax.while_loop(lambda state: jnp.any(goes_on(state)), move, start)
 
 
-def _scan(params: Any, seed: Array, given: list[Any], exact: list[bool]) -> Sequence[Any]:
+def _scan(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:
     constants, start, rows = parts_of_scan(params, given)
     constants_exact, start_exact, rows_exact = parts_of_scan(params, exact)
     state_exact = steady(params["jaxpr"], constants_exact, start_exact, rows_exact)
     flags, carried = [*constants_exact, *state_exact, *rows_exact], len(start)
 
     def body(carry: list[Any], row: list[Any]) -> tuple[list[Any], list[Any]]:
-        results = _call(params["jaxpr"], seed, [*constants, *carry, *row], flags)
+        results = _call(params["jaxpr"], moves, [*constants, *carry, *row], flags)
         return results[:carried], results[carried:]
 
     kept = {name: params[name] for name in ("length", "reverse", "unroll")}
@@ -289,10 +387,10 @@ def _scan(params: Any, seed: Array, given: list[Any], exact: list[bool]) -> Sequ
     return [*end, *stacked]
 
 
-def _cond(params: Any, seed: Array, given: list[Any], exact: list[bool]) -> Sequence[Any]:
+def _cond(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:
     index, *inputs = given
     branches = [
-        lambda *inputs, branch=branch: _call(branch, seed, inputs, exact[1:])
+        lambda *inputs, branch=branch: _call(branch, moves, inputs, exact[1:])
         for branch in params["branches"]
     ]
     return jax.lax.switch(index, branches, *inputs)

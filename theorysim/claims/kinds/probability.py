@@ -75,7 +75,8 @@ class Probable(Claim):
         high = clopper_pearson((~failed).sum(1), np.full(rows, keys), confidence)[1]
         good, bad = judged & (low >= probability), judged & (high < probability)
         frequency = (~failed).mean(1)
-        row = int(np.argmin(np.where(judged, frequency - probability, np.inf)))
+        told = bad if bad.any() else judged
+        row = int(np.argmin(np.where(told, frequency - probability, np.inf)))
         if bad.any():
             verdict = Verdict.VIOLATED
             note = f"{bad.sum()} of {judged.sum()} instances fail too often"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -9,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.stages import Wrapped
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
 from theorysim.chunks import Chunked
 from theorysim.claims.evidence import Measurement
@@ -64,58 +65,94 @@ def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Findi
         why = f"it is too large ({operations} operations) to be run {MEANS}"
         return [Finding(Answer.UNKNOWN, why)] * len(suspects)
     padded = [*suspects, *[suspects[-1]] * (-len(suspects) % BATCH)]
-    repeated = [suspect for suspect in padded for _ in range(LANES)]
-    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in repeated))
-    keys = np.stack([np.asarray(s.key) for s in repeated])
-    lanes = np.tile(np.arange(1.0, 1 + LANES), len(padded))
-    program = perturbed_sides(case.theorem, case.reading, sizes)
-    found = program((lanes, x, keys))[case.claim.name]
-    lhs, rhs = (np.asarray(side).reshape(len(padded), LANES, -1) for side in found)
+    lhs, rhs = _moved(case, padded)
     return [_judged(case, *row) for row in zip(suspects, lhs, rhs)]
 
 
+def spread_of_origins(case: Case, suspect: Suspect) -> float:
+    """By how much both sides of a suspect move, along its path, if origins of numbers do.
+
+    Infinite where there is no number.
+    """
+    (lhs,), (rhs,) = _moved(case, [suspect], origins=True)
+    return _spread(suspect, lhs, rhs)
+
+
+def _moved(
+    case: Case, suspects: list[Suspect], origins: bool = False
+) -> tuple[Float[np.ndarray, "suspects lanes path"], Float[np.ndarray, "suspects lanes path"]]:
+    """Both sides in all lanes."""
+    repeated = [suspect for suspect in suspects for _ in range(LANES)]
+    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in repeated))
+    keys = np.stack([np.asarray(s.key) for s in repeated])
+    lanes = np.tile(np.arange(1.0, 1 + LANES), len(suspects))
+    program = perturbed_sides(case.theorem, case.reading, size_items(x), origins)
+    found = program((lanes, x, keys))[case.claim.name]
+    lhs, rhs = (np.asarray(side).reshape(len(suspects), LANES, -1) for side in found)
+    return lhs, rhs
+
+
 def with_other_roundings(
-    case: Case, measurement: Measurement, instances: Instance, keys: np.ndarray
+    case: Case, measurement: Measurement, instances: Instance, keys: np.ndarray, turn: int = 0
 ) -> Measurement:
     """The measurement of stacked instances with the larger rounding: its own, or of these runs.
 
-    Of claims that no second look at one instance decides. Programs that are too large keep theirs.
+    Of claims that no second look at one instance decides. Every turn takes other directions. Of a
+    program that is too large nothing is known: its rounding is infinite.
     """
-    sizes = size_items(instances)
-    if traced(case, sizes).operations > MOST_OPERATIONS:
-        return measurement
-    rows = len(keys)
-    known = np.asarray(measurement.applies).reshape(rows, -1)
-    spread = np.zeros(rows)
-    for lane in range(1, 1 + LANES):
-        found = _in_chunks(case, float(lane), instances, keys)
-        plain = measurement.lhs, measurement.rhs
-        moved = sum(
-            np.max(
-                np.abs(np.asarray(side) - np.reshape(own, (rows, -1))),
-                axis=1,
-                where=known,
-                initial=0,
-            )
-            for side, own in zip(found, plain, strict=True)
-        )
-        spread = np.fmax(spread, moved)
+    if traced(case, size_items(instances)).operations > MOST_OPERATIONS:
+        return replace(measurement, rounding=np.full(len(keys), np.inf))
+    lanes = range(1 + turn * LANES, 1 + (turn + 1) * LANES)
+    spread = spread_of_rows(case, measurement, instances, keys, lanes)
     return replace(measurement, rounding=np.fmax(measurement.rounding, ROUNDING_SAFETY * spread))
 
 
-def _in_chunks(case: Case, lane: float, instances: Instance, keys: np.ndarray) -> list[np.ndarray]:
+def spread_of_rows(
+    case: Case,
+    measurement: Measurement,
+    instances: Instance,
+    keys: np.ndarray,
+    lanes: Sequence[int] = range(1, 1 + LANES),
+    origins: bool = False,
+) -> Float[np.ndarray, " rows"]:
+    """By how much both sides of stacked instances move; infinite where there is no number."""
+    rows = len(keys)
+    known = np.asarray(measurement.applies).reshape(rows, -1)
+    spread = np.zeros(rows)
+    for lane in lanes:
+        found = _in_chunks(case, float(lane), instances, keys, origins)
+        plain = measurement.lhs, measurement.rhs
+        for side, own in zip(found, plain, strict=True):
+            apart = _apart(np.asarray(side), np.reshape(own, (rows, -1)))
+            spread = np.maximum(spread, np.max(apart, axis=1, where=known, initial=0))
+    return 2 * spread  # of both sides
+
+
+def _apart(moved: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    """Distances; infinite where only the moved side is no number, none where both are alike."""
+    with np.errstate(invalid="ignore"):
+        apart = np.where(moved == plain, 0.0, np.abs(moved - plain))
+    return np.where(np.isnan(apart) & ~np.isnan(plain), np.inf, np.nan_to_num(apart, posinf=np.inf))
+
+
+def _in_chunks(
+    case: Case, lane: float, instances: Instance, keys: np.ndarray, origins: bool = False
+) -> list[np.ndarray]:
     """Both sides of all instances in one lane, so many at once as a measurement takes."""
     sizes = size_items(instances)
     need = instance_bytes(case.theorem, (case.reading,), dict(sizes))
     rows = len(keys)
     chunk = chunk_length(need, rows, f"{case.theorem.id}, {case.reading.name}")
-    program = Chunked(perturbed_sides(case.theorem, case.reading, sizes), chunk, case.theorem.id)
+    sides = perturbed_sides(case.theorem, case.reading, sizes, origins)
+    program = Chunked(sides, chunk, case.theorem.id)
     x = jax.tree.map(np.asarray, instances)
     return program((np.full(rows, lane), x, keys))[case.claim.name]
 
 
 @lru_cache(maxsize=64)
-def perturbed_sides(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Wrapped:
+def perturbed_sides(
+    theorem: Theorem, reading: ResolvedReading, sizes: SizeItems, origins: bool = False
+) -> Wrapped:
     """The sides of a reading's claims without a ladder, of (lanes, instances, keys), all stacked.
 
     Compiled once, whichever claims are in doubt.
@@ -130,21 +167,22 @@ def perturbed_sides(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems
         run = runs((reading,), x, keys)[reading.name]
         return {claim.name: [jnp.ravel(side) for side in claim.sides(run)] for claim in claims}
 
-    across = jax.vmap(perturb_rounding(sides))
+    across = jax.vmap(perturb_rounding(sides, origins, ties=not theorem.integrates))
     return jit(lambda rows: across(*rows))
 
 
 def _judged(case: Case, suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> Finding:
-    points = suspect.points
-    known = points.applies[0] & ~np.isnan(points.lhs[0] + points.rhs[0])
+    least = ROUNDING_SAFETY * _spread(suspect, lhs, rhs) + suspect.points.non_rounding_error[0]
     with np.errstate(invalid="ignore"):
-        spread = sum(
-            float(np.max(np.abs(lanes - plain)[:, known], initial=0.0))
-            for lanes, plain in ((lhs, points.lhs), (rhs, points.rhs))
-        )
-        least = ROUNDING_SAFETY * spread + points.non_rounding_error[0]
         room = np.max(case.claim.slack(lhs, rhs), axis=0)
         violated = suspect.violated & (room < -least)
     if not violated.any():
         return Finding(Answer.VANISHED, MEANS)
     return Finding(Answer.VIOLATED, MEANS, suspect.worst(violated))
+
+
+def _spread(suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> float:
+    points = suspect.points
+    known = points.applies[0] & ~np.isnan(points.lhs[0] + points.rhs[0])
+    sides = (lhs, points.lhs), (rhs, points.rhs)
+    return sum(float(np.max(_apart(*pair)[:, known], initial=0.0)) for pair in sides)

@@ -9,6 +9,7 @@ import numpy as np
 
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, field_values, size_items
+from theorysim.engine.confirm.other_roundings import spread_of_origins, spread_of_rows
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
 
@@ -17,8 +18,8 @@ from theorysim.engine.confirm.traced import traced
 # all of them is magnified as much.
 FAR = float(np.sqrt(np.finfo(np.float64).eps))
 
-# The measured rounding, which such a violation must exceed by far, too: it comes from a few
-# perturbations, and was never seen more than a few times too small.
+# The measured rounding, and what comes of moving the origins of numbers (inputs, rounded constants,
+# draws), which such a violation must exceed by far, too: unstable recurrences and ties show in it.
 MEASURED = 1e3
 
 
@@ -35,6 +36,9 @@ def look_at_size(case: Case, suspect: Suspect) -> Finding | None:
     far = suspect.violated & (room < -least)
     if not far.any():
         return None
+    far &= room < -MEASURED * spread_of_origins(case, suspect)
+    if not far.any():
+        return None
     column = suspect.worst(far)
     return Finding(
         Answer.VIOLATED, f"by its size ({-room[column]:.0e} beside {largest:.0e})", column
@@ -45,10 +49,12 @@ def with_rounding_by_size(
     case: Case, measurement: Measurement, instances: Instance, keys: np.ndarray
 ) -> Measurement:
     """The measurement of one stacked instance with the rounding that only size would exclude."""
-    del keys  # the other looks run the simulation again
     largest = _largest(case, instances, measurement.lhs, measurement.rhs)
-    rounding = np.inf if largest is None else FAR * largest
-    return replace(measurement, rounding=np.fmax(rounding, MEASURED * measurement.rounding))
+    if largest is None:
+        return replace(measurement, rounding=np.full(len(keys), np.inf))
+    moved = spread_of_rows(case, measurement, instances, keys, origins=True)
+    rounding = MEASURED * np.fmax(measurement.rounding, moved)
+    return replace(measurement, rounding=np.maximum(FAR * largest, rounding))
 
 
 def _largest(case: Case, instance: Instance, *sides: np.ndarray) -> float | None:

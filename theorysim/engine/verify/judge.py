@@ -11,7 +11,7 @@ import numpy as np
 
 from theorysim.claims.evidence import Evidence, Judgement, Ladder
 from theorysim.claims.instance import Instance, field_values
-from theorysim.claims.kinds import Attack, Claim, Existence, Pointwise, Probable
+from theorysim.claims.kinds import Attack, Claim, Pointwise
 from theorysim.claims.kinds.inequality import Inequality
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
@@ -19,6 +19,7 @@ from theorysim.engine.measure.batch import measure_all, traced_measurement
 from theorysim.engine.measure.ladders import Ladders
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import Setup
+from theorysim.engine.verify.other_roundings import stand_by_roundings
 from theorysim.engine.verify.second_look import look_again
 from theorysim.jaxprs.cost import operations
 from theorysim.progress import Progress, silent
@@ -93,7 +94,7 @@ def _judge_together(setup: Setup, sample: Sample, wanted: int, progress: Progres
         judgement = claim.judge(evidence)
         progress(measurements, measurements, f"looking again at {claim.name}")
         if not isinstance(claim, Pointwise):
-            return _with_other_roundings(setup, sample, reading, claim, judgement, evidence)
+            return stand_by_roundings(setup, sample, reading, claim, judgement, evidence)
         return _looked_at_again(measured, sample, reading, claim, judgement, evidence)
 
     return {r.name: {claim.name: judge(r, claim) for claim in r.claims} for r in readings}
@@ -176,54 +177,6 @@ def _with_fresh_keys(
         return replace(judgement, note=note)
     note = f"{judgement.note}, but not with {FRESH_KEYS} sets of fresh keys: averages by chance"
     return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note, confirmation="")
-
-
-def _with_other_roundings(
-    setup: Setup,
-    sample: Sample,
-    reading: ResolvedReading,
-    claim: Claim,
-    judgement: Judgement,
-    evidence: Evidence,
-) -> Judgement:
-    """A probability that is missed, or a witness, must not be so by roundings alone.
-
-    One instance is enough for either, and its size if it is far beyond rounding and other roundings
-    are costly: all instances are run with those only where the decisive one does not stand.
-    """
-    witness = isinstance(claim, Existence) and judgement.verdict is Verdict.HOLDS
-    missed = isinstance(claim, Probable) and judgement.verdict is Verdict.VIOLATED
-    if not witness and not missed:
-        return judgement
-    from theorysim.engine.confirm.other_roundings import is_costly, with_other_roundings
-    from theorysim.engine.confirm.size import with_rounding_by_size
-    from theorysim.engine.confirm.suspect import Case
-
-    rows = sample.rows_of(reading, claim)
-    x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
-    case = Case(setup.theorem, reading, claim)
-    judged, row, every = judgement, judgement.row, np.arange(len(keys))
-    assert row is not None
-    looks = [(with_other_roundings, every[[row]]), (with_other_roundings, every)]
-    if is_costly(case, x):
-        looks.insert(0, (with_rounding_by_size, every[[row]]))
-    for look, looked_at in looks:
-        own, its_keys = jax.tree.map(lambda leaf, at=looked_at: leaf[at], (x, keys))
-        found = look(case, evidence.measurement.rows(looked_at), own, its_keys)
-        rounding = np.array(evidence.measurement.rounding)
-        rounding[looked_at] = found.rounding
-        measurement = replace(evidence.measurement, rounding=rounding)
-        judged = claim.judge(replace(evidence, measurement=measurement))
-        if judged.row == row and judged.verdict is judgement.verdict and _shows(judged, claim):
-            break
-    return judged
-
-
-def _shows(judgement: Judgement, claim: Claim) -> bool:
-    """Whether the instance that is told is a witness, or misses its probability by itself."""
-    if isinstance(claim, Existence):
-        return judgement.verdict is Verdict.HOLDS
-    return bool(judgement.scatter["violated"][judgement.row])
 
 
 def _has_integers(instances: Instance) -> bool:
