@@ -9,7 +9,8 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from theorysim import empirical_ntk
-from theorysim.numerics import tangent_kernels
+from theorysim.numerics import tangent_features, tangent_grams, tangent_kernels
+from theorysim.numerics.tangent_features import feature_map
 from theorysim.numerics.tangent_kernels import layer_ntks
 
 KEY = jax.random.key(0)
@@ -90,7 +91,119 @@ def jitted_layers():
     return model, [normal(5, 5, seed=1), normal(5, 5, seed=2)]
 
 
-MODELS = {"dense": dense, "convolution": convolution, "shared": shared, "jitted": jitted_layers}
+def attention(params, x):
+    """Two heads over the positions of x."""
+    query, keys, values = (jnp.einsum("sd,dhc->hsc", x, params["heads"][i]) for i in range(3))
+    weights = jax.nn.softmax(jnp.einsum("hsc,htc->hst", query, keys) / 2, axis=-1)
+    return jnp.einsum("hst,htc,hcd->sd", weights, values, params["out"])
+
+
+def normalised(x, scale):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return scale[None] * centred / jnp.sqrt(jnp.square(centred).mean(axis=-1, keepdims=True) + 1e-5)
+
+
+def transformer():
+    """Of tokens, with embedded positions, layer norms, and blocks that are scanned."""
+    blocks = {
+        "attention": {"heads": normal(2, 3, 6, 2, 3, seed=8), "out": normal(2, 2, 3, 6, seed=9)},
+        "up": normal(2, 6, 7, seed=10),
+        "down": normal(2, 7, 6, seed=11),
+        "scale": jnp.ones((2, 6)),
+    }
+
+    def block(x, params):
+        x = x + attention(params["attention"], normalised(x, params["scale"]))
+        return x + jax.nn.gelu(x @ params["up"]) @ params["down"], None
+
+    def model(params, x):
+        tokens = jnp.abs(jnp.round(3 * x)).astype(jnp.int32) % 9
+        embedded = params["tokens"][tokens] + params["positions"]
+        return jax.lax.scan(block, embedded, params["blocks"])[0].mean(axis=0) @ params["head"]
+
+    return model, {
+        "tokens": normal(9, 6, seed=12),
+        "positions": normal(5, 6, seed=13),
+        "blocks": blocks,
+        "head": normal(6, 2, seed=14),
+    }
+
+
+def image():
+    """Two strided and dilated convolutions of channels last, one of a transposed filter."""
+    dimensions = ("NHWC", "HWIO", "NHWC")
+
+    def model(params, x):
+        picture = jnp.stack([jnp.outer(x, x), jnp.outer(jnp.sin(x), x)], axis=-1)[None]
+        first = jax.lax.conv_general_dilated(
+            picture, params["first"], (1, 2), "SAME", dimension_numbers=dimensions
+        )
+        second = jax.lax.conv_general_dilated(
+            jnp.tanh(first),
+            params["second"].T,
+            (3, 2),
+            [(1, 1), (0, 2)],
+            rhs_dilation=(2, 1),
+            dimension_numbers=dimensions,
+        )
+        return jnp.tanh(second).mean(axis=(0, 1, 2))
+
+    return model, {"first": normal(3, 2, 2, 4), "second": normal(3, 4, 2, 2)}
+
+
+def adapters():
+    """x (W + 2 A B) with W frozen, and (W - A B / 3) x with W tuned, over positions."""
+    frozen = normal(5, 4, seed=20)
+
+    def model(params, x):
+        hidden = jnp.tanh(jnp.outer(x, x) @ (frozen + 2.0 * (params["a"] @ params["b"])))
+        full = params["w"] - params["c"] @ params["d"] / 3
+        return jnp.sum(jnp.tanh(full @ hidden.T), axis=1)
+
+    shapes = {"a": (5, 2), "b": (2, 4), "w": (3, 4), "c": (3, 1), "d": (1, 4)}
+    return model, {name: normal(*shape, seed=ord(name)) for name, shape in shapes.items()}
+
+
+def recurrent():
+    """A loop over the input, backwards, and one too long to be run step by step."""
+
+    def model(params, x):
+        def step(state, entry):
+            return jnp.tanh(params["state"] @ state + entry * params["entry"]), state
+
+        state, states = jax.lax.scan(step, jnp.ones(4), x, reverse=True)
+        long = jax.lax.fori_loop(0, 70, lambda _, s: jnp.tanh(s @ params["long"]), state)
+        return states @ params["head"] + jnp.sum(long)
+
+    return model, {
+        "state": normal(4, 4),
+        "entry": normal(4),
+        "long": normal(4, 4, seed=1),
+        "head": normal(4, 2),
+    }
+
+
+def tied():
+    """One table that is looked up and multiplied by."""
+
+    def model(params, x):
+        tokens = jnp.where(x > 0, 1, 4)
+        return jnp.tanh(params[tokens]).mean(axis=0) @ params.T
+
+    return model, normal(6, 3)
+
+
+MODELS = {
+    "dense": dense,
+    "convolution": convolution,
+    "shared": shared,
+    "jitted": jitted_layers,
+    "transformer": transformer,
+    "image": image,
+    "adapters": adapters,
+    "recurrent": recurrent,
+    "tied": tied,
+}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -123,12 +236,41 @@ def test_blocks_change_nothing(block):
     np.testing.assert_allclose(found, whole, rtol=1e-13, atol=1e-13)
 
 
-def test_dense_weights_are_found_and_others_are_not():
-    model, params = shared()
-    features = jax.eval_shape(tangent_kernels._feature_map(model, params, normal(2, 5)), normal(5))
-    names = sorted(params)
-    assert {names[leaf] for leaf in features.activations} == {"transposed"}
-    assert {names[leaf] for leaf in features.rows} == set(names) - {"transposed"}
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [
+        ("dense", {"[0][1]", "[1][1]", "[2][1]"}),
+        ("convolution", {"['filter']"}),
+        ("shared", {"['seen']", "['free']"}),
+        ("transformer", {"['positions']", "['blocks']['scale']"}),
+        ("image", {"['first']"}),
+        ("adapters", set()),
+        ("recurrent", {"['entry']", "['long']"}),
+        ("tied", {""}),
+    ],
+)
+def test_weights_are_found_and_others_are_not(name, others):
+    model, params = MODELS[name]()
+    plan = feature_map(model, params, normal(2, 5)).plan
+    paths = [path for path, _ in jax.tree_util.tree_flatten_with_path(params)[0]]
+    names = [jax.tree_util.keystr(path) for path in paths]
+    assert {path for leaf, path in enumerate(names) if leaf not in plan.leaves} == others
+
+
+@pytest.mark.parametrize("name", ["transformer", "image", "adapters", "dense"])
+@pytest.mark.parametrize("way", ["factors", "slices"])
+@pytest.mark.parametrize("numbers", [1, 300])
+def test_every_way_to_contract_gives_the_same(name, way, numbers, monkeypatch):
+    """With intermediate arrays of any size, where all weights are kept as factors."""
+    monkeypatch.setattr(tangent_grams, "_is_sliced", lambda *_: way == "slices")
+    monkeypatch.setattr(tangent_grams, "NUMBERS", numbers)
+    monkeypatch.setattr(tangent_features, "_is_smaller", lambda *_: True)
+    model, params = MODELS[name]()
+    fresh = lambda params, x: model(params, x)  # noqa: E731  compiled with these settings
+    for pair in ((normal(9, 5, seed=3), None), (normal(9, 5, seed=3), normal(4, 5, seed=4))):
+        truth = plain(model, params, *pair)
+        found = empirical_ntk(fresh, params, *pair)
+        np.testing.assert_allclose(found, truth, rtol=0, atol=1e-12 * np.max(np.abs(truth)))
 
 
 def test_layers_add_up_and_have_names():
@@ -150,7 +292,7 @@ def test_memory_does_not_grow_with_parameters_times_inputs():
     def model(params, x):
         return (jnp.tanh(jnp.tanh(x @ params[0]) @ params[1]) @ params[2])[0]
 
-    program = tangent_kernels._compiled_leaf_grams.lower(model, params, inputs, None, None)
+    program = tangent_kernels._grams.lower(model, params, inputs, None, None, (0, 0, 0))
     used = program.compile().memory_analysis().temp_size_in_bytes
     jacobian = 8 * samples * sum(leaf.size for leaf in params)
     assert used < jacobian / 20
@@ -160,7 +302,7 @@ def test_large_rows_are_blocked(monkeypatch):
     monkeypatch.setattr(tangent_kernels, "BLOCK_BYTES", 10_000)
     model, params = convolution()
     inputs = normal(9, 5, seed=5)
-    features = jax.vmap(tangent_kernels._feature_map(model, params, inputs))
+    features = jax.vmap(feature_map(model, params, inputs).features)
     assert tangent_kernels._fitting(features, jnp.tile(inputs, (20, 1))) < 180
     truth = plain(model, params, inputs)
     np.testing.assert_allclose(

@@ -16,8 +16,9 @@ from theorysim.theorems.transferability import _training as training
 # What is left of the slowest mode of pretraining is e^-6.
 ENOUGH = 6
 
-# Errors of finite width are O(1/sqrt(m)) beside a change that is this share of |y_Q|^2 + |t|^2.
-CLEAR = 1 / 2
+# Outputs of width m are this many |y_P| / (lambda_P sqrt(m)) from their limit at most: of 291 draws
+# at m = 1024, half were within 0.18, one in a hundred beyond 0.69, and none beyond 0.95.
+FAR = 2
 
 
 def simulate(x: claims.Instance, key):
@@ -38,10 +39,11 @@ def of_the_product(x: claims.Instance):
 
 
 def _clear(r):
-    """The predicted change is clear beside both lengths."""
-    lead = problem.transferred(r.x)
-    size = jnp.sum(jnp.square(lead)) + jnp.sum(jnp.square(r.x.target_labels))
-    return jnp.abs(predict(r.x)) - CLEAR * size
+    """How far the predicted change is beyond what a finite width may add to it."""
+    lead, labels = problem.transferred(r.x), r.x.target_labels
+    error = FAR * jnp.linalg.norm(r.x.source_labels) / (problem.lambda_p(r.x) * r.x.width**0.5)
+    lengths = jnp.linalg.norm(lead) + jnp.linalg.norm(labels)
+    return jnp.abs(predict(r.x)) - error * (2 * lengths + error)
 
 
 sign = claims.at_least(
