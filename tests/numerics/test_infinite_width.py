@@ -336,7 +336,7 @@ def product(x, weight):
 
 FINITE = {
     "dense": (
-        [Dense(1.8, 0.3), Relu(), Dense(1.5, 0.2), Erf(), Dense(1.2, 0.1)],
+        [Dense(1.8, 1.0), Relu(), Dense(1.5, 0.8), Erf(), Dense(1.2, 0.5)],
         (4,),
     ),
     "image, flattened": (
