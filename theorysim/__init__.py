@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from theorysim.engine.verify.mutation import mutation as mutation
     from theorysim.engine.verify.report import Report as Report
     from theorysim.engine.verify.verify import verify as verify
+    from theorysim.numerics.infinite_width import infinite_kernels as infinite_kernels
     from theorysim.numerics.tangent_kernels import empirical_ntk as empirical_ntk
     from theorysim.systems.fine_tuning import fine_tune as fine_tune
     from theorysim.systems.layer_selection import rank_layers as rank_layers
@@ -61,6 +62,7 @@ _HOMES = {
     "empirical_ntk": "theorysim.numerics.tangent_kernels",
     "falsify": "theorysim.engine.falsify.falsify",
     "fine_tune": "theorysim.systems.fine_tuning",
+    "infinite_kernels": "theorysim.numerics.infinite_width",
     "linearize": "theorysim.systems.linearized",
     "mutation": "theorysim.engine.verify.mutation",
     "rank_layers": "theorysim.systems.layer_selection",
@@ -93,6 +95,7 @@ __all__ = [
     "empirical_ntk",
     "falsify",
     "fine_tune",
+    "infinite_kernels",
     "linearize",
     "mutation",
     "rank_layers",

@@ -1,0 +1,560 @@
+"""Infinite-width kernels against quadrature, many digits and finite random networks."""
+
+import itertools
+from functools import lru_cache, partial
+
+import jax
+import jax.numpy as jnp
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy.special import erf
+
+from theorysim import infinite_kernels
+from theorysim.numerics import infinite_width, kernels
+from theorysim.numerics.infinite_width import (
+    Convolution,
+    Dense,
+    Erf,
+    Flatten,
+    GlobalAveragePooling,
+    Relu,
+)
+from theorysim.numerics.tangent_kernels import layer_ntks
+
+EPS = float(np.finfo(np.float64).eps)
+DIGITS = 50
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+# Truths: expectations by quadrature; whole networks from covariances alone, in many digits.
+
+
+def relu_by_quadrature(p, q, theta):
+    """E[s(u) s(v)] and E[s'(u) s'(v)] in polar coordinates, u = p r cos(t), v = q r cos(t - theta).
+
+    E[r^2] = 2; both are positive for t between theta - pi/2 and pi/2.
+    """
+    with mp.workdps(DIGITS):
+        ends = [theta - mp.pi / 2, mp.pi / 2]
+        angular = mp.quad(lambda t: mp.cos(t) * mp.cos(t - theta), ends)
+        return 2 * p * q * angular / (2 * mp.pi), (ends[1] - ends[0]) / (2 * mp.pi)
+
+
+def erf_by_quadrature(p, q, theta):
+    """The same on a grid: for analytic functions under a Gaussian it is exact to rounding."""
+    line = np.linspace(-10, 10, 401)
+    weight = np.exp(-(line**2) / 2)
+    weight /= weight.sum()
+    u = float(p) * line[:, None]
+    v = float(q) * (float(mp.cos(theta)) * line[:, None] + float(mp.sin(theta)) * line[None, :])
+
+    def mean(left, right):
+        return np.sum(weight * np.sum(left * right * weight, axis=1))  # pairwise sums
+
+    slopes = 4 / np.pi * np.exp(-(u**2)), np.exp(-(v**2))
+    return mean(erf(u), erf(v)), mean(*slopes)
+
+
+def dual(layer, xx, xy, yy):
+    """E[s(u) s(v)] and E[s'(u) s'(v)] in closed form (Cho and Saul 2009, Williams 1997)."""
+    if isinstance(layer, Erf):
+        base = (1 + 2 * xx) * (1 + 2 * yy)
+        return 2 / mp.pi * mp.asin(2 * xy / mp.sqrt(base)), 4 / mp.pi / mp.sqrt(base - 4 * xy**2)
+    if xx * yy == 0:
+        return mp.mpf(0), mp.mpf(0)
+    theta = mp.acos(max(min(xy / mp.sqrt(xx * yy), 1), -1))
+    value = mp.sin(theta) + (mp.pi - theta) * mp.cos(theta)
+    return mp.sqrt(xx * yy) * value / (2 * mp.pi), (mp.pi - theta) / (2 * mp.pi)
+
+
+def linear(layer, table, shape):
+    """w/|F| sum over the filter of K[a + t, b + t], + b, from the definition."""
+    sizes = layer.filter if isinstance(layer, Convolution) else (1,) * len(shape)
+    shifts = list(itertools.product(*[range(-((s - 1) // 2), s // 2 + 1) for s in sizes]))
+    periodic = getattr(layer, "padding", "") == "periodic"
+
+    def at(place, shift):
+        moved = tuple(i + t for i, t in zip(place, shift, strict=True))
+        return tuple(i % n for i, n in zip(moved, shape, strict=True)) if periodic else moved
+
+    return {
+        (a, b): mp.mpf(layer.weight_variance)
+        * sum(table.get((at(a, t), at(b, t)), mp.mpf(0)) for t in shifts)
+        / len(shifts)
+        for a, b in table
+    }
+
+
+def exact(layers, x, y, bias_is_trained=True):
+    """NNGP and NTK of one pair, from covariances between all positions, in `DIGITS` digits."""
+    with mp.workdps(DIGITS):
+        x, y = (np.vectorize(mp.mpf, otypes=[object])(np.asarray(v)) for v in (x, y))
+        shape = x.shape[:-1]
+        places = list(np.ndindex(shape))
+        pairs = list(itertools.product(places, places))
+        tables = [{(a, b): u[a] @ v[b] / len(u[a]) for a, b in pairs} for u, v in [(x, x), (x, y)]]
+        tables.append({(a, b): y[a] @ y[b] / len(y[a]) for a, b in pairs})
+        tangent = dict.fromkeys(pairs, mp.mpf(0))
+        for layer in layers:
+            if isinstance(layer, Dense | Convolution):
+                bias = mp.mpf(layer.bias_variance)
+                weighted = [linear(layer, table, shape) for table in tables]
+                tables = [{key: k + bias for key, k in table.items()} for table in weighted]
+                gained = tables[1] if bias_is_trained else weighted[1]
+                passed = linear(layer, tangent, shape)
+                tangent = {key: passed[key] + gained[key] for key in passed}
+            elif isinstance(layer, Relu | Erf):
+                xx, xy, yy = tables
+                both = {(a, b): dual(layer, xx[a, a], xy[a, b], yy[b, b]) for a, b in xy}
+                tangent = {key: both[key][1] * tangent[key] for key in both}
+                tables = [
+                    {(a, b): dual(layer, t[a, a], t[a, b], t[b, b])[0] for a, b in t}
+                    for t in (xx, yy)
+                ]
+                tables.insert(1, {key: value for key, (value, _) in both.items()})
+            else:
+                kept = pairs if isinstance(layer, GlobalAveragePooling) else zip(places, places)
+                kept, shape = list(kept), ()
+                *tables, tangent = (
+                    {((), ()): sum(table[key] for key in kept) / len(kept)}
+                    for table in (*tables, tangent)
+                )
+        return tables[1][(), ()], tangent[(), ()]
+
+
+def exact_grams(layers, inputs, others):
+    found = [[exact(layers, x, y) for y in others] for x in inputs]
+    return np.array(found, float).transpose(2, 0, 1)
+
+
+def assert_exact(layers, inputs, others, rtol, dtype=jnp.float64):
+    given = [jnp.asarray(v, dtype) for v in (inputs, others)]
+    found = infinite_kernels(layers, *given)
+    truths = exact_grams(layers, *given)
+    for gram, truth in zip(found, truths, strict=True):
+        assert gram.dtype == dtype
+        np.testing.assert_allclose(gram, truth, rtol=rtol, atol=0)
+
+
+def hard_inputs():
+    """Rows beside which the others are far, near, scaled, antipodal, nearly so, and zero."""
+    x = np.array([[1.0, -0.5, 0.25]])
+    near, far = normal(3, seed=1), normal(3, seed=2)
+    rows = [x[0], x[0] + 1e-8 * near, 3 * x[0], 3 * x[0] + 1e-8 * near, (1 + 1e-8) * x[0]]
+    return x, np.stack([*rows, -x[0], 1e-3 * near - x[0], 2 * far, far / 9, 0 * far])
+
+
+@pytest.mark.parametrize("activation", [Relu(), Erf()])
+@pytest.mark.parametrize("bias", [0.0, 0.3])
+def test_one_layer_is_the_quadrature(x64, activation, bias):
+    inputs, others = hard_inputs()
+    found = infinite_kernels(
+        [Dense(1.7, bias), activation, Dense(1.0)], *map(jnp.asarray, (inputs, others))
+    )
+    rule = relu_by_quadrature if isinstance(activation, Relu) else erf_by_quadrature
+    with mp.workdps(DIGITS):
+        rows = np.vectorize(mp.mpf, otypes=[object])(np.concatenate([inputs, others]))
+        gram = mp.mpf(1.7) / 3 * (rows @ rows.T) + mp.mpf(bias)
+        lengths = [mp.sqrt(gram[i, i]) for i in range(len(rows))]
+        for j in range(1, len(rows)):
+            product = lengths[0] * lengths[j]
+            theta = mp.acos(gram[0, j] / product) if product else mp.pi
+            value, slope = rule(lengths[0], lengths[j], theta)
+            scale = float(product) or 1.0
+            assert found.nngp[0, j - 1] == pytest.approx(float(value), rel=0, abs=8 * EPS * scale)
+            tangent = float(value + slope * gram[0, j])
+            assert found.tangent[0, j - 1] == pytest.approx(tangent, rel=0, abs=16 * EPS * scale)
+
+
+def test_the_many_digits_are_those_of_the_quadrature():
+    for p, q, theta in [(0.3, 2.0, 0.4), (1.2, 1.1, 2.9), (0.8, 0.8, 1e-5)]:
+        xy = mp.mpf(p) * q * mp.cos(theta)
+        for layer, rule in ((Relu(), relu_by_quadrature), (Erf(), erf_by_quadrature)):
+            found = dual(layer, mp.mpf(p) ** 2, xy, mp.mpf(q) ** 2)
+            expected = rule(mp.mpf(p), mp.mpf(q), mp.mpf(theta))
+            # Here with 15 digits: arccos keeps half of them.
+            for ours, truth in zip(found, expected, strict=True):
+                assert float(ours) == pytest.approx(float(truth), rel=1e-10)
+
+
+DEEP = {
+    "relu": [Dense(2.0), Relu(), Dense(2.0), Relu(), Dense(2.0)],
+    "relu with biases": [Dense(1.5, 0.3), Relu(), Dense(1.8, 0.1), Relu(), Dense(1.2, 0.7)],
+    "erf": [Dense(1.5, 0.3), Erf(), Dense(1.8, 0.1), Erf(), Dense(1.2, 0.7)],
+    "erf, then relu": [Dense(1.5, 0.1), Erf(), Dense(1.8, 0.2), Relu(), Dense(1.2, 0.7)],
+    "twelve": [*[Dense(2.0, 0.05), Relu()] * 12, Dense()],
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_deep_networks_keep_their_digits(x64, name):
+    """Also where inputs differ by 1e-8, in angle, in length, or in both."""
+    inputs, others = hard_inputs()
+    assert_exact(DEEP[name], inputs, others, rtol=4 * len(DEEP[name]) * EPS)
+
+
+@pytest.mark.parametrize("name", ["relu with biases", "erf, then relu"])
+def test_single_precision_keeps_its_digits(name):
+    x = normal(1, 3, seed=3)
+    others = np.concatenate([x, x + 1e-4 * normal(2, 3, seed=4), normal(2, 3, seed=5), 2 * x])
+    assert_exact(DEEP[name], x, others, 16 * float(np.finfo(np.float32).eps), jnp.float32)
+
+
+def test_two_layers_are_the_kernels_of_the_hidden_and_of_the_outer_weights(x64):
+    x, y = jnp.asarray(normal(4, 5)), jnp.asarray(normal(3, 5, seed=1))
+    nngp, tangent = infinite_kernels([Dense(3.0), Relu(), Dense(0.7)], x, y)
+    factor = 3.0 / 5 * 0.7
+    outer, hidden = kernels.activation_gram(x, y), kernels.tangent_gram(x, y)
+    np.testing.assert_allclose(nngp, factor * outer, rtol=1e-14)
+    np.testing.assert_allclose(tangent, factor * (outer + hidden), rtol=1e-14)
+
+
+def test_the_diagonal_is_exact_and_the_grams_are_positive(x64):
+    x = np.concatenate([hard_inputs()[1], normal(4, 3, seed=8)])
+    for dtype in (jnp.float64, jnp.float32):
+        for gram in infinite_kernels(DEEP["relu"], jnp.asarray(x, dtype)):
+            assert np.max(np.abs(gram - gram.T)) <= 4 * float(jnp.finfo(dtype).eps) * np.max(gram)
+            floor = np.linalg.eigvalsh(np.asarray(gram, float))[0]
+            assert floor >= -16 * float(jnp.finfo(dtype).eps) * float(jnp.max(gram))
+        nngp, tangent = infinite_kernels(DEEP["relu"], jnp.asarray(x, dtype))
+        square = np.mean(np.square(x), axis=1)  # times 2 and halved in every layer
+        rtol = 16 * float(jnp.finfo(dtype).eps)
+        np.testing.assert_allclose(np.diag(nngp), 2 * square, rtol=rtol)
+        np.testing.assert_allclose(np.diag(tangent), 6 * square, rtol=rtol)
+
+
+# Convolutions
+
+
+def image_network(pooling, padding):
+    return [
+        Convolution((3, 2), 1.6, 0.2, padding),
+        Relu(),
+        Dense(0.9, 0.1),
+        Erf(),
+        Convolution((1, 4), 1.8, 0.1, padding),
+        Relu(),
+        pooling,
+        Dense(1.3, 0.4),
+    ]
+
+
+@pytest.mark.parametrize("padding", ["zeros", "periodic"])
+@pytest.mark.parametrize("pooling", [Flatten(), GlobalAveragePooling()])
+def test_convolutions_are_sums_over_the_filter(x64, pooling, padding):
+    x, y = normal(1, 3, 2, 2), normal(1, 3, 2, 2, seed=1)
+    others = np.concatenate([y, x, x + 1e-8 * y, 2 * x])
+    assert_exact(image_network(pooling, padding), x, others, rtol=64 * EPS)
+
+
+@pytest.mark.parametrize("padding", ["zeros", "periodic"])
+def test_filters_may_be_longer_than_the_signal(x64, padding):
+    layers = [Convolution((7,), 1.6, 0.2, padding), Relu(), Flatten(), Dense()]
+    assert_exact(layers, normal(1, 3, 2), normal(2, 3, 2, seed=1), rtol=64 * EPS)
+
+
+def test_a_filter_of_one_is_a_dense_layer_at_every_position(x64):
+    x, y = jnp.asarray(normal(3, 4, 2)), jnp.asarray(normal(2, 4, 2, seed=1))
+    found = infinite_kernels([Convolution((1,), 1.6, 0.2), Relu(), Flatten(), Dense()], x, y)
+    dense = partial(infinite_kernels, [Dense(1.6, 0.2), Relu(), Dense()])
+    apart = [dense(x[:, a], y[:, a]) for a in range(4)]
+    for gram, *parts in zip(found, *apart, strict=True):
+        np.testing.assert_allclose(gram, np.mean(parts, axis=0), rtol=1e-14)
+
+
+def test_pooled_periodic_networks_see_no_translation(x64):
+    x, y = jnp.asarray(normal(2, 5, 2)), jnp.asarray(normal(3, 5, 2, seed=1))
+    moved = jnp.roll(x, 2, axis=1)
+    for padding in ("zeros", "periodic"):
+        for pooling in (Flatten(), GlobalAveragePooling()):
+            layers = [Convolution((3,), 1.6, 0.2, padding), Relu(), pooling, Dense()]
+            here, there = infinite_kernels(layers, x, y), infinite_kernels(layers, moved, y)
+            change = max(float(jnp.max(jnp.abs(a - b))) for a, b in zip(here, there, strict=True))
+            blind = padding == "periodic" and isinstance(pooling, GlobalAveragePooling)
+            assert change < 1e-14 if blind else change > 1e-3
+
+
+# Finite networks
+
+
+def parameters(layers, width, channels, positions, key):
+    """Standard Gaussian weights and biases of every linear layer, one output."""
+    params = []
+    for layer in layers:
+        if isinstance(layer, Flatten):
+            channels *= positions
+        if isinstance(layer, Dense | Convolution):
+            key, first, second = jax.random.split(key, 3)
+            outputs = 1 if layer is layers[-1] else width
+            sizes = layer.filter if isinstance(layer, Convolution) else ()
+            shape = (*sizes, channels, outputs)
+            params.append([jax.random.normal(first, shape), jax.random.normal(second, (outputs,))])
+            channels = outputs
+    return params
+
+
+def network(layers, params, x):
+    """y = sigma_w/sqrt(fan_in) W x + sigma_b b, activations, and so on; one output."""
+    params = iter(params)
+    for layer in layers:
+        if isinstance(layer, Convolution):
+            pads = [((s - 1) // 2, s // 2) for s in layer.filter] + [(0, 0)]
+            x = jnp.pad(x, pads, mode="wrap" if layer.padding == "periodic" else "constant")
+        if isinstance(layer, Dense | Convolution):
+            weight, bias = next(params)
+            scale = np.sqrt(layer.weight_variance / np.prod(weight.shape[:-1]))
+            x = scale * product(x, weight) + np.sqrt(layer.bias_variance) * jnp.broadcast_to(
+                bias, (*(1,) * (x.ndim - 1), *bias.shape)
+            )
+            x = x.reshape(-1) if isinstance(layer, Dense) else x
+        elif isinstance(layer, Relu | Erf):
+            x = jax.nn.relu(x) if isinstance(layer, Relu) else jax.scipy.special.erf(x)
+        elif isinstance(layer, Flatten):
+            x = x.reshape(-1)
+        else:
+            x = jnp.mean(x, axis=tuple(range(x.ndim - 1)))
+    return x
+
+
+def product(x, weight):
+    if weight.ndim == 2:
+        return x @ weight
+    letters = "NHWC"[: weight.ndim - 1] + "C", "HWI"[: weight.ndim - 2] + "IO"
+    numbers = jax.lax.conv_dimension_numbers(
+        (1, *x.shape), weight.shape, (letters[0], letters[1], letters[0])
+    )
+    strides = (1,) * (weight.ndim - 2)
+    convolved = jax.lax.conv_general_dilated(
+        x[None], weight, strides, "VALID", dimension_numbers=numbers
+    )
+    return convolved[0]
+
+
+FINITE = {
+    "dense": (
+        [Dense(1.8, 1.0), Relu(), Dense(1.5, 0.8), Erf(), Dense(1.2, 0.5)],
+        (4,),
+    ),
+    "image, flattened": (
+        [
+            Convolution((3, 2), 1.8, 0.3),
+            Relu(),
+            Convolution((2, 2), 1.5, 0.2),
+            Relu(),
+            Flatten(),
+            Dense(1.2, 0.1),
+        ],
+        (2, 3, 2),
+    ),
+    "signal, pooled": (
+        [
+            Convolution((3,), 1.8, 0.3, "periodic"),
+            Erf(),
+            Convolution((2,), 1.5, 0.2, "periodic"),
+            Relu(),
+            GlobalAveragePooling(),
+            Dense(1.2, 0.1),
+        ],
+        (4, 2),
+    ),
+}
+WIDTHS, SEEDS = (64, 256), 48
+
+
+def finite_inputs(name):
+    x = normal(2, *FINITE[name][1], seed=6)
+    return jnp.asarray(np.concatenate([x, x[:1] + 0.3 * x[1:]]), jnp.float32)
+
+
+@lru_cache
+def samples(name, width):
+    """NNGP and NTK of random finite networks, (SEEDS, 2, 6): the readout's share is the NNGP."""
+    layers, shape = FINITE[name]
+    inputs, upper = finite_inputs(name), np.triu_indices(3)
+
+    @jax.jit
+    def grams(key):
+        params = parameters(layers, width, shape[-1], int(np.prod(shape[:-1])), key)
+        shares = layer_ntks(partial(network, layers), params, inputs)
+        return jnp.stack([shares[str(len(params) - 1)][upper], sum(shares.values())[upper]])
+
+    keys = jax.random.split(jax.random.key(len(name)), SEEDS)
+    return np.array([grams(key) for key in keys], float)
+
+
+def deviations(name, theory):
+    """How far the limit of both widths is from the theory, in standard errors, (2, 6).
+
+    Means have an error of c/width, which this extrapolation removes.
+    """
+    narrow, wide = (samples(name, width) for width in WIDTHS)
+    limit = (4 * wide.mean(axis=0) - narrow.mean(axis=0)) / 3
+    variance = (16 * wide.var(axis=0, ddof=1) + narrow.var(axis=0, ddof=1)) / 9 / SEEDS
+    return (limit - theory) / np.sqrt(variance)
+
+
+@pytest.mark.parametrize("name", FINITE)
+def test_wide_networks_approach_the_kernels(name):
+    theory = infinite_kernels(FINITE[name][0], finite_inputs(name))
+    theory = np.stack([np.asarray(gram, float)[np.triu_indices(3)] for gram in theory])
+    # 24 correlated normal variables; one of them beyond 4 has probability below 0.002.
+    assert np.max(np.abs(deviations(name, theory))) < 4
+    narrow, wide = (samples(name, width).std(axis=0, ddof=1) for width in WIDTHS)
+    # Each spread has a relative error of 0.1; a half for four times the width, on average.
+    assert np.exp(np.mean(np.log(narrow / wide))) == pytest.approx(2, rel=0.2)
+    # What the test could see: standard errors of the mean.
+    assert np.max(wide / np.sqrt(SEEDS) / theory) < 0.03
+
+
+@pytest.mark.parametrize("planted", ["biases not trained", "biases times weights", "two outputs"])
+def test_planted_mistakes_are_far_from_finite_networks(planted):
+    layers, inputs = FINITE["dense"][0], np.asarray(finite_inputs("dense"))
+    pairs = [(inputs[i], inputs[j]) for i, j in zip(*np.triu_indices(3), strict=True)]
+    right = np.array([exact(layers, *pair) for pair in pairs], float).T
+    assert np.max(np.abs(deviations("dense", right))) < 4
+    if planted == "biases not trained":
+        wrong = [exact(layers, *pair, bias_is_trained=False) for pair in pairs]
+    elif planted == "biases times weights":
+        scaled = [
+            Dense(v.weight_variance, v.weight_variance * v.bias_variance) if v in layers[::2] else v
+            for v in layers
+        ]
+        wrong = [exact(scaled, *pair) for pair in pairs]
+    else:
+        wrong = [(value, 2 * tangent) for value, tangent in right.T]
+    assert np.max(np.abs(deviations("dense", np.array(wrong, float).T))) > 8
+
+
+# Programs
+
+
+@pytest.mark.parametrize("limit", [1, 3_000, 10_000])
+def test_blocks_change_nothing(x64, monkeypatch, limit):
+    x, y = jnp.asarray(normal(7, 5, 2)), jnp.asarray(normal(4, 5, 2, seed=1))
+    layers = [Convolution((3,), 1.6, 0.2), Relu(), GlobalAveragePooling(), Dense()]
+    whole = infinite_kernels(layers, x, y)
+    monkeypatch.setattr(infinite_width, "BLOCK_BYTES", limit)
+    assert (
+        infinite_width._block(x, y, joint=True) == {1: (1, 1), 3000: (1, 1), 10000: (1, 3)}[limit]
+    )
+    infinite_width._compiled_kernels.clear_cache()
+    for gram, truth in zip(infinite_kernels(layers, x, y), whole, strict=True):
+        np.testing.assert_allclose(gram, truth, rtol=1e-14)
+    infinite_width._compiled_kernels.clear_cache()
+
+
+def test_memory_is_bounded(monkeypatch):
+    """Neither differences of all pairs nor positions of all pairs are held, with gradients too."""
+    monkeypatch.setattr(infinite_width, "BLOCK_BYTES", 2**22)
+
+    pooled = [Convolution((3,), 2.0), Relu(), GlobalAveragePooling(), Dense()]
+    for layers, shape in (([Dense(), Relu(), Dense()], (256, 512)), (pooled, (96, 64, 4))):
+        x = jax.ShapeDtypeStruct(shape, jnp.float32)
+        naive = 4 * shape[0] ** 2 * (512 if len(shape) == 2 else 64**2)
+        program = partial(infinite_kernels, layers)
+        for function in (program, jax.grad(lambda x, p=program: sum(map(jnp.sum, p(x))))):
+            compiled = jax.jit(function).lower(x).compile()
+            assert compiled.memory_analysis().temp_size_in_bytes < naive / 4
+    infinite_width._compiled_kernels.clear_cache()
+
+
+def test_gradients_are_those_of_the_exact_kernels(x64):
+    x, y, direction = normal(2, seed=2), normal(2, seed=3), normal(2, seed=4)
+    layers = lambda weight: [Dense(weight, 0.1), Relu(), Dense(1.8, 0.2), Erf(), Dense(1.2)]  # noqa: E731
+
+    def total(weight, x, y):
+        given = jnp.asarray(x)[None], None if y is None else jnp.asarray(y)[None]
+        nngp, tangent = infinite_kernels(layers(weight), *given)
+        return nngp[0, 0] + 3 * tangent[0, 0]
+
+    def true_total(weight, shift, diagonal):
+        here = [mp.mpf(a) + shift * mp.mpf(b) for a, b in zip(x, direction, strict=True)]
+        nngp, tangent = exact(layers(weight), here, here if diagonal else y)
+        return nngp + 3 * tangent
+
+    for other in (y, None):
+        slopes = jax.grad(total, (0, 1))(1.5, jnp.asarray(x), other)
+        with mp.workdps(DIGITS):
+            by_weight = mp.diff(lambda w, d=other is None: true_total(w, mp.mpf(0), d), 1.5)
+            by_input = mp.diff(lambda s, d=other is None: true_total(mp.mpf(1.5), s, d), 0)
+        assert slopes[0] == pytest.approx(float(by_weight), rel=1e-12)
+        assert slopes[1] @ direction == pytest.approx(float(by_input), rel=1e-12)
+
+
+def test_gradients_are_finite_where_there_are_kinks(x64):
+    x = jnp.asarray([[1.0, 2.0], [1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
+    for layers in (DEEP["relu"], DEEP["erf"]):
+        slopes = jax.grad(lambda x, layers=layers: sum(map(jnp.sum, infinite_kernels(layers, x))))(
+            x
+        )
+        assert np.all(np.isfinite(slopes))
+
+
+def test_batches_of_inputs_and_of_variances(x64):
+    batch, weights = jnp.asarray(normal(3, 2, 4)), jnp.asarray([0.5, 1.0, 2.0])
+
+    def run(weight, x):
+        return infinite_kernels([Dense(weight, 0.1), Relu(), Dense()], x)
+
+    together = jax.jit(jax.vmap(run))(weights, batch)
+    for i in range(3):
+        for gram, truth in zip(together, run(weights[i], batch[i]), strict=True):
+            np.testing.assert_allclose(gram[i], truth, rtol=1e-14)
+
+
+# Bad input
+
+SIGNAL, VECTOR = np.ones((2, 3, 4), np.float32), np.ones((2, 4), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("layers", "inputs", "words"),
+    [
+        ([], VECTOR, "missing: end with the readout"),
+        ([Dense(), Relu()], VECTOR, "the last layer is Relu: end with the readout"),
+        ([Relu(), Dense()], VECTOR, "directly after the inputs"),
+        ([Dense(), Relu(), Erf(), Dense()], VECTOR, "layer 3, Erf: .* directly after Relu"),
+        ([Dense(-1.0)], VECTOR, "layer 1, Dense: weight_variance = -1.0"),
+        ([Dense(1.0, float("nan"))], VECTOR, "bias_variance = nan"),
+        ([Dense(np.ones(2))], VECTOR, "pass one finite number"),
+        ([GlobalAveragePooling(), Dense()], VECTOR, "there are no positions"),
+        ([Flatten(), Dense()], VECTOR, "there are no positions"),
+        ([Convolution((3,)), Dense()], VECTOR, "there are no positions"),
+        ([Flatten(), Convolution((3,)), Dense()], SIGNAL, "layer 2, Convolution: there are no"),
+        ([Flatten(), Flatten(), Dense()], SIGNAL, "layer 2, Flatten: there are no positions"),
+        ([Convolution((3, 3)), Flatten(), Dense()], SIGNAL, r"filter = \(3, 3\); .* 1 axes"),
+        ([Convolution((0,)), Flatten(), Dense()], SIGNAL, r"filter = \(0,\)"),
+        ([Convolution((3,), padding="SAME"), Flatten(), Dense()], SIGNAL, "'SAME'; choose"),
+        ([Convolution((3,)), Relu(), Dense()], SIGNAL, "1 axes of positions reach the readout"),
+        ([Convolution((3,)), Flatten(), Relu(), Dense()], SIGNAL, "directly after Flatten"),
+        (
+            [Convolution((3,)), GlobalAveragePooling(), Dense(), Relu(), Dense()],
+            SIGNAL,
+            "after GlobalAveragePooling is not supported; put it before",
+        ),
+        ([Dense()], np.ones(4, np.float32), r"inputs of shape \(4,\)"),
+        ([Dense()], np.ones((2, 4), np.int32), "int32: pass floating-point"),
+    ],
+)
+def test_what_does_not_fit_is_one_error(layers, inputs, words):
+    with pytest.raises(ValueError, match=words):
+        infinite_kernels(layers, jnp.asarray(inputs))
+
+
+def test_what_type_checkers_refuse_is_one_error_without_them():
+    with pytest.raises(ValueError, match="layer 2, str: no layer"):
+        infinite_width._check_layers([Dense(), "relu", Dense()], 0)
+    convolution = Convolution((3,))
+    object.__setattr__(convolution, "filter", 3)
+    with pytest.raises(ValueError, match="filter = 3; pass a tuple"):
+        infinite_width._check_layers([convolution, Flatten(), Dense()], 1)
+
+
+def test_others_are_like_the_inputs(x64):
+    for others in (np.ones((2, 5), np.float32), np.ones((2, 4), np.float64)):
+        with pytest.raises(ValueError, match="pass the same type and shape but for the first"):
+            infinite_kernels([Dense()], jnp.asarray(VECTOR), jnp.asarray(others))
