@@ -144,9 +144,8 @@ def rows(quick: bool) -> Iterator[Row]:
 
 def _normal(*shape: int) -> Array:
     """Of standard deviation one over the root of the inputs."""
-    seed = sum(shape) + len(shape)
-    drawn = jax.random.normal(jax.random.key(seed), shape, "float32")
-    return drawn / (shape[-2] if len(shape) > 1 else shape[0]) ** 0.5
+    seed, inputs = sum(shape) + len(shape), shape[max(len(shape) - 2, 0)]
+    return jax.random.normal(jax.random.key(seed), shape, "float32") / inputs**0.5
 
 
 def _doubled(tree: Any) -> Any:

@@ -25,7 +25,7 @@ LONGEST_LOOP = 64
 """Loops of more steps are not run step by step: a program grows with them"""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Block:
     """A leaf of the parameters, or the block of a stacked leaf that belongs to one step."""
 
