@@ -11,7 +11,7 @@ import pytest
 from scipy.special import erf
 
 from theorysim import infinite_kernels
-from theorysim.numerics import infinite_width, kernels
+from theorysim.numerics import infinite_checks, infinite_width, kernels
 from theorysim.numerics.infinite_width import (
     Convolution,
     Dense,
@@ -550,14 +550,14 @@ def test_what_does_not_fit_is_one_error(layers, inputs, words):
 
 def test_what_type_checkers_refuse_is_one_error_without_them():
     with pytest.raises(ValueError, match="layer 2, str: no layer"):
-        infinite_width._check_layers([Dense(), "relu", Dense()], 0)
+        infinite_checks.check_layers([Dense(), "relu", Dense()], 0)
     convolution = Convolution((3,))
     object.__setattr__(convolution, "filter", 3)
     with pytest.raises(ValueError, match="filter = 3; pass a tuple"):
-        infinite_width._check_layers([convolution, Flatten(), Dense()], 1)
+        infinite_checks.check_layers([convolution, Flatten(), Dense()], 1)
 
 
 def test_others_are_like_the_inputs(x64):
     for others in (np.ones((2, 5), np.float32), np.ones((2, 4), np.float64)):
         with pytest.raises(ValueError, match="pass the same type and shape but for the first"):
-            infinite_width._check_inputs(jnp.asarray(VECTOR), jnp.asarray(others))
+            infinite_checks.check_inputs(jnp.asarray(VECTOR), jnp.asarray(others))
