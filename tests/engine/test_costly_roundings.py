@@ -4,7 +4,17 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from theorysim.claims import Choice, Real, Space, Theorem, Verdict, equal, exists, with_probability
+from theorysim.claims import (
+    Choice,
+    Integer,
+    Real,
+    Space,
+    Theorem,
+    Verdict,
+    equal,
+    exists,
+    with_probability,
+)
 from theorysim.engine.confirm import other_roundings
 from theorysim.engine.verify.verify import verify
 
@@ -100,3 +110,30 @@ def test_a_tie_that_rounding_moves_misses_no_probability(costly):
     )
     found = judged(simulate, claim, Space(step=Choice(0.1, 0.3)), keys=4096, instances=8)
     assert found.verdict is not Verdict.VIOLATED
+
+
+TIES = {
+    "sign": lambda y, c: jnp.sign(y - c),
+    "equal": lambda y, c: jnp.where(y == c, 0.0, 1.0),
+    "less": lambda y, c: jnp.where(y - c < 0, 1.0, 0.0),
+    "argmax": lambda y, c: jnp.argmax(jnp.stack([c, y])) * 1.0,
+    "root": lambda y, c: jnp.abs(y - c) ** 0.1,
+}
+
+
+@pytest.mark.parametrize("name", TIES)
+@pytest.mark.parametrize("field", [Real(1, 2), Integer(1, 1000)], ids=["real", "integer"])
+def test_ties_of_numbers_that_move_together_refute_nothing(name, field, costly):
+    """c / 49 * 49 is c: none of these is true but by rounding."""
+    jump = TIES[name]
+    claim = equal("tie", lambda r: r.sim, lambda r: jnp.zeros(()))
+    found = judged(lambda x, key: jump(x.c / 49.0 * 49.0, x.c * 1.0), claim, Space(c=field))
+    assert found.verdict is not Verdict.VIOLATED
+
+
+def test_chaos_from_integers_refutes_nothing(costly):
+    claim = equal("forms", lambda r: r.sim[0], lambda r: r.sim[1])
+    space = Space(k=Integer(1, 1000))
+    assert judged(lambda x, key: two_forms(x.k / 1001.0), claim, space).verdict is (
+        Verdict.INCONCLUSIVE
+    )

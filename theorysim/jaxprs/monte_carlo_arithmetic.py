@@ -16,9 +16,10 @@ equal 1.0 because they absorbed different addends move apart.
 An integer that leaves the range of its type is no number: an arbitrary one stands in for it.
 
 Where all that is asked is whether a result hangs on digits that nothing can know, the origins of
-numbers are moved alone: inputs, constants that are rounded, and what is drawn; and, by much more,
-what is compared or made an integer. That costs little to compile, and shows chaos, magnified errors
-and ties, though no absorption.
+numbers are moved alone: inputs, constants that are rounded, what is drawn, and what is first
+rounded from whole numbers. With them go sums and differences, by parts of their terms, and, by much
+more, what is compared, sorted or made an integer. That costs less to compile, and shows chaos,
+magnified errors and ties.
 """
 
 from __future__ import annotations
@@ -72,12 +73,19 @@ SPREAD: dict[int, tuple[Any, Any]] = {
 }
 
 
-# What jumps where operands tie. Equality is left alone: it asks which number a maximum was.
-JUMPS = frozenset({"lt", "le", "gt", "ge", "floor", "ceil", "round", "convert_element_type"})
+# What jumps where operands tie; of an array's entries, where some of these do.
+AMONG_ENTRIES = frozenset({"argmax", "argmin", "sort", "top_k"})
+_JUMPS = "lt le gt ge sign rem floor ceil round convert_element_type"
+JUMPS = AMONG_ENTRIES | frozenset(_JUMPS.split())
 
 # Units of the last place by which operands of these are moved where origins are, and origins: one
 # unit would be absorbed where a function is flat.
 TIE, ORIGIN = 1000, 64
+
+DIFFERENCES = frozenset({"add", "add_any", "sub"})
+
+# Numbers that differ by so many units may be equal: moves of one unit need not meet.
+NEAR = 4
 
 
 class Moves(NamedTuple):
@@ -117,7 +125,7 @@ def _as_origin(values: Any, moves: Moves) -> Any:
 
 def _constant(value: Any, moves: Moves) -> Any:
     """A constant, moved as an origin unless it is a whole number or a power of two."""
-    if not moves.origins or not _is_inexact(jnp.asarray(value)):
+    if not moves.origins or not jnp.issubdtype(jnp.asarray(value).dtype, jnp.floating):
         return value
     fixed = (value == np.round(value)) | _is_power_of_two(jnp.asarray(value))
     return jnp.where(fixed, value, _as_origin(value, moves))
@@ -177,14 +185,17 @@ def _moved(equation: Any, seed: Array, given: list[Any], values: Array, exact: b
     bits = _bits(values)
     size, salt = _size(equation, given, values), _salt(equation, given, bits)
     moved = _nudged(values, size, bits + salt, seed, exact)
+    if equation.primitive.name in UNROUNDED and len(given) == 2:  # not parts of complex numbers
+        a, b = given
+        moved = jnp.where(UNROUNDED[equation.primitive.name](a, b, values), values, moved)
+        if equation.primitive.name in DIFFERENCES and not exact:
+            terms = NEAR * jnp.maximum(jnp.abs(a), jnp.abs(b))
+            moved = _perhaps_none(values, terms, seed, moved)
     if equation.primitive.name in UNDERFLOWING and not exact:
         least = jnp.copysign(jnp.finfo(values.dtype).tiny, values)
         up = _mixed((bits + salt) ^ seed.astype(bits.dtype)) & 1 == 1
         moved = jnp.where(_underflows(equation, given, values) & up, least, moved)
-    if equation.primitive.name not in UNROUNDED or len(given) != 2:  # parts of complex numbers
-        return moved
-    a, b = given
-    return jnp.where(UNROUNDED[equation.primitive.name](a, b, values), values, moved)
+    return moved
 
 
 @jax.jit
@@ -298,12 +309,13 @@ def _outputs(equation: Any, moves: Moves, given: list[Any], exact: list[bool]) -
     if name in LOOPS:
         return LOOPS[name](params, moves, given, exact)
     if moves.ties and _jumps(equation):
-        given = [_apart(i, v, moves, flag) for i, (v, flag) in enumerate(zip(given, exact))]
+        given = _apart(equation, moves, given, exact)
     found = equation.primitive.bind(*given, **params)
     results = found if equation.primitive.multiple_results else [found]
+    if name in ("eq", "ne") and (moves.ties or not moves.origins):
+        return [_perhaps_equal(equation, moves, given, exact, results[0])]
     if moves.origins:
-        drawn = name == "bitcast_convert_type"
-        return [_as_origin(result, moves) for result in results] if drawn else results
+        return [_of_origin(equation, moves, given, exact, result) for result in results]
     if _rounds_nothing(equation):
         return results
     arrays = list(map(jnp.asarray, given))
@@ -316,21 +328,75 @@ def _outputs(equation: Any, moves: Moves, given: list[Any], exact: list[bool]) -
     ]
 
 
+def _of_origin(equation: Any, moves: Moves, given: list[Any], exact: list[bool], value: Any) -> Any:
+    """A result, moved where it is drawn, first rounded, or a sum."""
+    name = equation.primitive.name
+    if name == "bitcast_convert_type":
+        return _as_origin(value, moves)
+    if not jnp.issubdtype(value.dtype, jnp.floating) or _rounds_nothing(equation):
+        return value
+    if all(exact):
+        return value if all(exact_results(equation, exact)) else _as_origin(value, moves)
+    if not moves.ties or name not in SUMS | DIFFERENCES:
+        return value
+    arrays = list(map(jnp.asarray, given))
+    if name in SUMS:
+        size = _size(equation, arrays, value)
+    else:
+        size = jnp.maximum(*map(jnp.abs, arrays))
+    moved = _nudged(value, ORIGIN * size, _bits(value), moves.seed, False)
+    return _perhaps_none(value, ORIGIN * size, moves.seed, moved)
+
+
+def _perhaps_none(value: Array, size: Array, seed: Array, moved: Array) -> Array:
+    """What is moved; zero in some lanes where a difference may be none."""
+    bits = _bits(value)
+    none = _mixed(bits ^ seed.astype(bits.dtype)) & 2 == 2
+    small = jnp.abs(value) <= jnp.finfo(value.dtype).eps * size
+    return jnp.where(small & none, jnp.zeros_like(value), moved)
+
+
+def _perhaps_equal(
+    equation: Any, moves: Moves, given: list[Any], exact: list[bool], value: Any
+) -> Any:
+    """Whether floats are equal, at random where they nearly are; what asks for NaN is sure.
+
+    Where roundings are moved what is equal stays so: it was made alike.
+    """
+    a, b = map(jnp.asarray, given)
+    asks_for_nan = equation.invars[0] is equation.invars[1]
+    if asks_for_nan or all(exact) or not jnp.issubdtype(a.dtype, jnp.floating):
+        return value
+    units = TIE if moves.origins else NEAR
+    near = jnp.abs(a - b) <= units * jnp.finfo(a.dtype).eps * jnp.maximum(jnp.abs(a), jnp.abs(b))
+    if not moves.origins:
+        near &= a != b
+    bits = _bits(a) + _bits(b)
+    return jnp.where(near, _mixed(bits ^ moves.seed.astype(bits.dtype)) & 1 == 1, value)
+
+
 def _jumps(equation: Any) -> bool:
     """Whether a result changes by much where a float changes by little."""
-    results = (variable.aval.dtype for variable in equation.outvars)
-    to_integer = equation.primitive.name != "convert_element_type" or not any(
-        jnp.issubdtype(dtype, jnp.inexact) for dtype in results
-    )
-    return equation.primitive.name in JUMPS and to_integer
+    name = equation.primitive.name
+    if name == "convert_element_type":
+        return not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.inexact)
+    # Values that are sorted alone are the same in any order.
+    return name in JUMPS and (name != "sort" or len(equation.invars) > 1)
 
 
-def _apart(place: int, value: Any, moves: Moves, exact: bool) -> Any:
-    """An operand moved beyond all ties; what is equal moves differently at another place."""
-    values = jnp.asarray(value)
-    if not jnp.issubdtype(values.dtype, jnp.floating):
-        return value
-    return _nudged(values, TIE * jnp.abs(values), _bits(values) + place, moves.seed, exact)
+def _apart(equation: Any, moves: Moves, given: list[Any], exact: list[bool]) -> list[Any]:
+    """Operands moved beyond all ties; what is equal moves differently at another place."""
+
+    def moved(place: int, value: Any, is_exact: bool) -> Any:
+        values = jnp.asarray(value)
+        if not jnp.issubdtype(values.dtype, jnp.floating):
+            return value
+        salt = _bits(values) + place
+        if equation.primitive.name in AMONG_ENTRIES:
+            salt += jnp.arange(values.size, dtype=salt.dtype).reshape(values.shape)
+        return _nudged(values, TIE * jnp.abs(values), salt, moves.seed, is_exact)
+
+    return [moved(*one) for one in zip(range(len(given)), given, exact)]
 
 
 def _rounds_nothing(equation: Any) -> bool:
