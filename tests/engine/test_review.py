@@ -22,6 +22,7 @@ from theorysim.claims import (
     Verdict,
     at_least,
     at_most,
+    exists_constant,
     corrected,
     scales_as,
     strict,
@@ -180,6 +181,17 @@ def test_what_becomes_of_a_claim_that_fell_is_not_told_by_the_others(true):
     idle = next(_superfluous(stages))
     assert idle.weight is Weight.REMARK
     assert "dropped" not in idle.text and "“sum” may need it" in idle.text
+
+
+def test_a_hypothesis_without_which_a_ladder_has_no_rung_is_undecided_and_says_so():
+    """No rung of c lies beyond 0.9; the other hypothesis is tried all the same."""
+    over = {"c": (0.8, 0.4, 0.2, 0.1)}
+    bounded = exists_constant("bounded", lambda r: jnp.abs(r.sim), lambda r: 1.0, over=over)
+    hypotheses = {"c <= 0.9": lambda x: 0.9 - x.c, "a <= 1": lambda x: 1 - x.a}
+    first, second = needs(statement(bounded, hypotheses=hypotheses), 0).hypotheses
+    assert first.need is Need.UNDECIDED
+    assert first.note == "no instance satisfies the hypotheses at c = 0.1"
+    assert second.failing > 0 and "no instance" not in second.note
 
 
 def sized(hypotheses) -> Theorem:

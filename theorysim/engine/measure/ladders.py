@@ -21,6 +21,10 @@ from theorysim.errors import UsageError
 Rung: TypeAlias = tuple[str, float]
 
 
+class EmptyRungError(UsageError):
+    """A reading has no instance that meets its hypotheses on a rung that a claim climbs."""
+
+
 @dataclass(frozen=True)
 class Ladders:
     """The ladders that claims of some readings climb, from the instances of a sample."""
@@ -33,7 +37,7 @@ class Ladders:
         """Measurements on every rung, for the instances of each reading there.
 
         Raises:
-            UsageError: where no instance of a reading that climbs meets its hypotheses on a rung.
+            EmptyRungError: where no instance of a reading that climbs meets its hypotheses on a rung.
         """
         own = {r.name: _rungs_of(r) for r in self.setup.readings if len(self.sample.rows[r.name])}
         rungs = sorted(set[Rung]().union(*own.values()))
@@ -43,7 +47,7 @@ class Ladders:
             at, stage = self._stage(rung, fields)
             for name in (name for name in own if rung in own[name]):
                 if not len(stage.rows[name]):
-                    raise UsageError(
+                    raise EmptyRungError(
                         f"{self.setup.theorem.id}, {name}: no instance satisfies the hypotheses at "
                         f"{rung[0]} = {rung[1]:g}"
                     )

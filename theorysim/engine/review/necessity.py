@@ -11,6 +11,7 @@ from typing import Any
 from theorysim.claims.kinds import Attack
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
+from theorysim.engine.measure.ladders import EmptyRungError
 from theorysim.engine.review.adversary import Adversary, Outcome, gather
 from theorysim.engine.review.other_sizes import UNFIT, where_they_fail
 from theorysim.engine.review.readings import ReadingVerdict
@@ -112,15 +113,18 @@ def drop_each(
     deadline = Deadline.after(seconds)
     relaxed = without_each(theorem, reading.only(held))
     shares = {one.name: one.drawn - one.satisfied for one in verdict.hypotheses}
-    tried = {
-        report.name: _Trial(HypothesisNeed(name, Need.UNDECIDED, fails=shares[name]), report)
-        for name, report in zip(reading.hypotheses, verify(relaxed, seed=seed).readings)
-    }
-    never = [one.found.hypothesis for one in tried.values() if not one.report.satisfying]
+    tried: list[_Trial] = []
+    found: list[HypothesisNeed] = []
+    for name, report in zip(reading.hypotheses, _verified(relaxed, seed)):
+        one = HypothesisNeed(name, Need.UNDECIDED, fails=shares[name])
+        if isinstance(report, str):
+            found.append(replace(one, note=report))
+        else:
+            tried.append(_Trial(one, report))
+    never = [one.found.hypothesis for one in tried if not one.report.satisfying]
     sizes_deadline = Deadline.after(max(deadline.left, SIZES_SECONDS))
     elsewhere = where_they_fail(theorem, reading, never, seed, sizes_deadline)
-    found: list[HypothesisNeed] = []
-    order = sorted(tried.values(), key=lambda one: not one.report.satisfying)
+    order = sorted(tried, key=lambda one: not one.report.satisfying)
     for done, trial in enumerate(order):
         one = replace(trial.found, tried=len(elsewhere.tried))
         portion = Deadline.after(deadline.left / (len(order) - done))
@@ -128,6 +132,22 @@ def drop_each(
         found.append(_tried(relaxed, replace(one, sizes=sizes), trial.report, seed, portion))
     names = list(reading.hypotheses)
     return Necessity(tuple(sorted(found, key=lambda one: names.index(one.hypothesis))), held)
+
+
+def _verified(relaxed: Theorem, seed: int) -> list[ReadingReport | str]:
+    """The report of every reading, or why there is none: a rung of a ladder that nothing meets."""
+    try:
+        return list(verify(relaxed, seed=seed).readings)
+    except EmptyRungError:
+        return [_by_itself(relaxed, reading.name, seed) for reading in relaxed.all_readings()]
+
+
+def _by_itself(relaxed: Theorem, reading: str, seed: int) -> ReadingReport | str:
+    try:
+        (report,) = verify(relaxed, reading=reading, seed=seed).readings
+    except EmptyRungError as error:
+        return str(error).partition(": ")[2]
+    return report
 
 
 @dataclass(frozen=True)
