@@ -16,11 +16,14 @@ from theorysim.claims import (
     equal,
     with_probability,
 )
+from theorysim.claims.evidence import tabulate
 from theorysim.enclosures.interpreter import Interpreter
 from theorysim.engine.confirm import other_roundings
-from theorysim.engine.confirm.suspect import Case
+from theorysim.engine.confirm.confirm import suspect_at
+from theorysim.engine.confirm.suspect import Answer, Case
 from theorysim.engine.falsify.examine import Examiner
 from theorysim.engine.falsify.points import Points, Scored
+from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.errors import simulation_keys
 from theorysim.engine.measure.sample import draw_sample
 from theorysim.engine.measure.setup import Settings, Setup, parse_settings
@@ -176,3 +179,32 @@ def test_other_roundings_in_chunks_are_those_of_all_at_once(monkeypatch):
         parts = other_roundings._in_chunks(case, 1.0, sample.instances, sample.keys)
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_no_suspect_of_many_stands_by_the_luck_of_its_directions():
+    """x / 49 * 49 is x or its neighbour: of these 2000 three stood in all of eight lanes."""
+    statement = theorem(
+        at_most("a", lambda r: r.sim, lambda r: 0.5),
+        simulate=lambda x, key: jnp.where(x.a / 49.0 * 49.0 == x.a, 0.0, 1.0),
+    )
+    reading = statement.primary()
+    setup = Setup(statement, (reading,), parse_settings(statement, {}))
+    case = Case(statement, reading, reading.claims[0])
+    with jax.enable_x64(True):
+        sample = draw_sample(setup, 2000)
+        found = measure_all(setup, sample.instances, sample.keys)[reading.name]["a"]
+        points = tabulate(found)
+        room = np.where(case.claim.states(points)[1], case.claim.relative_room(points), np.inf)
+        bad = np.flatnonzero(np.isfinite(room).any(axis=1))
+        suspects = [
+            suspect_at(int(row), points, room, sample.instances, sample.keys) for row in bad
+        ]
+        looked = [
+            one
+            for first in range(0, len(suspects), other_roundings.BATCH)
+            for one in other_roundings.look_with_other_roundings(
+                case, suspects[first : first + other_roundings.BATCH]
+            )
+        ]
+    assert len(looked) > 1000
+    assert {one.answer for one in looked} == {Answer.VANISHED}

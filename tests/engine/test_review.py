@@ -22,8 +22,8 @@ from theorysim.claims import (
     Verdict,
     at_least,
     at_most,
-    exists_constant,
     corrected,
+    exists_constant,
     scales_as,
     strict,
 )

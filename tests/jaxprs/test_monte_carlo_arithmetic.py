@@ -262,3 +262,21 @@ def test_ties_jump_where_origins_move_and_whole_numbers_by_origin_do_not(jump):
 def test_comparisons_of_equal_numbers_are_ties():
     assert len(np.unique(origins(lambda x: jnp.where(x * 3 <= 3 * x, 1, 0), 0.3))) == 2
     assert len(np.unique(origins(lambda x: jnp.where(x != x, 1, 0), 0.3))) == 1
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: jnp.hypot(a, b),
+        lambda a, b: jnp.where(jnp.isinf(a), 0.0, b),
+        lambda a, b: 1.0 / (a + jnp.inf),
+        lambda a, b: jnp.exp(a - jnp.inf),
+        lambda a, b: b / (jnp.inf - a),
+    ],
+)
+@pytest.mark.parametrize("moved", [origins, lambda *given: spread(*given) + given[0](*given[1:])])
+def test_infinity_is_near_no_number_and_makes_exact_zeros(function, moved):
+    """x == inf was a tie once, since their distance is no more than a part of infinity."""
+    given = jnp.asarray(0.55), jnp.asarray(0.83)
+    found, plain = np.asarray(moved(function, *given)), float(function(*given))
+    assert np.allclose(found, plain, rtol=1e-12, atol=0)

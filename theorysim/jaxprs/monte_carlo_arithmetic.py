@@ -253,8 +253,12 @@ def _size(equation: Any, given: list[Any], values: Array) -> Array:
 
 
 def _underflows(equation: Any, given: list[Any], values: Array) -> Array:
-    """Where a result is zero that is none where every operand that is not zero is a one."""
-    ones = [jnp.where(v == 0, v, jnp.ones_like(v)) if _is_inexact(v) else v for v in given]
+    """Where a result is zero that is none where every operand that is not zero is a one.
+
+    What infinity makes zero is an exact zero.
+    """
+    exact = [(v == 0) | jnp.isinf(v) if _is_inexact(v) else None for v in given]
+    ones = [v if e is None else jnp.where(e, v, jnp.ones_like(v)) for v, e in zip(given, exact)]
     return (values == 0) & (equation.primitive.bind(*ones, **equation.params) != 0)
 
 
@@ -352,7 +356,7 @@ def _perhaps_none(value: Array, size: Array, seed: Array, moved: Array) -> Array
     """What is moved; zero in some lanes where a difference may be none."""
     bits = _bits(value)
     none = _mixed(bits ^ seed.astype(bits.dtype)) & 2 == 2
-    small = jnp.abs(value) <= jnp.finfo(value.dtype).eps * size
+    small = jnp.isfinite(value) & (jnp.abs(value) <= jnp.finfo(value.dtype).eps * size)
     return jnp.where(small & none, jnp.zeros_like(value), moved)
 
 
@@ -369,6 +373,7 @@ def _perhaps_equal(
         return value
     units = TIE if moves.origins else NEAR
     near = jnp.abs(a - b) <= units * jnp.finfo(a.dtype).eps * jnp.maximum(jnp.abs(a), jnp.abs(b))
+    near &= jnp.isfinite(a) & jnp.isfinite(b)  # nothing finite is near infinity
     if not moves.origins:
         near &= a != b
     bits = _bits(a) + _bits(b)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -31,8 +31,9 @@ from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.memory import chunk_length
 
 # How often the sides are computed with other roundings. A result that was rounded once errs alike
-# in all of them with a chance of 2^-7.
+# in all of them with a chance of 2^-7, so that what stands is looked at as often again, twice.
 LANES = 8
+AGAIN = 2
 
 # Suspects that are run side by side, in one compiled length.
 BATCH = 4
@@ -43,6 +44,15 @@ FEW_OPERATIONS = 100
 MOST_OPERATIONS = 5_000
 
 MEANS = "in Monte Carlo arithmetic"
+
+Sides: TypeAlias = tuple[
+    Float[np.ndarray, "suspects lanes path"], Float[np.ndarray, "suspects lanes path"]
+]
+
+
+def lanes_of(turn: int) -> list[float]:
+    """The numbers that enter the directions of all roundings, others in every turn."""
+    return [float(1 + turn * LANES + lane) for lane in range(LANES)]
 
 
 def is_costly(case: Case, instance: Instance) -> bool:
@@ -65,8 +75,15 @@ def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Findi
         why = f"it is too large ({operations} operations) to be run {MEANS}"
         return [Finding(Answer.UNKNOWN, why)] * len(suspects)
     padded = [*suspects, *[suspects[-1]] * (-len(suspects) % BATCH)]
-    lhs, rhs = _moved(case, padded)
-    return [_judged(case, *row) for row in zip(suspects, lhs, rhs)]
+    found: list[Finding] = []
+    sides: list[Sides] = []
+    for turn in range(1 + AGAIN):
+        sides.append(_moved(case, padded, turn))
+        lhs, rhs = (np.concatenate(side, axis=1) for side in zip(*sides))
+        found = [_judged(case, *row) for row in zip(suspects, lhs, rhs)]
+        if not any(finding.answer is Answer.VIOLATED for finding in found):
+            break
+    return found
 
 
 def spread_of_origins(case: Case, suspect: Suspect) -> float:
@@ -74,18 +91,16 @@ def spread_of_origins(case: Case, suspect: Suspect) -> float:
 
     Infinite where there is no number.
     """
-    (lhs,), (rhs,) = _moved(case, [suspect], origins=True)
-    return _spread(suspect, lhs, rhs)
+    turns = [_moved(case, [suspect], turn, origins=True) for turn in range(1 + AGAIN)]
+    return max(_spread(suspect, lhs[0], rhs[0]) for lhs, rhs in turns)
 
 
-def _moved(
-    case: Case, suspects: list[Suspect], origins: bool = False
-) -> tuple[Float[np.ndarray, "suspects lanes path"], Float[np.ndarray, "suspects lanes path"]]:
-    """Both sides in all lanes."""
+def _moved(case: Case, suspects: list[Suspect], turn: int, origins: bool = False) -> Sides:
+    """Both sides in all lanes; every turn takes other directions."""
     repeated = [suspect for suspect in suspects for _ in range(LANES)]
     x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in repeated))
     keys = np.stack([np.asarray(s.key) for s in repeated])
-    lanes = np.tile(np.arange(1.0, 1 + LANES), len(suspects))
+    lanes = np.tile(lanes_of(turn), len(suspects))
     program = perturbed_sides(case.theorem, case.reading, size_items(x), origins)
     found = program((lanes, x, keys))[case.claim.name]
     lhs, rhs = (np.asarray(side).reshape(len(suspects), LANES, -1) for side in found)
@@ -102,8 +117,7 @@ def with_other_roundings(
     """
     if traced(case, size_items(instances)).operations > MOST_OPERATIONS:
         return replace(measurement, rounding=np.full(len(keys), np.inf))
-    lanes = range(1 + turn * LANES, 1 + (turn + 1) * LANES)
-    spread = spread_of_rows(case, measurement, instances, keys, lanes)
+    spread = spread_of_rows(case, measurement, instances, keys, turn)
     return replace(measurement, rounding=np.fmax(measurement.rounding, ROUNDING_SAFETY * spread))
 
 
@@ -112,15 +126,15 @@ def spread_of_rows(
     measurement: Measurement,
     instances: Instance,
     keys: np.ndarray,
-    lanes: Sequence[int] = range(1, 1 + LANES),
+    turn: int = 0,
     origins: bool = False,
 ) -> Float[np.ndarray, " rows"]:
     """By how much both sides of stacked instances move; infinite where there is no number."""
     rows = len(keys)
     known = np.asarray(measurement.applies).reshape(rows, -1)
     spread = np.zeros(rows)
-    for lane in lanes:
-        found = _in_chunks(case, float(lane), instances, keys, origins)
+    for lane in lanes_of(turn):
+        found = _in_chunks(case, lane, instances, keys, origins)
         plain = measurement.lhs, measurement.rhs
         for side, own in zip(found, plain, strict=True):
             apart = _apart(np.asarray(side), np.reshape(own, (rows, -1)))

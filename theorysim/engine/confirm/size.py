@@ -9,7 +9,7 @@ import numpy as np
 
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, field_values, size_items
-from theorysim.engine.confirm.other_roundings import spread_of_origins, spread_of_rows
+from theorysim.engine.confirm.other_roundings import AGAIN, spread_of_origins, spread_of_rows
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
 
@@ -52,8 +52,11 @@ def with_rounding_by_size(
     largest = _largest(case, instances, measurement.lhs, measurement.rhs)
     if largest is None:
         return replace(measurement, rounding=np.full(len(keys), np.inf))
-    moved = spread_of_rows(case, measurement, instances, keys, origins=True)
-    rounding = MEASURED * np.fmax(measurement.rounding, moved)
+    moved = [
+        spread_of_rows(case, measurement, instances, keys, turn, origins=True)
+        for turn in range(1 + AGAIN)
+    ]
+    rounding = MEASURED * np.fmax.reduce([measurement.rounding, *moved])
     return replace(measurement, rounding=np.maximum(FAR * largest, rounding))
 
 

@@ -37,7 +37,8 @@ class Ladders:
         """Measurements on every rung, for the instances of each reading there.
 
         Raises:
-            EmptyRungError: where no instance of a reading that climbs meets its hypotheses on a rung.
+            EmptyRungError: where no instance of a reading that climbs meets its hypotheses on a
+                rung.
         """
         own = {r.name: _rungs_of(r) for r in self.setup.readings if len(self.sample.rows[r.name])}
         rungs = sorted(set[Rung]().union(*own.values()))

@@ -20,9 +20,6 @@ from theorysim.claims.verdict import Verdict
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import Setup
 
-# How many instances that seem to stand are looked at in further directions.
-AGAIN = 2
-
 
 def stand_by_roundings(
     setup: Setup,
@@ -40,7 +37,12 @@ def stand_by_roundings(
     missed = isinstance(claim, Probable) and judgement.verdict is Verdict.VIOLATED
     if not witness and not missed:
         return judgement
-    from theorysim.engine.confirm.other_roundings import MEANS, is_costly, with_other_roundings
+    from theorysim.engine.confirm.other_roundings import (
+        AGAIN,
+        MEANS,
+        is_costly,
+        with_other_roundings,
+    )
     from theorysim.engine.confirm.size import with_rounding_by_size
     from theorysim.engine.confirm.suspect import Case
 
