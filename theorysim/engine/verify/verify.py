@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from theorysim.claims.experiment import Experiment
 from theorysim.claims.instance import size_items
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
+from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
 from theorysim.engine.measure.draw import feasible
 from theorysim.engine.measure.effort import affordable_draws
@@ -26,6 +28,7 @@ from theorysim.engine.measure.setup import (
     select_readings,
 )
 from theorysim.engine.verify.judge import Judgements, judge_readings, measured_draws
+from theorysim.engine.verify.known import known_counterexamples, refuted_by
 from theorysim.engine.verify.mutation import warnings_about
 from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.reporting import make_report
@@ -87,7 +90,22 @@ def verify(
             raise UsageError(f"{instances} instances: expected at least 1")
         sample, judged = _verify_draws(setup, instances, progress)
         warnings = warnings_about(setup) if reading is None and claims is None else ()
-        return make_report(setup, sample, judged, warnings)
+        report = make_report(setup, sample, judged, warnings)
+        return _with_known(setup, report, setup.settings if settings else None)
+
+
+def _with_known(setup: Setup, report: Report, fixed: Settings | None) -> Report:
+    """The report, with claims violated that a counterexample of the ledger refutes once more."""
+    readings = []
+    for reading, resolved in zip(report.readings, setup.readings, strict=True):
+        claims = {claim.name: claim for claim in reading.claims}
+        for name, instance in known_counterexamples(setup.theorem, reading, fixed):
+            one = (resolved.only([name]),)
+            (found,) = _verify_instance(setup.theorem, one, instance, setup.seed).readings
+            if found.verdict is Verdict.VIOLATED:
+                claims[name] = refuted_by(claims[name], found.claims[0])
+        readings.append(replace(reading, claims=tuple(claims.values())))
+    return replace(report, readings=tuple(readings))
 
 
 def _verify_draws(
