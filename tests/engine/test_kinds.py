@@ -369,3 +369,22 @@ def test_a_printed_probability_without_a_number_is_open():
     assert verify(statement(jnp.nan)).verdict is Verdict.INCONCLUSIVE
     assert verify(statement(0.5)).verdict is Verdict.VIOLATED
     assert verify(statement(0.0)).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        (equal("a", lambda r: r.sim["a"] / 0 * 0, lambda r: r.x.a), "a side is not a number (NaN)"),
+        (at_most("a", lambda r: r.x.a / 0, lambda r: r.x.b / 0), "a side is infinite"),
+        (equal("a", lambda r: r.limit(r.sim["path"]), lambda r: r.x.a), "converge geometrically"),
+    ],
+)
+def test_why_nothing_is_decided_names_what_is_no_number(claim, reason):
+    """A NaN in a side was once laid to rounding."""
+    steps = jnp.arange(1.0, 200)
+    found = verify(
+        theorem(claim, simulate=lambda x, key: {"a": x.a, "path": x.a + 1 / steps}), instances=4
+    )
+    assert found.verdict is Verdict.INCONCLUSIVE
+    note = found.readings[0].claims[0].note
+    assert reason in note and "perturbed" not in note

@@ -146,11 +146,14 @@ NO_NUMBER = {
 
 
 def why_undefined(points: Points, undefined: np.ndarray) -> str:
-    """The sources of errors that gave no number at some undefined points, in words, or ""."""
-    reasons = (
-        text for part, text in NO_NUMBER.items() if np.isnan(points.parts[part][undefined]).any()
-    )
-    return "; ".join(reasons)
+    """Why some points have no error, in words, or "": a side or a source of errors is no number."""
+    sides = {
+        "a side is not a number (NaN)": np.isnan(points.lhs) | np.isnan(points.rhs),
+        "a side is infinite": np.isinf(points.lhs) | np.isinf(points.rhs),
+    }
+    left = undefined & ~np.any(list(sides.values()), axis=0)
+    parts = {text: np.isnan(points.parts[part]) & left for part, text in NO_NUMBER.items()}
+    return "; ".join(text for text, here in {**sides, **parts}.items() if (here & undefined).any())
 
 
 def heavy_tails(extremes: Float[np.ndarray, "rows largest"]) -> bool:

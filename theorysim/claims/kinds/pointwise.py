@@ -85,12 +85,14 @@ class Pointwise(Claim):
         telling = replace(points, applies=points.applies & ~ties)
         row, column = self._decisive(telling, violated, undefined)
         lhs, rhs = points.lhs[row, column], points.rhs[row, column]
+        with np.errstate(invalid="ignore"):  # nor a difference
+            slack = float(self.slack(lhs, rhs))
         return Judgement(
             verdict,
             note,
             lhs=float(lhs),
             rhs=float(rhs),
-            slack=float(self.slack(lhs, rhs)),
+            slack=slack,
             error=float(points.error[row, column]),
             error_parts={name: float(part[row, column]) for name, part in points.parts.items()},
             tightness=self.tightness(points, (holds | violated) & ~ties),
