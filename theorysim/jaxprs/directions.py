@@ -1,0 +1,83 @@
+"""In which direction a number is moved: a hash of its bits, its operands and the inputs.
+
+The same operation on equal operands moves alike, so that what is equal stays equal, while two
+results that equal 1.0 because they absorbed different addends move apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+# The golden ratio's bits and another odd number, as in common integer hashes.
+SPREAD: dict[int, tuple[Any, Any]] = {
+    32: (np.uint32(0x9E3779B1), np.uint32(0x85EBCA6B)),
+    64: (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)),
+}
+
+
+class Moves(NamedTuple):
+    """The seed of all directions; whether origins are moved in place of roundings, and ties."""
+
+    seed: Array
+    origins: bool
+    ties: bool
+
+
+def seed_of(leaves: Sequence[Any]) -> Array:
+    """A hash of the bits of all floats and of their places."""
+    seed = jnp.zeros((), jnp.uint32)
+    for leaf in map(jnp.asarray, leaves):
+        if jnp.issubdtype(leaf.dtype, jnp.floating):
+            bits = bits_of(leaf)
+            places = jnp.arange(leaf.size).reshape(leaf.shape).astype(bits.dtype)
+            mixed = hashed(bits ^ hashed(places)).astype(jnp.uint32)
+            seed = 31 * seed + jnp.sum(mixed, dtype=jnp.uint32)
+    return hashed(seed.astype(jax.dtypes.canonicalize_dtype(np.uint64)))
+
+
+def is_inexact(value: Any) -> bool:
+    """Whether an array or its type is of floats, real or complex."""
+    return jnp.issubdtype(value.dtype, jnp.inexact)
+
+
+def bits_of(values: Array) -> Array:
+    """The bits of floats, as unsigned integers of 32 or 64 bits."""
+    width = 8 * values.dtype.itemsize
+    bits = jax.lax.bitcast_convert_type(values, jnp.dtype(f"uint{width}"))
+    return bits.astype(jnp.dtype(f"uint{max(width, 32)}"))
+
+
+def hashed(bits: Array) -> Array:
+    """A hash of unsigned integers whose every bit depends on all bits."""
+    width = 8 * bits.dtype.itemsize
+    first, second = (jnp.asarray(odd, bits.dtype) for odd in SPREAD[width])
+    bits = bits * first
+    bits = (bits ^ (bits >> (width // 2))) * second
+    return bits ^ (bits >> (width // 2))
+
+
+@partial(jax.jit, static_argnums=4)
+def nudged(values: Array, size: Array, salt: Array, seed: Array, exact: bool) -> Array:
+    """Values moved by a part of a size: traced once for all operations of the same shape."""
+    up = hashed(salt ^ seed.astype(salt.dtype)) & 1
+    limits = jnp.finfo(values.dtype)
+    unit = limits.eps * size
+    kept = ~jnp.isfinite(values)
+    if exact:
+        kept |= jnp.abs(values) <= 2.0 ** (limits.nmant + 1)
+    return jnp.where(kept, values, values + jnp.where(up, unit, -unit))
+
+
+@jax.jit
+def is_power_of_two(values: Array) -> Array:
+    """Where a number has no digits: to multiply by it rounds nothing (but underflow)."""
+    bits = bits_of(values)
+    digits = jnp.asarray((1 << jnp.finfo(values.dtype).nmant) - 1, bits.dtype)
+    return (bits & digits) == 0
