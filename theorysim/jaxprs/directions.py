@@ -23,11 +23,20 @@ SPREAD: dict[int, tuple[Any, Any]] = {
 
 
 class Moves(NamedTuple):
-    """The seed of all directions; whether origins are moved in place of roundings, and ties."""
+    """How numbers are moved.
+
+    The seed of all directions; whether origins are moved in place of roundings; whether ties of
+    comparisons are; whether lanes run side by side, on the axis `LANES` of a vmap; whether what
+    varies between them tells ties; and which round of a loop this is, so that what stands still
+    does not tie alike for ever.
+    """
 
     seed: Array
     origins: bool
     ties: bool
+    lanes: bool = False
+    spreads: bool = False
+    round: Array | int = 0
 
 
 def seed_of(leaves: Sequence[Any]) -> Array:
@@ -48,7 +57,9 @@ def is_inexact(value: Any) -> bool:
 
 
 def bits_of(values: Array) -> Array:
-    """The bits of floats, as unsigned integers of 32 or 64 bits."""
+    """The bits of floats, as unsigned integers of 32 or 64 bits; of complex numbers a hash."""
+    if jnp.issubdtype(values.dtype, jnp.complexfloating):
+        return bits_of(values.real) ^ hashed(bits_of(values.imag))
     width = 8 * values.dtype.itemsize
     bits = jax.lax.bitcast_convert_type(values, jnp.dtype(f"uint{width}"))
     return bits.astype(jnp.dtype(f"uint{max(width, 32)}"))
@@ -65,7 +76,16 @@ def hashed(bits: Array) -> Array:
 
 @partial(jax.jit, static_argnums=4)
 def nudged(values: Array, size: Array, salt: Array, seed: Array, exact: bool) -> Array:
-    """Values moved by a part of a size: traced once for all operations of the same shape."""
+    """Values moved by a part of a size: traced once for all operations of the same shape.
+
+    Of complex numbers both parts are, by the same (real) size.
+    """
+    if jnp.issubdtype(values.dtype, jnp.complexfloating):
+        real, imaginary = (
+            nudged(part, jnp.broadcast_to(size, part.shape), salt + place, seed, exact)
+            for place, part in enumerate((values.real, values.imag))
+        )
+        return jax.lax.complex(real, imaginary)
     up = hashed(salt ^ seed.astype(salt.dtype)) & 1
     limits = jnp.finfo(values.dtype)
     unit = limits.eps * size

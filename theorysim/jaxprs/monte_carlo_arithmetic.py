@@ -34,25 +34,31 @@ from theorysim.jaxprs.moved_origins import (
     jumps,
     moved_constant,
     of_origin,
-    perhaps_equal,
 )
 from theorysim.jaxprs.moved_roundings import in_range, moved_rounding, rounds_nothing
 from theorysim.jaxprs.overflow import may_overflow
 from theorysim.jaxprs.structure import CALLS
+from theorysim.jaxprs.ties import ORDERS, compared, compares_little
+
+EQUALITIES = frozenset({"eq", "ne"})
 
 
-def perturb_rounding(function: Callable, origins: bool = False, ties: bool = True) -> Callable:
+def perturb_rounding(
+    function: Callable, origins: bool = False, ties: bool = True, lanes: bool = False
+) -> Callable:
     """The function of arrays in Monte Carlo arithmetic; its errors differ with the inputs.
 
-    With `origins`, only floats among inputs and constants, and what is drawn, are moved; and ties
-    unless the time of an integrator, that must come to its end, is compared.
+    With `origins`, only floats among inputs and constants, and what is drawn, are moved. Ties are,
+    unless the time of an integrator, that must come to its end, is compared. With `lanes` it runs
+    under a vmap whose axis is `ties.LANES`, and what differs by as much between them may be equal.
     """
 
     def run(*inputs: Any) -> Any:
         program, shapes = jax.make_jaxpr(function, return_shape=True)(*inputs)
         leaves = list(map(jnp.asarray, jax.tree.leaves(inputs)))
         exact = [not is_inexact(leaf) for leaf in leaves]
-        moves = Moves(seed_of(leaves), origins, origins and ties)
+        spreads = lanes and compares_little(program.jaxpr)
+        moves = Moves(seed_of(leaves), origins, ties, lanes, spreads)
         given = [as_origin(leaf, moves) for leaf in leaves] if origins else leaves
         results = _call(program, moves, given, exact)
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
@@ -92,24 +98,22 @@ def _outputs(equation: Any, moves: Moves, given: list[Any], exact: list[bool]) -
         return _call(params[CALLS[name]], moves, given, exact)
     if name in LOOPS:
         return LOOPS[name](params, moves, given, exact)
-    if moves.ties and jumps(equation):
+    if moves.origins and moves.ties and jumps(equation):
         given = apart(equation, moves, given, exact)
     found = equation.primitive.bind(*given, **params)
     results = found if equation.primitive.multiple_results else [found]
-    if name in ("eq", "ne") and (moves.ties or not moves.origins):
-        return [perhaps_equal(equation, moves, given, exact, results[0])]
+    if name in ORDERS and (moves.ties or (name in EQUALITIES and not moves.origins)):
+        return [compared(equation, moves, given, exact, results[0])]
     if moves.origins:
         return [of_origin(equation, moves, given, exact, result) for result in results]
     if rounds_nothing(equation):
         return results
     arrays = list(map(jnp.asarray, given))
     if may_overflow(equation):
-        return [in_range(equation, moves.seed, arrays, results[0])]
+        return [in_range(equation, moves, arrays, results[0])]
     integers = exact_results(equation, exact)
     return [
-        moved_rounding(equation, moves.seed, arrays, value, is_integer)
-        if is_inexact(value)
-        else value
+        moved_rounding(equation, moves, arrays, value, is_integer) if is_inexact(value) else value
         for value, is_integer in zip(results, integers, strict=True)
     ]
 
@@ -119,22 +123,30 @@ def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Se
     test_exact, body_exact, start_exact = parts_of_while(params, exact)
     state_exact = steady(params["body_jaxpr"], body_exact, start_exact, [])
 
-    def goes_on(state: list[Any]) -> Array:
+    def goes_on(count: Array, state: list[Any]) -> Array:
         flags = [*test_exact, *state_exact]
-        return _call(params["cond_jaxpr"], moves, [*test, *state], flags)[0]
+        return _call(params["cond_jaxpr"], _in_round(moves, count), [*test, *state], flags)[0]
 
-    def move(state: list[Any]) -> list[Any]:
-        moved = _call(params["body_jaxpr"], moves, [*body, *state], [*body_exact, *state_exact])
-        going = goes_on(state)
+    def move(counted: tuple[Array, list[Any]]) -> tuple[Array, list[Any]]:
+        count, state = counted
+        own, flags = _in_round(moves, count), [*body_exact, *state_exact]
+        moved = _call(params["body_jaxpr"], own, [*body, *state], flags)
+        going = goes_on(count, state)
         if not going.ndim:
-            return moved
+            return count + 1, moved
         # A loop under vmap: what has come to its end stays.
-        return [
+        return count + 1, [
             jnp.where(going.reshape(going.shape + (1,) * (new.ndim - going.ndim)), new, old)
             for new, old in zip(moved, state, strict=True)
         ]
 
-    return jax.lax.while_loop(lambda state: jnp.any(goes_on(state)), move, start)
+    start_at = jnp.zeros((), jnp.uint32), list(start)
+    return jax.lax.while_loop(lambda counted: jnp.any(goes_on(*counted)), move, start_at)[1]
+
+
+def _in_round(moves: Moves, count: Array) -> Moves:
+    """Of a loop: ties of what stands still fall otherwise in every round, so that it may end."""
+    return moves._replace(round=moves.round + count)
 
 
 def _scan(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:

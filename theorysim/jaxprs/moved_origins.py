@@ -1,53 +1,56 @@
 """Where origins of numbers are moved in place of roundings, and what is compared apart.
 
 Inputs, constants that are rounded, what is drawn, and what is first rounded from whole numbers.
-With them go sums and differences, by parts of their terms, and, by much more, what is compared,
-sorted or made an integer. That shows chaos, magnified errors and ties.
+With them go sums and differences, by parts of their terms, decompositions of matrices, and, by much
+more, what is compared, sorted or made an integer. That shows chaos, magnified errors and ties.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
-import numpy as np
 
-from theorysim.jaxprs.directions import Moves, bits_of, hashed, is_power_of_two, nudged
+from theorysim.jaxprs.directions import Moves, bits_of, is_inexact, is_power_of_two, nudged
 from theorysim.jaxprs.exactness import exact_results
 from theorysim.jaxprs.moved_roundings import (
     DIFFERENCES,
-    NEAR,
     SUMS,
-    perhaps_none,
+    WHOLE,
+    beyond_range,
     rounds_nothing,
     size_of_error,
 )
+from theorysim.jaxprs.ties import TIE, perhaps_none
 
 # What jumps where operands tie; of an array's entries, where some of these do.
 AMONG_ENTRIES = frozenset({"argmax", "argmin", "sort", "top_k"})
 
-_JUMPS = "lt le gt ge sign rem floor ceil round convert_element_type"
+_JUMPS = "sign rem floor ceil round convert_element_type"
 
 JUMPS = AMONG_ENTRIES | frozenset(_JUMPS.split())
 
-# Units of the last place by which operands of these are moved where origins are, and origins: one
-# unit would be absorbed where a function is flat.
-TIE, ORIGIN = 1000, 64
+# Units of the last place by which origins are moved: one is absorbed where a function is flat.
+ORIGIN = 64
 
 
 def as_origin(values: Any, moves: Moves) -> Any:
     """Floats moved by some units of their last place, up or down."""
     values = jnp.asarray(values)
-    if not moves.origins or not jnp.issubdtype(values.dtype, jnp.floating):
+    if not moves.origins or not is_inexact(values):
         return values
     return nudged(values, ORIGIN * jnp.abs(values), bits_of(values), moves.seed, False)
 
 
 def moved_constant(value: Any, moves: Moves) -> Any:
     """A constant, moved as an origin unless it is a whole number or a power of two."""
-    if not moves.origins or not jnp.issubdtype(jnp.asarray(value).dtype, jnp.floating):
+    value = jnp.asarray(value)
+    if not moves.origins or not is_inexact(value):
         return value
-    fixed = (value == np.round(value)) | is_power_of_two(jnp.asarray(value))
+    if jnp.issubdtype(value.dtype, jnp.complexfloating):
+        return jax.lax.complex(moved_constant(value.real, moves), moved_constant(value.imag, moves))
+    fixed = (value == jnp.round(value)) | is_power_of_two(value)
     return jnp.where(fixed, value, as_origin(value, moves))
 
 
@@ -56,39 +59,21 @@ def of_origin(equation: Any, moves: Moves, given: list[Any], exact: list[bool], 
     name = equation.primitive.name
     if name == "bitcast_convert_type":
         return as_origin(value, moves)
-    if not jnp.issubdtype(value.dtype, jnp.floating) or rounds_nothing(equation):
+    if not is_inexact(value) or rounds_nothing(equation):
         return value
     if all(exact):
         return value if all(exact_results(equation, exact)) else as_origin(value, moves)
-    if not moves.ties or name not in SUMS | DIFFERENCES:
-        return value
     arrays = list(map(jnp.asarray, given))
-    if name in SUMS:
+    if not moves.ties or name not in SUMS | DIFFERENCES | WHOLE:
+        # Of the many products and quotients this would make compiling five times as long.
+        cheap = name not in ("mul", "div")
+        return beyond_range(equation, moves, arrays, value, value) if cheap else value
+    if name in SUMS | WHOLE:
         size = size_of_error(equation, arrays, value)
     else:
         size = jnp.maximum(*map(jnp.abs, arrays))
     moved = nudged(value, ORIGIN * size, bits_of(value), moves.seed, False)
-    return perhaps_none(value, ORIGIN * size, moves.seed, moved)
-
-
-def perhaps_equal(
-    equation: Any, moves: Moves, given: list[Any], exact: list[bool], value: Any
-) -> Any:
-    """Whether floats are equal, at random where they nearly are; what asks for NaN is sure.
-
-    Where roundings are moved what is equal stays so: it was made alike.
-    """
-    a, b = map(jnp.asarray, given)
-    asks_for_nan = equation.invars[0] is equation.invars[1]
-    if asks_for_nan or all(exact) or not jnp.issubdtype(a.dtype, jnp.floating):
-        return value
-    units = TIE if moves.origins else NEAR
-    near = jnp.abs(a - b) <= units * jnp.finfo(a.dtype).eps * jnp.maximum(jnp.abs(a), jnp.abs(b))
-    near &= jnp.isfinite(a) & jnp.isfinite(b)  # nothing finite is near infinity
-    if not moves.origins:
-        near &= a != b
-    bits = bits_of(a) + bits_of(b)
-    return jnp.where(near, hashed(bits ^ moves.seed.astype(bits.dtype)) & 1 == 1, value)
+    return perhaps_none(value, ORIGIN * size, moves, moved)
 
 
 def jumps(equation: Any) -> bool:
@@ -105,7 +90,7 @@ def apart(equation: Any, moves: Moves, given: list[Any], exact: list[bool]) -> l
 
     def moved(place: int, value: Any, is_exact: bool) -> Any:
         values = jnp.asarray(value)
-        if not jnp.issubdtype(values.dtype, jnp.floating):
+        if not is_inexact(values):
             return value
         salt = bits_of(values) + place
         if equation.primitive.name in AMONG_ENTRIES:

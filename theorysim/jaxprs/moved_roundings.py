@@ -14,9 +14,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from theorysim.jaxprs.directions import bits_of, hashed, is_inexact, is_power_of_two, nudged
+from theorysim.jaxprs.directions import (
+    Moves,
+    bits_of,
+    hashed,
+    is_inexact,
+    is_power_of_two,
+    nudged,
+)
 from theorysim.jaxprs.exactness import MOVES
 from theorysim.jaxprs.overflow import overflows
+from theorysim.jaxprs.ties import NEAR, perhaps_none, sign
 
 # Sums cancel: their errors are parts of the sum of absolute values, which the same operation gives.
 SUMS = frozenset(
@@ -26,7 +34,8 @@ SUMS = frozenset(
     }
 )
 
-# Backward stable: what they err by is a part of the largest entry (of the last two axes).
+# Backward stable: what they err by is a part of the largest entry (of the last two axes), which in
+# practice grows with the root of the dimension.
 _WHOLE = """
     cholesky custom_linear_solve eig eigh fft geqrf householder_product lu qr schur svd
     triangular_solve tridiagonal_solve
@@ -40,35 +49,55 @@ PRODUCTS = frozenset({"reduce_prod", "cumprod"})
 # Results are zero where they underflow, though no operand is (one by one, or at all).
 UNDERFLOWING = PRODUCTS | {"mul", "div", "exp", "exp2", "pow", "integer_pow", "square", "logistic"}
 
-DIFFERENCES = frozenset({"add", "add_any", "sub"})
+# What leaves the range of floats at its ends; sums of numbers near them are left out.
+RANGING = UNDERFLOWING | {"cosh", "sinh", "expm1"}
 
-# Numbers that differ by so many units may be equal: moves of one unit need not meet.
-NEAR = 4
+DIFFERENCES = frozenset({"add", "add_any", "sub"})
 
 
 def moved_rounding(
-    equation: Any, seed: Array, given: list[Any], values: Array, exact: bool
+    equation: Any, moves: Moves, given: list[Any], values: Array, exact: bool
 ) -> Array:
     """Rounded values, moved by one unit up or down; integers by origin only where they are large"""
-    if jnp.issubdtype(values.dtype, jnp.complexfloating):
-        real, imaginary = (
-            moved_rounding(equation, seed, [], part, exact) for part in (values.real, values.imag)
-        )
-        return jax.lax.complex(real, imaginary)
-    bits = bits_of(values)
+    name, bits = equation.primitive.name, bits_of(values)
     size, salt = size_of_error(equation, given, values), _salt(equation, given, bits)
-    moved = nudged(values, size, bits + salt, seed, exact)
-    if equation.primitive.name in UNROUNDED and len(given) == 2:  # not parts of complex numbers
+    moved = nudged(values, size, bits + salt, moves.seed, exact)
+    if name in UNROUNDED and len(given) == 2:
         a, b = given
-        moved = jnp.where(UNROUNDED[equation.primitive.name](a, b, values), values, moved)
-        if equation.primitive.name in DIFFERENCES and not exact:
+        moved = jnp.where(UNROUNDED[name](a, b, values), values, moved)
+        if name in DIFFERENCES and not exact:
             terms = NEAR * jnp.maximum(jnp.abs(a), jnp.abs(b))
-            moved = perhaps_none(values, terms, seed, moved)
-    if equation.primitive.name in UNDERFLOWING and not exact:
-        least = jnp.copysign(jnp.finfo(values.dtype).tiny, values)
-        up = hashed((bits + salt) ^ seed.astype(bits.dtype)) & 1 == 1
-        moved = jnp.where(_underflows(equation, given, values) & up, least, moved)
-    return moved
+            moved = perhaps_none(values, terms, moves, moved)
+    if name == "sign" and moves.ties:
+        moved = sign(moves, given[0], values)
+    return moved if exact else beyond_range(equation, moves, given, values, moved)
+
+
+def beyond_range(
+    equation: Any, moves: Moves, given: list[Any], values: Array, moved: Array
+) -> Array:
+    """What is moved; of real numbers what under- or overflows is one of its range's ends."""
+    name = equation.primitive.name
+    if name not in RANGING or not jnp.issubdtype(values.dtype, jnp.floating):
+        return moved
+    bits, limits = bits_of(values), jnp.finfo(values.dtype)
+    inward = hashed((bits + _salt(equation, given, bits)) ^ moves.seed.astype(bits.dtype)) & 1 == 1
+    within = _within_range(equation, given)
+    if name in UNDERFLOWING:
+        under = (values == 0) & (within != 0)
+        moved = jnp.where(under & inward, jnp.copysign(limits.tiny, values), moved)
+    over = jnp.isinf(values) & jnp.isfinite(within)
+    return jnp.where(over & inward, jnp.copysign(limits.max, values), moved)
+
+
+def _within_range(equation: Any, given: list[Any]) -> Array:
+    """The result of ones in the place of all operands but zeros and infinities.
+
+    Those make exact zeros and infinities; others leave the range of floats.
+    """
+    exact = [(v == 0) | jnp.isinf(v) if is_inexact(v) else None for v in given]
+    ones = [v if e is None else jnp.where(e, v, jnp.ones_like(v)) for v, e in zip(given, exact)]
+    return equation.primitive.bind(*ones, **equation.params)
 
 
 def _salt(equation: Any, given: list[Any], bits: Array) -> Array | int:
@@ -76,7 +105,7 @@ def _salt(equation: Any, given: list[Any], bits: Array) -> Array | int:
 
     Of operations on whole arrays only sums of terms have one: there it costs another sum.
     """
-    floats = [jnp.asarray(value) for value in given if jnp.issubdtype(value.dtype, jnp.floating)]
+    floats = [jnp.asarray(value) for value in given if is_inexact(value)]
     if equation.primitive.name in ("reduce_sum", "cumsum"):
         return equation.primitive.bind(hashed(bits_of(floats[0])), **equation.params)
     alike = [f for f in floats if f.shape in (bits.shape, ()) and bits_of(f).dtype == bits.dtype]
@@ -100,31 +129,31 @@ UNROUNDED: Mapping[str, Callable[[Array, Array, Array], Array]] = {
     "add": _sum_is_exact,
     "add_any": _sum_is_exact,
     "sub": lambda a, b, difference: _sum_is_exact(a, -b, difference),
-    "mul": lambda a, b, product: is_power_of_two(a) | is_power_of_two(b),
-    "div": lambda a, b, quotient: is_power_of_two(b) | (a == 0),
+    "mul": lambda a, b, product: _has_no_digits(a) | _has_no_digits(b),
+    "div": lambda a, b, quotient: _has_no_digits(b) | (a == 0),
 }
 
 
+def _has_no_digits(values: Array) -> Array:
+    """A power of two; complex numbers never."""
+    if jnp.issubdtype(values.dtype, jnp.complexfloating):
+        return jnp.zeros(values.shape, bool)
+    return is_power_of_two(values)
+
+
 def size_of_error(equation: Any, given: list[Any], values: Array) -> Array:
-    """What the error of a result is a part of."""
-    name = equation.primitive.name
+    """What the error of a result is a part of, a real number."""
+    name, sizes = equation.primitive.name, jnp.abs(values)
     if name in SUMS:
         terms = [jnp.abs(value) if is_inexact(value) else value for value in given]
-        return jnp.abs(equation.primitive.bind(*terms, **equation.params)).astype(values.dtype)
-    sizes = jnp.abs(values)
+        params = dict(equation.params)
+        if jnp.issubdtype(values.dtype, jnp.complexfloating) and "preferred_element_type" in params:
+            params["preferred_element_type"] = None
+        return jnp.abs(equation.primitive.bind(*terms, **params)).astype(sizes.dtype)
     if name in WHOLE and sizes.size:
-        return jnp.max(sizes, axis=tuple(range(-min(2, sizes.ndim), 0)), keepdims=True)
+        axes = tuple(range(-min(2, sizes.ndim), 0))
+        return max(sizes.shape[axes[0] :]) ** 0.5 * jnp.max(sizes, axis=axes, keepdims=True)
     return sizes * _factors(equation, given, values)
-
-
-def _underflows(equation: Any, given: list[Any], values: Array) -> Array:
-    """Where a result is zero that is none where every operand that is not zero is a one.
-
-    What infinity makes zero is an exact zero.
-    """
-    exact = [(v == 0) | jnp.isinf(v) if is_inexact(v) else None for v in given]
-    ones = [v if e is None else jnp.where(e, v, jnp.ones_like(v)) for v, e in zip(given, exact)]
-    return (values == 0) & (equation.primitive.bind(*ones, **equation.params) != 0)
 
 
 def _factors(equation: Any, given: list[Any], values: Array) -> float:
@@ -141,18 +170,10 @@ def _factors(equation: Any, given: list[Any], values: Array) -> float:
     return max(given[0].size / max(values.size, 1), 1.0) ** 0.5 if name in PRODUCTS else 1.0
 
 
-def perhaps_none(value: Array, size: Array, seed: Array, moved: Array) -> Array:
-    """What is moved; zero in some lanes where a difference may be none."""
-    bits = bits_of(value)
-    none = hashed(bits ^ seed.astype(bits.dtype)) & 2 == 2
-    small = jnp.isfinite(value) & (jnp.abs(value) <= jnp.finfo(value.dtype).eps * size)
-    return jnp.where(small & none, jnp.zeros_like(value), moved)
-
-
-def in_range(equation: Any, seed: Array, given: list[Any], values: Array) -> Array:
+def in_range(equation: Any, moves: Moves, given: list[Any], values: Array) -> Array:
     """Integers, with an arbitrary one for each that overflows."""
     unsigned = jnp.dtype(f"uint{max(8 * values.dtype.itemsize, 32)}")
-    arbitrary = hashed(values.astype(unsigned) ^ seed.astype(unsigned))
+    arbitrary = hashed(values.astype(unsigned) ^ moves.seed.astype(unsigned))
     return jnp.where(overflows(equation, given), arbitrary.astype(values.dtype), values)
 
 

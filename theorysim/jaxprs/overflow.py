@@ -24,8 +24,8 @@ def may_overflow(equation: Any) -> bool:
     Steps by a constant (the counter of a loop) do not get there; other widths of integers are
     chosen for what is known to fit, and unsigned ones are meant to wrap around (random bits do).
     """
-    name, (result, *_) = equation.primitive.name, equation.outvars
-    if name not in GROWING or not jnp.issubdtype(result.aval.dtype, jnp.signedinteger):
+    name = equation.primitive.name
+    if name not in GROWING or not _makes_integers(equation):
         return False
     if name in ("add", "sub"):
         return not any(isinstance(atom, Literal) for atom in equation.invars)
@@ -48,8 +48,12 @@ def overflows(equation: Any, given: Sequence[Any]) -> Bool[Array, "*shape"]:
 
 def multiplies_integers(equation: Any) -> bool:
     """Whether an operation makes products of integers, which soon leave the range of their type."""
-    name, (result, *_) = equation.primitive.name, equation.outvars
-    return name in PRODUCTS and jnp.issubdtype(result.aval.dtype, jnp.signedinteger)
+    return equation.primitive.name in PRODUCTS and _makes_integers(equation)
+
+
+def _makes_integers(equation: Any) -> bool:
+    """Whether there are results (a call whose results nobody asks for has none), and signed ones"""
+    return any(jnp.issubdtype(one.aval.dtype, jnp.signedinteger) for one in equation.outvars)
 
 
 def _is_integer(variable: Any) -> bool:

@@ -37,9 +37,10 @@ def without_overflow(
     sizes = size_items(instances)
     if not traced(case, sizes).multiplies_fields:
         return measurement
-    program = Chunked(perturbed_sides(case.theorem, case.reading, sizes), BATCH, case.theorem.id)
+    sides = perturbed_sides(case.theorem, case.reading, sizes, count=1)
+    program = Chunked(sides, BATCH, case.theorem.id)
     x = jax.tree.map(np.asarray, instances)
-    changed = _changed(measurement, program((np.ones(len(keys)), x, keys))[case.claim.name])
+    changed = _changed(measurement, program((np.zeros(len(keys)), x, keys))[case.claim.name])
     rounding = np.where(changed, np.nan, np.asarray(measurement.rounding))
     return dataclasses.replace(measurement, rounding=rounding)
 
@@ -50,7 +51,7 @@ def _changed(plain: Measurement, perturbed: list[np.ndarray]) -> np.ndarray:
     lhs, rhs = (np.asarray(side).reshape(count, -1) for side in (plain.lhs, plain.rhs))
     applies = np.asarray(plain.applies, bool).reshape(count, -1)
     with np.errstate(invalid="ignore"):
-        distance = np.abs(perturbed[0] - lhs) + np.abs(perturbed[1] - rhs)
+        distance = np.abs(perturbed[0][:, 0] - lhs) + np.abs(perturbed[1][:, 0] - rhs)
         allowed = CHANGE * (np.abs(lhs) + np.abs(rhs))
         allowed += ROUNDINGS * np.asarray(plain.rounding).reshape(count, 1)
         return np.any(applies & (distance > allowed), axis=1)

@@ -13,8 +13,9 @@ from jax.stages import Wrapped
 from jaxtyping import Array, Float
 
 from theorysim.chunks import Chunked
-from theorysim.claims.evidence import Measurement
+from theorysim.claims.evidence import Evidence, Judgement, Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
+from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.compiled import jit
@@ -22,12 +23,14 @@ from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
 from theorysim.engine.measure.batch import instance_bytes
 from theorysim.engine.measure.errors import (
+    PERTURBATIONS,
     ROUNDING_SAFETY,
     replace_tolerance_scale,
     runs,
     simulation_keys,
 )
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
+from theorysim.jaxprs.ties import LANES as AXIS
 from theorysim.memory import chunk_length
 
 # How often the sides are computed with other roundings. A result that was rounded once errs alike
@@ -48,11 +51,6 @@ MEANS = "in Monte Carlo arithmetic"
 Sides: TypeAlias = tuple[
     Float[np.ndarray, "suspects lanes path"], Float[np.ndarray, "suspects lanes path"]
 ]
-
-
-def lanes_of(turn: int) -> list[float]:
-    """The numbers that enter the directions of all roundings, others in every turn."""
-    return [float(1 + turn * LANES + lane) for lane in range(LANES)]
 
 
 def is_costly(case: Case, instance: Instance) -> bool:
@@ -97,13 +95,11 @@ def spread_of_origins(case: Case, suspect: Suspect) -> float:
 
 def _moved(case: Case, suspects: list[Suspect], turn: int, origins: bool = False) -> Sides:
     """Both sides in all lanes; every turn takes other directions."""
-    repeated = [suspect for suspect in suspects for _ in range(LANES)]
-    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in repeated))
-    keys = np.stack([np.asarray(s.key) for s in repeated])
-    lanes = np.tile(lanes_of(turn), len(suspects))
+    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in suspects))
+    keys = np.stack([np.asarray(s.key) for s in suspects])
     program = perturbed_sides(case.theorem, case.reading, size_items(x), origins)
-    found = program((lanes, x, keys))[case.claim.name]
-    lhs, rhs = (np.asarray(side).reshape(len(suspects), LANES, -1) for side in found)
+    found = program((np.full(len(suspects), float(turn)), x, keys))[case.claim.name]
+    lhs, rhs = map(np.asarray, found)
     return lhs, rhs
 
 
@@ -121,6 +117,23 @@ def with_other_roundings(
     return replace(measurement, rounding=np.fmax(measurement.rounding, ROUNDING_SAFETY * spread))
 
 
+def judged_in_lanes(
+    case: Case[Claim], evidence: Evidence, instances: Instance, keys: np.ndarray
+) -> list[Judgement]:
+    """What a claim comes out as in every lane; nothing of a program that is too large."""
+    if traced(case, size_items(instances)).operations > MOST_OPERATIONS:
+        return []
+    own = evidence.measurement
+    lhs, rhs = _in_chunks(case, 0, instances, keys)
+
+    def judged(lane: int) -> Judgement:
+        sides = lhs[:, lane].reshape(own.lhs.shape), rhs[:, lane].reshape(own.rhs.shape)
+        measurement = replace(own, lhs=sides[0], rhs=sides[1])
+        return case.claim.judge(replace(evidence, measurement=measurement))
+
+    return [judged(lane) for lane in range(LANES)]
+
+
 def spread_of_rows(
     case: Case,
     measurement: Measurement,
@@ -131,14 +144,12 @@ def spread_of_rows(
 ) -> Float[np.ndarray, " rows"]:
     """By how much both sides of stacked instances move; infinite where there is no number."""
     rows = len(keys)
-    known = np.asarray(measurement.applies).reshape(rows, -1)
+    known = np.asarray(measurement.applies).reshape(rows, 1, -1)
     spread = np.zeros(rows)
-    for lane in lanes_of(turn):
-        found = _in_chunks(case, lane, instances, keys, origins)
-        plain = measurement.lhs, measurement.rhs
-        for side, own in zip(found, plain, strict=True):
-            apart = _apart(np.asarray(side), np.reshape(own, (rows, -1)))
-            spread = np.maximum(spread, np.max(apart, axis=1, where=known, initial=0))
+    found = _in_chunks(case, turn, instances, keys, origins)
+    for side, own in zip(found, (measurement.lhs, measurement.rhs), strict=True):
+        apart = _apart(np.asarray(side), np.reshape(own, (rows, 1, -1)))
+        spread = np.maximum(spread, np.max(apart, axis=(1, 2), where=known, initial=0))
     return 2 * spread  # of both sides
 
 
@@ -150,26 +161,31 @@ def _apart(moved: np.ndarray, plain: np.ndarray) -> np.ndarray:
 
 
 def _in_chunks(
-    case: Case, lane: float, instances: Instance, keys: np.ndarray, origins: bool = False
+    case: Case, turn: int, instances: Instance, keys: np.ndarray, origins: bool = False
 ) -> list[np.ndarray]:
-    """Both sides of all instances in one lane, so many at once as a measurement takes."""
+    """Both sides of all instances in all lanes, so many at once as fit."""
     sizes = size_items(instances)
-    need = instance_bytes(case.theorem, (case.reading,), dict(sizes))
+    need = instance_bytes(case.theorem, (case.reading,), dict(sizes)) * LANES // PERTURBATIONS
     rows = len(keys)
     chunk = chunk_length(need, rows, f"{case.theorem.id}, {case.reading.name}")
     sides = perturbed_sides(case.theorem, case.reading, sizes, origins)
     program = Chunked(sides, chunk, case.theorem.id)
     x = jax.tree.map(np.asarray, instances)
-    return program((np.full(rows, lane), x, keys))[case.claim.name]
+    return program((np.full(rows, float(turn)), x, keys))[case.claim.name]
 
 
 @lru_cache(maxsize=64)
 def perturbed_sides(
-    theorem: Theorem, reading: ResolvedReading, sizes: SizeItems, origins: bool = False
+    theorem: Theorem,
+    reading: ResolvedReading,
+    sizes: SizeItems,
+    origins: bool = False,
+    count: int = LANES,
 ) -> Wrapped:
-    """The sides of a reading's claims without a ladder, of (lanes, instances, keys), all stacked.
+    """The sides of a reading's claims without a ladder, of (turns, instances, keys), all stacked.
 
-    Compiled once, whichever claims are in doubt.
+    Each side is (rows, lanes, path), of `count` lanes, other ones in every turn. Compiled once,
+    whichever claims are in doubt.
     """
     del sizes
     claims = [claim for claim in reading.claims if not claim.over]
@@ -181,7 +197,13 @@ def perturbed_sides(
         run = runs((reading,), x, keys)[reading.name]
         return {claim.name: [jnp.ravel(side) for side in claim.sides(run)] for claim in claims}
 
-    across = jax.vmap(perturb_rounding(sides, origins, ties=not theorem.integrates))
+    moved = perturb_rounding(sides, origins, ties=not theorem.integrates, lanes=True)
+
+    def in_lanes(turn: Array, x: Instance, key_data: Array) -> dict[str, list[Array]]:
+        lanes = 1 + turn * count + jnp.arange(count)
+        return jax.vmap(moved, (0, None, None), axis_name=AXIS)(lanes, x, key_data)
+
+    across = jax.vmap(in_lanes)
     return jit(lambda rows: across(*rows))
 
 

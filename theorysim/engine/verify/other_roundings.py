@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from theorysim.claims.evidence import Evidence, Judgement
-from theorysim.claims.kinds import Claim, Existence, Probable
+from theorysim.claims.kinds import Claim, Existence, OnAverage, Probable
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.measure.sample import Sample
@@ -31,16 +31,22 @@ def stand_by_roundings(
 ) -> Judgement:
     """A judgement, confirmed or inconclusive if it misses a probability or tells a witness.
 
-    Where other roundings are costly, the size of what is seen is asked first.
+    Where other roundings are costly, the size of what is seen is asked first. A probability that is
+    met is looked at again where that is cheap. Averages must come out alike in every lane: chaos
+    changes runs, not what they are on average.
     """
     witness = isinstance(claim, Existence) and judgement.verdict is Verdict.HOLDS
     missed = isinstance(claim, Probable) and judgement.verdict is Verdict.VIOLATED
-    if not witness and not missed:
+    met = isinstance(claim, Probable) and judgement.verdict is Verdict.HOLDS
+    decided = judgement.verdict in (Verdict.HOLDS, Verdict.VIOLATED)
+    average = isinstance(claim, OnAverage) and decided
+    if not (witness or missed or met or average):
         return judgement
     from theorysim.engine.confirm.other_roundings import (
         AGAIN,
         MEANS,
         is_costly,
+        judged_in_lanes,
         with_other_roundings,
     )
     from theorysim.engine.confirm.size import with_rounding_by_size
@@ -66,6 +72,14 @@ def stand_by_roundings(
         return judged.row == row and judged.verdict is judgement.verdict and _shows(judged, claim)
 
     measured = np.asarray(evidence.measurement.rounding)
+    if average:
+        others = {one.verdict for one in judged_in_lanes(case, evidence, x, keys)}
+        return judgement if others <= {judgement.verdict} else _in_doubt(judgement)
+    if met:
+        found = (
+            judgement if is_costly(case, x) else looked(with_other_roundings, measured, every)[0]
+        )
+        return judgement if found.verdict is Verdict.HOLDS else _in_doubt(judgement)
     looks = [(with_rounding_by_size, "by its size")] if is_costly(case, x) else []
     for look, means in [*looks, (with_other_roundings, MEANS)]:
         judged, _ = looked(look, measured, every[[row]])
@@ -85,6 +99,11 @@ def stand_by_roundings(
         note = f"{judged.note}, but none of those looked at stands {MEANS}"
         return replace(judged, verdict=Verdict.INCONCLUSIVE, note=note)
     return judged
+
+
+def _in_doubt(judgement: Judgement) -> Judgement:
+    note = f"{judgement.note}, but not in Monte Carlo arithmetic: rounding"
+    return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note)
 
 
 def _confirmed(judgement: Judgement, means: str) -> Judgement:

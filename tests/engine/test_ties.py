@@ -1,0 +1,164 @@
+"""Ties by the hundred, complex numbers, ends of the range, averages: rounding refutes nothing."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from theorysim.claims import (
+    Claim,
+    Gaussian,
+    Real,
+    Size,
+    Space,
+    Theorem,
+    Verdict,
+    at_least,
+    at_most,
+    equal,
+    exists,
+    on_average,
+    with_probability,
+)
+from theorysim.engine.confirm import other_roundings
+from theorysim.engine.verify.verify import verify
+
+
+@pytest.fixture(params=[True, False], ids=["costly", "cheap"])
+def costly(request, monkeypatch):
+    """Of every program, whatever it costs."""
+    monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0 if request.param else 10**6)
+    return request.param
+
+
+NUMBERS = Space(c=Real(1, 2))
+LARGE = Space(t=Real(760, 900))
+
+
+def verdict(claim: Claim, simulate, space=NUMBERS, **more) -> Verdict:
+    return verify(
+        Theorem(
+            space=space,
+            simulate=simulate,
+            claims=(claim,),
+            mutants=(),
+            id="tests/ties",
+            title="a statement of known truth",
+            **more,
+        )
+    ).verdict
+
+
+def opaque(number):
+    """Zero by an operation without an enclosure, so that more bits do not tell."""
+    return 0 * jax.lax.lgamma(number + 1)
+
+
+def near(c):
+    """c, but for some 500 units of its last place."""
+    return jnp.sqrt((c + 1000) ** 2) - 1000
+
+
+def none(side=lambda r: r.sim):
+    return equal("claim", side, lambda r: jnp.zeros(jnp.shape(side(r))))
+
+
+TRUE = {
+    "one of many ties": (
+        none(),
+        lambda x, key: jnp.any(x.v / 49.0 * 49.0 > x.v) * 1.0,
+        Space(n=Size(100), v=Gaussian("n")),
+    ),
+    "one of many ties of draws": (
+        none(),
+        lambda x, key: (
+            jnp.any((u := x.c * jax.random.uniform(key, (100,))) / 49.0 * 49.0 != u) * 1.0
+        ),
+        NUMBERS,
+    ),
+    "numbers that err by more than a few units": (
+        none(),
+        lambda x, key: jnp.where(near(x.c) == x.c, 0.0, 1.0) + opaque(x.c),
+        NUMBERS,
+    ),
+    "complex tie": (
+        none(),
+        lambda x, key: jnp.where((z := (x.c + 0j) * (1 + 1j)) / 49.0 * 49.0 == z, 0.0, 1.0),
+        NUMBERS,
+    ),
+    "overflow": (
+        at_least("claim", lambda r: r.sim, lambda r: 0.3),
+        lambda x, key: (jnp.exp(x.t) + 1.0) ** -0.001 + opaque(x.t),
+        LARGE,
+    ),
+    "overflow on the way": (
+        at_most("claim", lambda r: r.sim, lambda r: 0.9),
+        lambda x, key: jnp.tanh(jnp.log(jnp.cosh(x.t)) / 1000.0) + opaque(x.t),
+        LARGE,
+    ),
+    "underflow": (
+        at_least("claim", lambda r: r.sim, lambda r: 0.3),
+        lambda x, key: (3.3 * jnp.exp(-x.t)) ** 0.001 + opaque(x.t),
+        LARGE,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_rounding_refutes_nothing(name, costly):
+    claim, simulate, space = TRUE[name]
+    assert verdict(claim, simulate, space) is Verdict.INCONCLUSIVE
+
+
+def tie(x, key):
+    """1 where a draw is not its 49th part times 49, which it is."""
+    u = x.c * jax.random.uniform(key)
+    return jnp.where(u / 49.0 * 49.0 == u, 0.0, 1.0)
+
+
+def test_averages_of_ties_are_not_decided(costly):
+    below = on_average("claim", lambda r: r.sim, lambda r: 0.01)
+    above = on_average("claim", lambda r: 0.01 + 0 * r.sim, lambda r: r.sim)
+    for claim in (below, above):
+        assert verdict(claim, tie, keys=256) is Verdict.INCONCLUSIVE
+
+
+def test_a_plain_average_is_shown_and_its_contrary_violated(costly):
+    def draw(x, key):
+        return x.c * jax.random.uniform(key)
+
+    below = on_average("claim", lambda r: r.sim, lambda r: 2.0)
+    contrary = on_average("claim", lambda r: 2.0 + 0 * r.sim, lambda r: r.sim)
+    assert verdict(below, draw, keys=256) is Verdict.HOLDS
+    assert verdict(contrary, draw, keys=256) is Verdict.VIOLATED
+
+
+def test_a_probability_that_only_rounding_meets_is_not_met():
+    rare = with_probability("claim", lambda r: 0.5, lambda r: r.sim, at_least=lambda r: 0.05)
+    assert verdict(rare, tie, keys=256) is Verdict.INCONCLUSIVE
+
+
+def test_what_only_rounding_makes_exist_does_not_exist(costly):
+    claim = exists("claim", lambda r: r.sim, lambda r: 0.5)
+    found = verdict(claim, lambda x, key: jnp.where(near(x.c) == x.c, 0.0, 1.0))
+    assert found is Verdict.INCONCLUSIVE
+
+
+def test_plain_violations_of_complex_numbers_are_confirmed(costly):
+    def sums(x, key):
+        terms = jnp.exp(1j * x.c * jnp.arange(1.0, 20.0))
+        return jnp.abs(jnp.sum(terms)), 1.01 * jnp.abs(jnp.sum(terms[::-1]))
+
+    claim = equal("claim", lambda r: r.sim[0], lambda r: r.sim[1])
+    assert verdict(claim, sums) is Verdict.VIOLATED
+
+
+def test_a_call_that_returns_nothing_is_no_obstacle(costly):
+    """Solvers of optimistix leave one behind."""
+    optimistix = pytest.importorskip("optimistix")
+
+    def root(x, key):
+        solver = optimistix.Newton(rtol=1e-12, atol=1e-12)
+        return optimistix.root_find(lambda y, c: y * y - c, solver, x.c, args=x.c).value
+
+    claim = equal("claim", lambda r: r.sim, lambda r: 1.01 * jnp.sqrt(r.x.c))
+    assert verdict(claim, root) is Verdict.VIOLATED
