@@ -188,7 +188,7 @@ def test_the_checkpoint_of_least_loss_under_noise():
         new=(X[:20], X[:20, 0]), rates=(1e-3,), steps=3,
     )  # fmt: skip
     noisy, noisier, tuned = found.table
-    assert noisy["turns at"] == noisier["turns at"] == noisy["predicted turn"] == 2
+    assert noisy["turns at"] == noisier["turns at"] == noisy["predicted"] == 2
     assert noisy["from"] == noisy["to"] == 2 and noisy["turns"]
     assert tuned["new best at"] == 0  # the new task is checkpoint 0's
     assert found.choice == "tuned at 0.001"
