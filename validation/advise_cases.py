@@ -20,11 +20,19 @@ from theorysim.advise.layer_choice import correlations
 from theorysim.advise.problem import Examples, as_inputs, problem, rank_correlation
 from theorysim.advise.scores import SCORES, moved, score
 from theorysim.advise.source_choice import SCORES as SOURCE_SCORES
-from theorysim.advise.source_choice import SCRATCH, after_task, from_scratch, sign_rule
+from theorysim.advise.source_choice import (
+    SCRATCH,
+    Taught,
+    after_task,
+    from_scratch,
+    measured_steps,
+    sign_rule,
+    steps_apart,
+)
 from theorysim.advise.source_choice import correlations as source_correlations
 from theorysim.advise.strength_choice import strength
 from theorysim.advise.subject import subject
-from theorysim.advise.tuning import pretrain, tune
+from theorysim.advise.tuning import tune
 
 ROOMS = {"digits": demo, "text": demo_text}
 
@@ -87,9 +95,10 @@ def transfer_case(case: Case) -> tuple[dict[str, Any], dict[str, Any]]:
     own = kernels(small)
     given = room.sources(task, seed)
     tasks = {
-        name: Examples(as_inputs(x), np.eye(demo.CLASSES)[y]) for name, (x, y) in given.items()
+        name: Taught(Examples(as_inputs(x), np.eye(demo.CLASSES)[y]), found, None)
+        for name, (x, y) in given.items()
     }
-    ready = {name: pretrain(whole, source, room.PRETRAINING) for name, source in tasks.items()}
+    ready = {name: source.pretrained(whole, room.PRETRAINING) for name, source in tasks.items()}
     starts = [found.params, *ready.values()]
     runs = tune(whole, [found.order] * len(starts), SPLITS, STEPS, RATES, seed, starts)
     risks = {name: runs.risk(place)[0] for place, name in enumerate((SCRATCH, *tasks))}
@@ -99,9 +108,13 @@ def transfer_case(case: Case) -> tuple[dict[str, Any], dict[str, Any]]:
     for name, params in ready.items():
         there = replace(small, subject=replace(found, params=params))
         after[name] = from_scratch(there, kernels(there))
+    before_steps, after_steps = (
+        measured_steps(small, {SCRATCH: found.params, **ready}, scored)
+        for scored in (before, after)
+    )
     jax.clear_caches()
     both = []
-    for scored in (before, after):
+    for scored, counted in ((before, before_steps), (after, after_steps)):
         right, count = sign_rule(scored, risks)
         both.append(
             {
@@ -117,6 +130,8 @@ def transfer_case(case: Case) -> tuple[dict[str, Any], dict[str, Any]]:
                     name: round(_source_regret(scored, risks, name), 4) for name in SOURCE_SCORES
                 },
                 "sign rule": [right, count],
+                "steps": {n: [one.steps, counted[n]] for n, one in scored.items()},
+                "steps alike": steps_apart(scored, counted),
             }
         )
     return both[0], both[1]

@@ -28,7 +28,9 @@ CONTRACT = {
         ("model", "inputs", "targets"),
         (*SHARED, "test", "groups", "base", "candidates"),
     ),
-    "transfer": Contract(("model", "sources", "inputs", "targets"), (*SHARED, "test", "groups")),
+    "transfer": Contract(
+        ("model", "sources", "inputs", "targets"), (*SHARED, "test", "groups", "head")
+    ),
     "strength": Contract(
         ("model", "inputs", "targets"), (*SHARED, "test", "groups", "pulls", "rate")
     ),
