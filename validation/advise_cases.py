@@ -33,12 +33,14 @@ from theorysim.advise.source_choice import correlations as source_correlations
 from theorysim.advise.strength_choice import strength
 from theorysim.advise.subject import subject
 from theorysim.advise.tuning import tune
+from theorysim.numerics.statistics import student_quantile
 
 ROOMS = {"digits": demo, "text": demo_text}
 
 SPLITS = 2
 """of the training examples, for every candidate"""
 STEPS, RATES = 200, (3e-3, 1e-2)
+CONFIDENCE = 0.95
 DESCENT = 300
 """steps of gradient descent, for the pull-back"""
 
@@ -107,7 +109,7 @@ def transfer_case(case: Case) -> tuple[dict[str, Any], dict[str, Any]]:
     after = dict(scratch)
     for name, params in ready.items():
         there = replace(small, subject=replace(found, params=params))
-        after[name] = from_scratch(there, kernels(there))
+        after[name] = from_scratch(there, kernels(there), scratch[SCRATCH].level)
     before_steps, after_steps = (
         measured_steps(small, {SCRATCH: found.params, **ready}, scored)
         for scored in (before, after)
@@ -176,4 +178,14 @@ def strength_case(case: Case) -> dict[str, Any]:
             abs(p - m.value) <= 2 * float(np.hypot(row["predicted"].error, m.error))
             for p, row, m in zip(told["linearised"], rows, (row["measured"] for row in rows))
         ),
+    }
+
+
+def interval(array: np.ndarray) -> dict[str, float]:
+    """Mean over cases, and its 95 % interval."""
+    half = student_quantile((1 + CONFIDENCE) / 2, len(array) - 1) * array.std(ddof=1)
+    half /= np.sqrt(len(array))
+    mean = float(array.mean())
+    return {
+        k: round(v, 4) for k, v in zip(("mean", "low", "high"), (mean, mean - half, mean + half))
     }
