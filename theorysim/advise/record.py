@@ -80,7 +80,7 @@ def told(question: str, score: str) -> str:
     later = ", on none of which it was chosen," if chosen != record(question)["measured"] else ""
     beats = "beats" if low > 0 else "does not surely beat"
     return (
-        f"ranking by `{score}`: over {cases} recorded cases{later} its rank correlation with the measured "
-        f"result was {own.mean:.2f} ({own.low:.2f} to {own.high:.2f}); it {beats} the best trivial "
+        f"ranking by `{score}`: over {cases} recorded cases{later} its rank correlation with the "
+        f"measured result was {own.mean:.2f} ({own.low:.2f} to {own.high:.2f}); it {beats} the best trivial "
         f"score, `{trivial.score}` ({trivial.mean:.2f}; case by case {low:.2f} to {high:.2f} more)"
     )
