@@ -179,7 +179,7 @@ def resummarised(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Measures and writes record and page."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--only", choices=list(QUESTIONS))
     parser.add_argument("--part", choices=PARTS)
     parser.add_argument("--page", action="store_true")

@@ -65,7 +65,7 @@ def length_case(case: Case) -> tuple[dict[str, Any], dict[str, Any], dict[str, A
         for names, losses in (
             (NOISE_SCORES, away[-1].losses),
             (SCORES, best.losses),
-            (SCORES, best.new),
+            (SCORES, np.asarray(best.new)),
         )
     ]
     ranked[0]["noise"] = [

@@ -104,8 +104,8 @@ def length(
     if new is not None:
         fresh = problem(found, as_inputs(new[0], "new inputs"), new[1], None, loss, seed)
         progress(1, 2, "fine-tuning")
-        parts, losses = (fresh.train, fresh.test, task.train), (fresh.loss, task.loss)
-        changes += tuned(found, parts, losses, stages, rates, steps, seeds, seed)
+        parts = (fresh.train, fresh.test, task.train)
+        changes += tuned(found, parts, (fresh.loss, task.loss), stages, rates, steps, seeds, seed)
     known = spectrum(task.train)
     constant = constant_loss(task.train.targets, task.loss)
     theory = two_layer(order, starts, constant, known, sorted(noises))

@@ -42,10 +42,6 @@ def mean_loss(found: Subject, examples: Examples, loss: Loss) -> Callable[[Any],
     return jax.jit(lambda p: batch_loss(found.batch(p, examples.inputs), targets, loss).mean())
 
 
-def _stack(trees: Sequence[Any]) -> Any:
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
-
-
 def noisy(
     found: Subject,
     examples: Examples,
