@@ -47,7 +47,7 @@ NEW_CLASSES = ("new digits", "inverted", "new classes", "noise")
 """tasks of digits with classes"""
 WORDS = ("programs", "backwards", "new classes", "typos")
 """tasks of text with classes"""
-MLP, ATTENTION = ("mlp",), ("attention",)
+MLP = ("mlp",)
 
 CASES: dict[str, dict[str, list[Case]]] = {
     "layers": {
@@ -85,10 +85,8 @@ CASES: dict[str, dict[str, list[Case]]] = {
         "judged": [
             *_cases("digits", MLP, ("new digits", "inverted", "new classes"), (10,)),
             *_cases("digits", MLP, ("inverted", "noise"), (11,)),
-            *_cases("digits", ATTENTION, ("new classes",), (10,)),
             *_cases("text", MLP, ("programs", "backwards", "new classes"), (10,)),
             *_cases("text", MLP, ("programs", "typos"), (11,)),
-            *_cases("text", ATTENTION, ("new classes",), (10,)),
         ],
     },
 }

@@ -59,7 +59,7 @@ ABOUT = {
     "noise": (
         "Which checkpoint keeps the old task under noise",
         "Candidates are the seven checkpoints of a run of pretraining, for networks of dense "
-        f"layers and attention; measured is the loss under Gaussian noise of {NOISES[-1]:g} times "
+        f"layers; measured is the loss under Gaussian noise of {NOISES[-1]:g} times "
         "each parameter's root mean square, on other inputs and by other draws than scores see.",
         NOISE_SCORES,
     ),

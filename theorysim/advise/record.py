@@ -81,6 +81,7 @@ def told(question: str, score: str) -> str:
     beats = "beats" if low > 0 else "does not surely beat"
     return (
         f"ranking by `{score}`: over {cases} recorded cases{later} its rank correlation with the "
-        f"measured result was {own.mean:.2f} ({own.low:.2f} to {own.high:.2f}); it {beats} the best "
-        f"trivial score, `{trivial.score}` ({trivial.mean:.2f}; case by case {low:.2f} to {high:.2f} more)"
+        f"measured result was {own.mean:.2f} ({own.low:.2f} to {own.high:.2f}); it {beats} the "
+        f"best trivial score, `{trivial.score}` ({trivial.mean:.2f}; case by case {low:.2f} to "
+        f"{high:.2f} more)"
     )
