@@ -11,6 +11,7 @@ from theorysim.advise import demo, demo_text, files
 from theorysim.data import text
 from theorysim.report.advice_html import page
 from validation import advise as campaign
+from validation import advise_page
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "docs" / "guide" / "template_advise.py"
@@ -156,7 +157,7 @@ def test_splits_share_no_image(task):
 def test_the_page_is_that_of_the_record():
     record = json.loads(campaign.RECORD.read_text())
     assert campaign.PAGE.read_text() == campaign.page(record)
-    assert set(record) == set(campaign.ABOUT)
+    assert set(record) == set(advise_page.ABOUT)
     assert min(part["cases"] + part["chosen"]["cases"] for part in record.values()) >= 12
     assert record == campaign.resummarised(record)
 
