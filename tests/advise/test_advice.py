@@ -188,7 +188,7 @@ def test_the_checkpoint_of_least_loss_under_noise():
         new=(X[:20], X[:20, 0]), rates=(1e-3,), steps=3,
     )  # fmt: skip
     noisy, noisier, tuned = found.table
-    assert noisy["turns at"] == noisier["turns at"] == noisy["predicted turn"] == 2
+    assert noisy["turns at"] == noisier["turns at"] == noisy["predicted"] == 2
     assert noisy["from"] == noisy["to"] == 2 and noisy["turns"]
     assert tuned["new best at"] == 0  # the new task is checkpoint 0's
     assert found.choice == "tuned at 0.001"
@@ -266,6 +266,8 @@ def recorded(mean, low, ahead, trivial=False):
 
 RECORDED = {
     "cases": 12,
+    "measured": [1],
+    "chosen": {"measured": [1]},
     "scores": {
         "eta": recorded(0.2, -0.1, (-0.4, 0.2)),
         "left_out": recorded(0.8, 0.7, (0.2, 0.8)),
@@ -280,6 +282,14 @@ def test_the_score_with_the_best_record_ranks_and_says_whether_it_beats_trivial_
     assert record.winner("layers", ["eta"]) == "eta"
     assert "it beats the best trivial score, `depth`" in record.told("layers", "left_out")
     assert "it does not surely beat the best trivial" in record.told("layers", "eta")
+
+
+def test_the_score_is_that_of_the_cases_of_the_choice(monkeypatch):
+    """Even where another one does better on those that judge."""
+    judged = {**RECORDED, "measured": [2], "order": ["eta", "left_out", "depth"]}
+    monkeypatch.setattr(record, "record", lambda question: {**judged, "chosen": {"measured": [1]}})
+    assert record.winner("layers", ["left_out", "eta"]) == "eta"
+    assert "12 recorded cases, on none of which it was chosen," in record.told("layers", "eta")
 
 
 def test_without_a_record_the_answer_says_so(monkeypatch):

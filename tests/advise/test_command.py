@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from theorysim.advise import demo, files
+from theorysim.advise import demo, demo_text, files
+from theorysim.data import text
 from theorysim.report.advice_html import page
 from validation import advise as campaign
+from validation import advise_page
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "docs" / "guide" / "template_advise.py"
@@ -82,6 +84,8 @@ def test_json_is_one_object_without_nan(run, file):
         (["layers", "RAISING"], "raised ZeroDivisionError: division by zero"),
         (["layers", "FILE", "--by", "luck"], "by='luck': expected one of linearised"),
         (["layers", "FILE", "--together", "0"], "together=0: at least 1"),
+        (["layers", "FILE", "--text"], "theorysim advise layers: --text goes with --demo"),
+        (["strength", "FILE", "--pairs", "1"], "pairs=1: expected a whole number from 2 upwards"),
         (["layers", "FILE", "--html", "/nosuch/a.html"], "/nosuch is not a writable folder"),
         (["strength", "FILE", "--plot", "a.xyz"], "a.xyz"),
         (["strength", "FILE", "--steps", "1"], "steps=1: at least 2"),
@@ -111,6 +115,36 @@ def test_the_example_has_what_the_question_takes(question, monkeypatch):
     assert len(given["inputs"]) == len(given["targets"]) == demo.TRAIN
 
 
+@pytest.mark.parametrize("question", ["layers", "transfer", "length"])
+def test_the_example_on_text_has_what_the_question_takes(question, monkeypatch):
+    monkeypatch.setattr(demo_text, "PRETRAINING", 1)
+    monkeypatch.setattr(demo_text, "LENGTHS", (1, 2, 3))
+    given = files.example(question, 0, text=True)
+    contract = files.CONTRACT[question]
+    assert set(contract.needs) <= set(given) <= {*contract.needs, *contract.takes}
+
+
+@pytest.mark.parametrize("task", demo_text.TASKS)
+def test_splits_of_text_share_no_window(task):
+    old, train, test = demo_text.setting(task, 0)
+    assert len(train[0]) == demo.TRAIN and len(test[0]) == demo.TEST
+    assert old[0].shape == (demo_text.OLD, demo_text.WINDOW) and old[0].max() <= demo_text.CODES
+    assert set(np.unique(old[1])) == set(range(demo.CLASSES))
+
+
+def test_what_follows_a_window_is_the_kind_of_the_next_character():
+    """Read off the text itself."""
+    windows, kinds = demo_text._windows("english", np.array([100, 500]))
+    whole = text.english().lower()
+    for start, window, kind in zip((100, 500), windows, kinds):
+        letters = text.vocabulary(text.english(), demo_text.CODES)
+        read = whole[start : start + demo_text.WINDOW]
+        assert [letters.find(c) if c in letters else demo_text.CODES for c in read] == list(window)
+        after = whole[start + demo_text.WINDOW]
+        found = [k for k, some in enumerate(demo_text.KINDS) if after in some] or [4]
+        assert kind == found[0]
+
+
 @pytest.mark.parametrize("task", demo.TASKS)
 def test_splits_share_no_image(task):
     old, train, test = demo.setting(task, 0)
@@ -123,9 +157,25 @@ def test_splits_share_no_image(task):
 def test_the_page_is_that_of_the_record():
     record = json.loads(campaign.RECORD.read_text())
     assert campaign.PAGE.read_text() == campaign.page(record)
-    assert set(record) == set(campaign.ABOUT)
-    assert min(part["cases"] for part in record.values()) >= 10
+    assert set(record) == set(advise_page.ABOUT)
+    assert min(part["cases"] + part["chosen"]["cases"] for part in record.values()) >= 12
     assert record == campaign.resummarised(record)
+
+
+def test_the_score_is_chosen_on_other_cases_than_it_is_judged_on():
+    for question, parts in campaign.CASES.items():
+        assert not set(parts["chosen"]) & set(parts["judged"]), question
+    found = campaign.summarised(
+        {
+            part: [
+                {"correlations": {"good": a, "depth": b}, "loss of choice": {"good": 0, "depth": 0}}
+            ] * 3
+            for part, a, b in (("chosen", 0.2, 0.5), ("judged", 0.9, 0.1))
+        },
+        ["depth"],
+    )  # fmt: skip
+    assert found["order"] == ["depth", "good"] and found["scores"]["good"]["mean"] == 0.9
+    assert found["chosen"]["scores"]["good"]["mean"] == 0.2
 
 
 def test_a_summary_is_of_the_cases():

@@ -6,6 +6,8 @@ pixels, and have five outputs. They are pretrained on one half of the images and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -195,8 +197,19 @@ def trained(
     steps: int = PRETRAINING,
 ) -> Any:
     """The module after full-batch Adam."""
+    return trained_to(module, inputs, targets, (steps,), loss)[steps]
+
+
+def trained_to(
+    module: Any,
+    inputs: np.ndarray,
+    targets: np.ndarray,
+    lengths: Sequence[int],
+    loss: Loss = "cross-entropy",
+) -> dict[int, Any]:
+    """The module after these growing numbers of steps of one run of full-batch Adam."""
     params, static = eqx.partition(module, eqx.is_inexact_array)
-    x = jnp.asarray(inputs, jnp.float32)
+    x = jnp.asarray(inputs, None if inputs.dtype.kind == "i" else jnp.float32)
     rows = np.eye(CLASSES)[targets] if loss == "cross-entropy" else targets
     wanted = jnp.asarray(rows, jnp.float32)
     adam = optax.adam(RATE)
@@ -205,16 +218,17 @@ def trained(
         outputs = jax.vmap(eqx.combine(params, static))(x)
         return batch_loss(outputs, wanted, loss).mean()
 
-    def step(state: Any, _: None) -> Any:
+    def step(_: Any, state: Any) -> Any:
         params, memory = state
         change, memory = adam.update(jax.grad(told)(params), memory)
-        return (optax.apply_updates(params, change), memory), None
+        return optax.apply_updates(params, change), memory
 
-    @jax.jit
-    def run(params: Any) -> Any:
-        return jax.lax.scan(step, (params, adam.init(params)), None, length=steps)[0][0]
-
-    return eqx.combine(run(params), static)
+    run = jax.jit(lambda state, steps: jax.lax.fori_loop(0, steps, step, state))
+    state, found = (params, adam.init(params)), {}
+    for before, at in pairwise((0, *lengths)):
+        state = run(state, at - before)
+        found[at] = eqx.combine(state[0], static)
+    return found
 
 
 def pretrained(kind: str, task: Setting, seed: int) -> Any:
@@ -229,7 +243,7 @@ def example(question: str, seed: int) -> dict[str, Any]:
         fresh = network("mlp", jax.random.key(seed))
         return {"model": fresh, "sources": sources("new digits", seed), **_arguments(task)}
     if question == "length":
-        return _lengths(task, seed)
+        return checkpoints(network("mlp", jax.random.key(seed)), task, seed)
     return {"model": pretrained("mlp", task, seed), **_arguments(task)}
 
 
@@ -270,17 +284,17 @@ def sources(task: str, seed: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 LENGTHS = (30, 60, 120, 250, 500, 1000, 2000)
 
 
-def _lengths(task: Setting, seed: int) -> dict[str, Any]:
-    """Checkpoints of one run of pretraining, the old task's spare images, and the new task."""
-    images, labels = task.old
-    order = np.random.default_rng(seed).permutation(len(images))
+def checkpoints(
+    start: Any, task: Setting, seed: int, lengths: Sequence[int] = LENGTHS
+) -> dict[str, Any]:
+    """What `advise.length` takes, of a run of pretraining on half of the old examples."""
+    inputs, targets = task.old
+    order = np.random.default_rng(seed).permutation(len(inputs))
     train, spare = order[: len(order) // 2], order[len(order) // 2 :]
-    start = network("mlp", jax.random.key(seed))
-    checkpoints = {at: trained(start, images[train], labels[train], steps=at) for at in LENGTHS}
     return {
         "model": start,
-        "checkpoints": checkpoints,
-        "inputs": images[spare],
-        "targets": labels[spare],
+        "checkpoints": trained_to(start, inputs[train], targets[train], lengths),
+        "inputs": inputs[spare],
+        "targets": targets[spare],
         "new": task.train,
     }

@@ -28,7 +28,9 @@ CONTRACT = {
         ("model", "inputs", "targets"),
         (*SHARED, "test", "groups", "base", "candidates"),
     ),
-    "transfer": Contract(("model", "sources", "inputs", "targets"), (*SHARED, "test", "groups")),
+    "transfer": Contract(
+        ("model", "sources", "inputs", "targets"), (*SHARED, "test", "groups", "head")
+    ),
     "strength": Contract(
         ("model", "inputs", "targets"), (*SHARED, "test", "groups", "pulls", "rate")
     ),
@@ -66,8 +68,11 @@ def request(question: str, path: Path) -> dict[str, Any]:
     return {name: getattr(module, name) for name in (*needs, *takes) if hasattr(module, name)}
 
 
-def example(question: str, seed: int) -> dict[str, Any]:
-    """The built-in example: a network pretrained on digits (`theorysim.advise.demo`)."""
-    from theorysim.advise import demo
+def example(question: str, seed: int, text: bool = False) -> dict[str, Any]:
+    """The built-in example: a network pretrained on digits, or on text.
 
-    return demo.example(question, seed)
+    See `theorysim.advise.demo` and `theorysim.advise.demo_text`.
+    """
+    from theorysim.advise import demo, demo_text
+
+    return (demo_text if text else demo).example(question, seed)

@@ -175,6 +175,7 @@ CHECKS: dict[str, Callable[[str, Any], None]] = {
     "measure": _truth,
     "loss": _text,
     "by": _text,
+    "head": _text,
     "together": _whole,
     "pairs": _rows,
     "seeds": _whole,

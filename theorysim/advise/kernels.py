@@ -45,8 +45,8 @@ def kernels(problem: Problem) -> Kernels:
     cross = layer_ntks(subject.apply, subject.params, others, inputs)
     outputs = jax.jit(subject.batch)
     return Kernels(
-        {group: _matrix(own[group]) for group in subject.order},
-        {group: _matrix(cross[group]) for group in subject.order},
+        {group: matrix_of(own[group]) for group in subject.order},
+        {group: matrix_of(cross[group]) for group in subject.order},
         np.asarray(outputs(subject.params, inputs), float),
         np.asarray(outputs(subject.params, others), float),
     )
@@ -71,7 +71,7 @@ def fitting(problem: Problem, seed: int = 0, pairs: int = PAIRS) -> tuple[Proble
     return Problem(smaller.subject, smaller.train, test, smaller.loss, smaller.notes), notes
 
 
-def _matrix(gram: Array) -> np.ndarray:
+def matrix_of(gram: Array) -> np.ndarray:
     """(n, m) or (n, m, k, k) as rows (input, output) by columns (input, output)."""
     array: Any = np.asarray(gram, float)
     if array.ndim == 2:

@@ -17,6 +17,7 @@ from jaxtyping import Array, Float
 
 from theorysim.advise.kernels import Kernels
 from theorysim.advise.problem import Loss, Problem, batch_loss, losses_of, slopes_of
+from theorysim.advise.subject import Params
 
 CURVED = {"squared": 2.0, "cross-entropy": 0.5}
 """The largest second derivative of the loss of one input in its outputs"""
@@ -113,6 +114,38 @@ def steps_to(
         slopes = slopes_of(outputs, targets, loss)
         outputs = outputs - push * (gram @ slopes.ravel()).reshape(start.shape)
     return None
+
+
+def real_steps_to(
+    problem: Problem, starts: Sequence[Params], rates: Sequence[float], level: float
+) -> list[int | None]:
+    """Steps of the model's own descent from every start until the training loss is `level`.
+
+    None beyond `MOST_STEPS`, and where it diverges at its rate.
+    """
+    subject, loss, inputs = problem.subject, problem.loss, problem.train.inputs
+    targets = jnp.asarray(problem.train.targets, float)
+
+    def told(params: Any) -> Array:
+        return batch_loss(subject.batch(params, inputs), targets, loss).mean()
+
+    both = jax.value_and_grad(told)
+
+    @jax.jit
+    def run(params: Any, rate: Array) -> tuple[Array, Array]:
+        def onward(state: Any) -> Array:
+            return (state[1] > level) & jnp.isfinite(state[1]) & (state[3] <= MOST_STEPS)
+
+        def step(state: Any) -> Any:
+            params, _, slopes, count = state
+            params = jax.tree.map(lambda p, s: p - rate.astype(p.dtype) * s, params, slopes)
+            return params, *both(params), count + 1
+
+        _, end, _, count = jax.lax.while_loop(onward, step, (params, *both(params), 0))
+        return end, count
+
+    found = [run(params, jnp.asarray(rate)) for params, rate in zip(starts, rates)]
+    return [int(n) if end <= level and n <= MOST_STEPS else None for end, n in found]
 
 
 def _losses(outputs: np.ndarray, targets: np.ndarray, loss: Loss) -> np.ndarray:

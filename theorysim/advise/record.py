@@ -1,7 +1,8 @@
 """How well scores have ranked alternatives that were really tuned: the record of the campaign.
 
-`python -m validation.advise` measures it on digits and writes theorysim/records/advise.json;
-answers use the score that won, and say how it fared.
+`python -m validation.advise` measures it on digits and text and writes
+theorysim/records/advise.json. A score is chosen on the first cases and judged on later ones;
+answers use the score that was chosen, and say how it fared.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Fared(NamedTuple):
 
 @cache
 def record(question: str) -> dict[str, Any]:
-    """What is recorded of a question: `cases`, `setting` and the summary of every score.
+    """What is recorded of a question: its cases, the order of scores, and how each did.
 
     Empty where nothing is.
     """
@@ -58,8 +59,12 @@ def fared(question: str) -> list[Fared]:
 
 
 def winner(question: str, available: Sequence[str]) -> str:
-    """The score with the best record of those that are available; the first of them without one."""
-    ranked = [row.score for row in fared(question) if row.score in available]
+    """The first of those that are available, in the order of the cases on which it is chosen.
+
+    Without a record the first of `available`.
+    """
+    order = record(question).get("order") or [row.score for row in fared(question)]
+    ranked = [score for score in order if score in available]
     return ranked[0] if ranked else available[0]
 
 
@@ -71,9 +76,12 @@ def told(question: str, score: str) -> str:
     own, cases = rows[score], record(question)["cases"]
     trivial = max((row for row in rows.values() if row.trivial), key=lambda row: row.mean)
     low, high = own.ahead
+    chosen = record(question).get("chosen", {}).get("measured")
+    later = ", on none of which it was chosen," if chosen != record(question)["measured"] else ""
     beats = "beats" if low > 0 else "does not surely beat"
     return (
-        f"ranking by `{score}`: over {cases} recorded cases its rank correlation with the measured "
-        f"result was {own.mean:.2f} ({own.low:.2f} to {own.high:.2f}); it {beats} the best trivial "
-        f"score, `{trivial.score}` ({trivial.mean:.2f}; case by case {low:.2f} to {high:.2f} more)"
+        f"ranking by `{score}`: over {cases} recorded cases{later} its rank correlation with the "
+        f"measured result was {own.mean:.2f} ({own.low:.2f} to {own.high:.2f}); it {beats} the "
+        f"best trivial score, `{trivial.score}` ({trivial.mean:.2f}; case by case {low:.2f} to "
+        f"{high:.2f} more)"
     )

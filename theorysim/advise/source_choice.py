@@ -9,7 +9,8 @@ around the checkpoint itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -17,10 +18,11 @@ import numpy as np
 from theorysim.advise import kernel_fits, record
 from theorysim.advise.answer import Advice, Check, Uncertain
 from theorysim.advise.given import checked
-from theorysim.advise.groups import Grouping
+from theorysim.advise.groups import Grouping, shown
+from theorysim.advise.heads import cross_kernels, outputs_needed, rest_of, with_head
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
 from theorysim.advise.layer_words import standard_error
-from theorysim.advise.paths import steps_to
+from theorysim.advise.paths import MOST_STEPS, curvature, real_steps_to, steps_to
 from theorysim.advise.problem import (
     Examples,
     Loss,
@@ -33,7 +35,7 @@ from theorysim.advise.problem import (
     rows_of,
 )
 from theorysim.advise.source_words import SCRATCH, SHARE, Source, meanings, panel, sentence
-from theorysim.advise.subject import subject
+from theorysim.advise.subject import Params, Subject, subject
 from theorysim.advise.tuning import RATES, Tuned, pretrain, tune
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
@@ -47,6 +49,8 @@ SCORES: dict[str, tuple[str, int]] = {
 }
 """Names, what they are, and 1 where the smallest value is promising, -1 where the largest is"""
 TRIVIAL = ("size",)
+FACTOR = 2
+"""numbers of steps are called alike within it"""
 
 
 @checked
@@ -59,6 +63,7 @@ def transfer(
     params: Any = None,
     test: tuple[Any, Any] | None = None,
     groups: Grouping = None,
+    head: str | None = None,
     by: str | None = None,
     loss: Loss | None = None,
     batched: bool | None = None,
@@ -70,7 +75,7 @@ def transfer(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Advice:
-    """Which source to start from, for a target task; all groups are tuned, the head is kept.
+    """Which source to start from, for a target task; all groups are tuned.
 
         print(advise.transfer(model, {"english": (x, y), "code": (u, v)}, inputs, targets))
 
@@ -80,9 +85,12 @@ def transfer(
         sources: by name, inputs and targets of a task as a pair; or a checkpoint: a module like
             `model`, or the parameters where `model` takes them.
         inputs, targets, test, loss: the target task, see `theorysim.advise.problem.problem`.
+        head: the group that is replaced for every source; unless given, the one that the model
+            uses last, and for sources with another number of outputs only.
         by: the score that ranks (`SCORES` here); the one with the best record unless given.
         pairs: rows of the Gram, inputs times outputs.
-        measure: pretrain on every task, tune on the target from every source, and measure the risk.
+        measure: pretrain on every task, tune on the target from every source, and measure the risk
+            and the steps.
         seeds, steps, rates: of what is measured, see `theorysim.advise.layers`.
         seed: of all draws.
         progress: told what is being done.
@@ -92,6 +100,8 @@ def transfer(
     """
     _check(sources, params, by)
     found = subject(model, as_inputs(inputs), params, groups, batched)
+    if head is not None and head not in found.order:
+        raise UsageError(f"head: no group {head!r}; there are {shown(found.order)}")
     task = problem(found, as_inputs(inputs), targets, test, loss, seed)
     small, notes = fitting(task, seed, pairs)
     own = kernels(small)
@@ -99,18 +109,21 @@ def transfer(
     for place, (name, given) in enumerate(sources.items()):
         progress(place, len(sources) + 1, f"score {name}")
         if _is_task(given, params):
-            tasks[name] = _source(small, name, given)
+            tasks[name] = _source(small, name, given, head, seed)
             scored[name] = after_task(small, own, tasks[name], seed, pairs)
+            notes += _head_note(name, tasks[name].subject.outputs, tasks[name].head, task)
         else:
-            starts[name] = _checkpoint(model, params, given, name, task, groups, batched)
+            starts[name], had = _checkpoint(model, params, given, name, task, groups, batched, head)
             little, _ = fitting(starts[name], seed, pairs)
             scored[name] = from_scratch(little, kernels(little), level_of(small, own))
+            replaced = head or (task.subject.order[-1] if had != task.subject.outputs else None)
+            notes += _head_note(name, had, replaced, task)
     question = "transfer" if tasks else "checkpoints"
     by = by or record.winner(question, [n for n in SCORES if n not in TRIVIAL])
     measured = None
     if measure:
         progress(len(sources), len(sources) + 1, "tune from every source")
-        measured = _measure(task, tasks, starts, seeds, steps, rates, seed)
+        measured = _measure(task, small, scored, tasks, starts, seeds, steps, rates, seed)
     return _advice(task, scored, question, by, measured, notes)
 
 
@@ -125,22 +138,62 @@ def _check(sources: Mapping[str, Any], params: Any, by: str | None) -> None:
         raise UsageError(f"by={by!r}: expected one of {', '.join(SCORES)}")
 
 
+class Taught(NamedTuple):
+    """A task to pretrain on."""
+
+    examples: Examples
+    subject: Subject
+    """the model as it is pretrained, with a head of its own if `head` is given"""
+    head: str | None
+    """the group that the target's own replaces afterwards"""
+
+    def pretrained(self, task: Problem, steps: int) -> Params:
+        """Parameters with which the target starts."""
+        learnt = pretrain(replace(task, subject=self.subject), self.examples, steps)
+        return learnt if self.head is None else rest_of(learnt, self.head, task.subject.params)
+
+
+class Measured(NamedTuple):
+    """By source: what tuning from it gives, and steps of descent until half of the loss is left."""
+
+    tuned: dict[str, Tuned]
+    steps: dict[str, int | None]
+
+
 def _measure(
     task: Problem,
-    tasks: Mapping[str, Examples],
+    small: Problem,
+    scored: Mapping[str, Source],
+    tasks: Mapping[str, Taught],
     starts: Mapping[str, Problem],
     seeds: int,
     steps: int,
     rates: Sequence[float],
     seed: int,
-) -> dict[str, Tuned]:
-    """By source, what tuning from it gives; tasks are pretrained on first."""
+) -> Measured:
+    """Tasks are pretrained on first; steps are on the inputs of the kernels, as predicted ones."""
     groups = task.subject.order
     if not tasks:
-        return {n: tune(p, [groups], seeds, steps, rates, seed) for n, p in starts.items()}
-    ready = [task.subject.params, *(pretrain(task, source, steps) for source in tasks.values())]
-    run = tune(task, [groups] * len(ready), seeds, steps, rates, seed, ready)
-    return {name: run.alone(place) for place, name in enumerate((SCRATCH, *tasks))}
+        runs = {n: tune(p, [groups], seeds, steps, rates, seed) for n, p in starts.items()}
+        counted = {}
+        for name, start in starts.items():
+            there = replace(small, subject=start.subject)
+            counted |= measured_steps(there, {name: start.subject.params}, scored)
+        return Measured(runs, counted)
+    ready = {SCRATCH: task.subject.params}
+    ready |= {name: one.pretrained(task, steps) for name, one in tasks.items()}
+    run = tune(task, [groups] * len(ready), seeds, steps, rates, seed, list(ready.values()))
+    tuned = {name: run.alone(place) for place, name in enumerate(ready)}
+    return Measured(tuned, measured_steps(small, ready, scored))
+
+
+def measured_steps(
+    small: Problem, starts: Mapping[str, Params], scored: Mapping[str, Source]
+) -> dict[str, int | None]:
+    """Of the model's own descent from these parameters, at the rate and to the level predicted."""
+    rates = [scored[name].rate for name in starts]
+    level = next(iter(scored.values())).level
+    return dict(zip(starts, real_steps_to(small, list(starts.values()), rates, level)))
 
 
 def _is_task(given: Any, params: Any) -> bool:
@@ -153,22 +206,34 @@ def _is_task(given: Any, params: Any) -> bool:
     return shapes[0] != shapes[1]
 
 
-def _source(task: Problem, name: str, given: Any) -> Examples:
+def _source(task: Problem, name: str, given: Any, head: str | None, seed: int) -> Taught:
+    """A task, with a head of its own where it has another number of outputs, or `head` is given."""
     inputs = as_inputs(given[0], f"inputs of {name}")
     targets = as_targets(given[1], f"targets of {name}")
-    count = len(targets) if targets.ndim else 0
-    rows = rows_of(targets, count, task.subject.outputs, task.loss, f"targets of {name}")
+    found, count = task.subject, outputs_needed(targets, task.loss)
+    needed = count != found.outputs if task.loss == "squared" else count > found.outputs
+    if needed and head is None:
+        head = found.order[-1]
+    shapes = [leaf.shape[1:] for leaf in jax.tree.leaves(inputs)]
+    if shapes != task.train.shapes():
+        raise UsageError(
+            f"source {name}: an input has shape {shapes}, one of the target has "
+            f"{task.train.shapes()}"
+        )
+    if head is not None:
+        first = jax.tree.map(lambda leaf: leaf[0], inputs)
+        try:
+            found = with_head(found, head, count, first, seed)
+        except UsageError as error:
+            raise UsageError(f"source {name}: {error}") from None
+    length = len(targets) if targets.ndim else 0
+    rows = rows_of(targets, length, found.outputs, task.loss, f"targets of {name}")
     source = Examples(inputs, rows)
     if len(source) != source.count_inputs():
         raise UsageError(
             f"source {name}: {source.count_inputs()} inputs, {len(source)} targets: one for each"
         )
-    if source.shapes() != task.train.shapes():
-        raise UsageError(
-            f"source {name}: an input has shape {source.shapes()}, one of the target has "
-            f"{task.train.shapes()}"
-        )
-    return source
+    return Taught(source, found, head)
 
 
 def _checkpoint(
@@ -179,7 +244,9 @@ def _checkpoint(
     task: Problem,
     groups: Grouping,
     batched: bool | None,
-) -> Problem:
+    head: str | None,
+) -> tuple[Problem, int]:
+    """The target's task from a checkpoint, and how many outputs this had."""
     try:
         if params is None:
             found = subject(given, task.train.inputs, None, groups, batched)
@@ -187,13 +254,30 @@ def _checkpoint(
             found = subject(model, task.train.inputs, given, groups, batched)
     except UsageError as error:
         raise UsageError(f"source {name}: {error}") from None
-    shapes = [jax.tree.map(np.shape, one.params) for one in (found, task.subject)]
-    if shapes[0] != shapes[1] or found.outputs != task.subject.outputs:
+    own, had = task.subject, found.outputs
+    if head is None and had != own.outputs:
+        head = own.order[-1]
+    params = found.params
+    if head is not None and head in params:
+        found = replace(
+            found, params=rest_of(params, head, own.params), order=own.order, outputs=own.outputs
+        )
+    shapes = [jax.tree.map(np.shape, one.params) for one in (found, own)]
+    if shapes[0] != shapes[1] or found.outputs != own.outputs:
         raise UsageError(
             f"source {name}: parameters of another model than `model`: give checkpoints of it, "
-            "with the same names and shapes"
+            "with the same names and shapes but for the head"
         )
-    return Problem(found, task.train, task.test, task.loss, task.notes)
+    return replace(task, subject=found), had
+
+
+def _head_note(name: str, outputs: int, head: str | None, task: Problem) -> list[str]:
+    if head is None:
+        return []
+    return [
+        f"source {name} has a head of its own ({outputs} outputs), replaced by the {head} of "
+        f"`model` ({task.subject.outputs}) for the target"
+    ]
 
 
 def from_scratch(task: Problem, own: Kernels, level: float | None = None) -> Source:
@@ -211,19 +295,28 @@ def level_of(task: Problem, own: Kernels) -> float:
     return SHARE * float(losses_of(own.start, task.train.targets, task.loss).mean())
 
 
-def after_task(task: Problem, own: Kernels, source: Examples, seed: int, pairs: int) -> Source:
+def after_task(task: Problem, own: Kernels, source: Taught, seed: int, pairs: int) -> Source:
     """Scores of a task to pretrain on, in the linearisation around the untrained model."""
-    pretraining = Problem(task.subject, source, task.train, task.loss, ())
-    pretraining = pretraining.some(max(2, pairs // task.subject.outputs), seed)
-    before = kernels(pretraining)
-    away = kernels(Problem(task.subject, pretraining.train, task.test, task.loss, ()))
-    groups = task.subject.order
-    gram, cross = before.of(groups)
-    fitted = kernel_fits.fits(gram, before.start, pretraining.train.targets, task.loss)
-    learnt = kernel_fits.best(fitted, pretraining.train.targets, task.loss).coefficients.ravel()
+    subject = source.subject
+    pretraining = Problem(subject, source.examples, task.train, task.loss, ())
+    pretraining = pretraining.some(max(2, pairs // subject.outputs), seed)
+    examples = pretraining.train
+    if source.head is None:
+        before = kernels(pretraining)
+        away = kernels(replace(pretraining, test=task.test))
+        gram, cross = before.of(subject.order)
+        cross_out, first = away.of(subject.order)[1], before.start
+    else:
+        sides = {"own": task.train.inputs, "out": task.test.inputs}
+        gram, crossed = cross_kernels(task.subject, subject, source.head, sides, examples)
+        cross, cross_out = crossed["own"], crossed["out"]
+        first = np.asarray(jax.jit(subject.batch)(subject.params, examples.inputs), float)
+    fitted = kernel_fits.fits(gram, first, examples.targets, task.loss)
+    learnt = kernel_fits.best(fitted, examples.targets, task.loss).coefficients.ravel()
     start = own.start + (cross @ learnt).reshape(own.start.shape)
-    start_out = own.start_out + (away.of(groups)[1] @ learnt).reshape(own.start_out.shape)
-    return _after(task, *own.of(groups), start, start_out, len(source), level_of(task, own))
+    start_out = own.start_out + (cross_out @ learnt).reshape(own.start_out.shape)
+    size, level = len(source.examples), level_of(task, own)
+    return _after(task, *own.of(task.subject.order), start, start_out, size, level)
 
 
 def _after(
@@ -247,7 +340,8 @@ def _after(
         "movement": moved,
         "size": float(size),
     }
-    return Source(scores, held_out, steps_to(gram, start, targets, loss, level))
+    rate = 1 / curvature(gram, len(start), loss)
+    return Source(scores, held_out, steps_to(gram, start, targets, loss, level), rate, level)
 
 
 def _advice(
@@ -255,9 +349,10 @@ def _advice(
     scored: Mapping[str, Source],
     question: str,
     by: str,
-    measured: Mapping[str, Tuned] | None,
+    run: Measured | None,
     notes: list[str],
 ) -> Advice:
+    measured = None if run is None else run.tuned
     sign = SCORES[by][1]
     order = sorted(scored, key=lambda name: sign * scored[name].scores[by])
     promised = order[0]
@@ -270,17 +365,21 @@ def _advice(
             "source": name,
             "start loss": one.scores["start"],
             "movement": one.scores["movement"],
-            "steps": "more" if one.steps is None else one.steps,
+            "steps": _counted(one.steps),
             "left out": one.scores["left_out"],
             "predicted": Uncertain(one.scores["linearised"], standard_error(one.held_out)),
             "examples": int(one.scores["size"]),
             "measured": None if measured is None else Uncertain(*measured[name].risk(0)),
         }
+        if run is not None:
+            row["measured steps"] = _counted(run.steps[name])
         if task.loss == "cross-entropy" and measured is not None:
             row["measured error"] = Uncertain(*measured[name].error(0))
         rows.append(row)
     columns = ["source", "start loss", "movement", "steps", "left out", "predicted"]
-    columns += [] if measured is None else ["measured"]
+    if measured is not None:
+        columns[2:4] = ["steps", "measured steps"]
+        columns.append("measured")
     by_name = {row["source"]: row for row in rows}
     return Advice(
         "transfer",
@@ -288,7 +387,7 @@ def _advice(
         sentence(order[0], promised, by_name, scored, measured, question, by, task),
         tuple(rows),
         tuple(columns),
-        tuple(_checks(scored, measured, by)),
+        tuple(_checks(scored, run, by)),
         (
             record.told(question, by),
             *meanings(task, question),
@@ -321,9 +420,36 @@ def correlations(scored: Mapping[str, Source], risks: Mapping[str, float]) -> di
     }
 
 
-def _checks(
-    scored: Mapping[str, Source], measured: Mapping[str, Tuned] | None, by: str
-) -> list[Check]:
+def _counted(steps: int | None) -> int | str:
+    return "more" if steps is None else steps
+
+
+def steps_apart(
+    scored: Mapping[str, Source], measured: Mapping[str, int | None]
+) -> tuple[int, float]:
+    """For how many sources predicted and measured steps are within `FACTOR`, and how they rank.
+
+    Numbers of steps that are too large to count are one more than the largest that is counted.
+    """
+    pairs = [
+        tuple(MOST_STEPS + 1 if n is None else n for n in (scored[name].steps, measured[name]))
+        for name in scored
+    ]
+    near = sum(max(pair) <= FACTOR * min(pair) for pair in pairs)
+    return near, rank_correlation(*(list(side) for side in zip(*pairs)))
+
+
+def _steps_check(scored: Mapping[str, Source], measured: Mapping[str, int | None]) -> Check:
+    near, correlation = steps_apart(scored, measured)
+    return Check(
+        f"predicted and measured steps agree within a factor of {FACTOR}",
+        near == len(scored),
+        f"for {near} of {len(scored)}; their rank correlation is {correlation:.2f}",
+    )
+
+
+def _checks(scored: Mapping[str, Source], run: Measured | None, by: str) -> list[Check]:
+    measured = None if run is None else run.tuned
     start = scored[SCRATCH].scores["start"]
     below = [n for n, one in scored.items() if n != SCRATCH and one.scores["start"] < start]
     checks = [
@@ -333,7 +459,7 @@ def _checks(
             f"it says so of {', '.join(below) or 'none'}",
         )
     ]
-    if measured is None:
+    if run is None or measured is None:
         return checks
     risks = {name: run.risk(0)[0] for name, run in measured.items()}
     right, count = sign_rule(scored, risks)
@@ -352,6 +478,7 @@ def _checks(
             f"for {sum(near)} of {len(near)}: the linearisation leaves out that features change",
         )
     )
+    checks.append(_steps_check(scored, run.steps))
     if len(scored) > 3:
         found = correlations(scored, risks)
         others = ", ".join(f"{name} {value:.2f}" for name, value in found.items() if name != by)

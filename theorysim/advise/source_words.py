@@ -27,7 +27,11 @@ class Source(NamedTuple):
     held_out: np.ndarray
     """loss of every held-out input after source and target, linearised"""
     steps: int | None
-    """of linearised descent until the training loss is `SHARE` of the one without a source"""
+    """of linearised descent until the training loss is `level`"""
+    rate: float
+    """of that descent"""
+    level: float
+    """`SHARE` of the untuned loss without a source"""
 
 
 def sentence(
@@ -95,11 +99,12 @@ def meanings(task: Problem, question: str) -> list[str]:
     """What the columns are."""
     around = "the untrained model" if question == "transfer" else "each checkpoint"
     return [
-        f"predictions are of the model linearised around {around}, all groups tuned, the outputs "
-        "kept as they are; start loss: mean training loss with which fine-tuning starts; movement: "
+        f"predictions are of the model linearised around {around}, all groups "
+        "tuned; start loss: mean training loss with which fine-tuning starts; movement: "
         "Euclidean distance that it moves the parameters; steps: of linearised descent, "
         "at the largest rate that is surely stable, until the training loss is "
-        f"{SHARE} of the one without a source, untuned (more: than {MOST_STEPS}); left out: "
+        f"{SHARE} of the one without a source, untuned (more: than {MOST_STEPS}); measured steps: "
+        "the same of the model itself, at the same rate and inputs; left out: "
         f"leave-one-out risk on the target; predicted: mean {risk_name(task.loss)} of "
         f"{len(task.test)} inputs (± one standard error)"
     ]

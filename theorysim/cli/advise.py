@@ -33,6 +33,11 @@ File = Annotated[
     typer.Argument(metavar="FILE.py", help="A file that defines model, inputs, targets, ..."),
 ]
 Demo = Annotated[bool, typer.Option("--demo", help="Ask about a small network on digits instead.")]
+Text = Annotated[bool, typer.Option("--text", help="With --demo: on text instead of digits.")]
+Pairs = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Rows of the Gram, inputs times outputs; more are slower."),
+]
 Measure = Annotated[
     bool, typer.Option("--measure", help="Really tune, too, and measure on held-out data.")
 ]
@@ -47,57 +52,67 @@ Plot = Annotated[
 def layers(
     file: File = None,
     demo: Demo = False,
+    text: Text = False,
     measure: Measure = False,
     by: Annotated[str | None, typer.Option(metavar="SCORE", help="Rank by this score.")] = None,
     together: Annotated[
         int, typer.Option(metavar="N", help="Also combinations of up to N groups.")
     ] = 1,
+    pairs: Pairs = None,
     seed: Seed = 0,
     html: Html = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     """Which layers, blocks or adapters to tune."""
-    options = {"measure": measure, "by": by, "together": together}
-    _answer("layers", file, demo, seed, options, html, plot, as_json)
+    options = {"measure": measure, "by": by, "together": together, "pairs": pairs}
+    _answer("layers", file, (demo, text), seed, options, html, plot, as_json)
 
 
 @advise.command()
 def transfer(
     file: File = None,
     demo: Demo = False,
+    text: Text = False,
     measure: Measure = False,
     by: Annotated[str | None, typer.Option(metavar="SCORE", help="Rank by this score.")] = None,
+    head: Annotated[
+        str | None, typer.Option(metavar="GROUP", help="Replace this group for every source.")
+    ] = None,
+    pairs: Pairs = None,
     seed: Seed = 0,
     html: Html = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     """Which source task or checkpoint to start from."""
-    options = {"measure": measure, "by": by}
-    _answer("transfer", file, demo, seed, options, html, plot, as_json)
+    options = {"measure": measure, "by": by, "head": head, "pairs": pairs}
+    _answer("transfer", file, (demo, text), seed, options, html, plot, as_json)
 
 
 @advise.command()
 def strength(
     file: File = None,
     demo: Demo = False,
+    text: Text = False,
     measure: Measure = False,
     steps: Annotated[int, typer.Option(metavar="N", help="Steps of gradient descent.")] = 500,
+    pairs: Pairs = None,
     seed: Seed = 0,
     html: Html = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     """How strongly to pull fine-tuning back, and how long its linearisation holds."""
-    options = {"measure": measure, "steps": steps}
-    _answer("strength", file, demo, seed, options, html, plot, as_json)
+    options = {"measure": measure, "steps": steps, "pairs": pairs}
+    _answer("strength", file, (demo, text), seed, options, html, plot, as_json)
 
 
 @advise.command()
 def length(
     file: File = None,
     demo: Demo = False,
+    text: Text = False,
     seeds: Annotated[int, typer.Option(metavar="N", help="Draws of noise and examples.")] = 8,
     seed: Seed = 0,
     html: Html = None,
@@ -105,24 +120,27 @@ def length(
     as_json: AsJson = False,
 ) -> None:
     """Which checkpoint of a pretraining run to fine-tune."""
-    _answer("length", file, demo, seed, {"seeds": seeds}, html, plot, as_json)
+    _answer("length", file, (demo, text), seed, {"seeds": seeds}, html, plot, as_json)
 
 
 def _answer(
     question: str,
     file: Path | None,
-    demo: bool,
+    example: tuple[bool, bool],
     seed: int,
     options: dict[str, Any],
     html: Path | None,
     plot: Path | None,
     as_json: bool,
 ) -> None:
+    demo, text = example
     if (file is None) != demo:
         raise UsageError(
             f"theorysim advise {question}: name one file, or --demo"
             + (" alone" if demo else " for an example on digits")
         )
+    if text and not demo:
+        raise UsageError(f"theorysim advise {question}: --text goes with --demo")
     check_file(html)
     check_picture(plot)
     _check_written(html, plot)
@@ -132,9 +150,11 @@ def _answer(
     from theorysim.advise.given import check
 
     check("seed", seed)
-    given = files.example(question, seed) if file is None else files.request(question, file)
+    given = files.example(question, seed, text) if file is None else files.request(question, file)
+    # A file may name a group as `head`, too; what is asked on the command line goes before it.
+    given |= {name: value for name, value in options.items() if value is not None}
     with progress_on_terminal(f"advise {question}") as progress:
-        found = getattr(room, question)(**given, **options, seed=seed, progress=progress)
+        found = getattr(room, question)(**given, seed=seed, progress=progress)
     _show(found, html, plot, as_json)
 
 
