@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from theorysim.cli.options import interruptible, kept_folder, progress_on_terminal
+from theorysim.cli.options import cluster, interruptible, kept_folder, progress_on_terminal
 from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
-    from distributed import Client
-
     from theorysim.engine.many.verified import Verifications, Verified
 
 # What is said of one statement, and of all of them.
@@ -50,7 +46,7 @@ def verify_all(
     kept = kept_folder("verifications")
     with (
         interruptible(kept, "statement"),
-        _client(scheduler) as client,
+        cluster(scheduler) as client,
         progress_on_terminal("verify") as progress,
     ):
         from theorysim.engine.many.verify_all import verify_all as run
@@ -71,20 +67,6 @@ def verify_all(
     else:
         _print_counts(found)
     raise typer.Exit(found.exit_code)
-
-
-@contextmanager
-def _client(scheduler: str | None) -> Iterator[Client | None]:
-    """The cluster's client; None, without a look at Dask, where none was asked for."""
-    if scheduler is None:
-        yield None
-        return
-    from theorysim.engine.many.cluster import connected
-
-    with connected(scheduler) as client:
-        if not client.nthreads():
-            typer.echo(f"theorysim: {scheduler} has no workers yet; waiting for them", err=True)
-        yield client
 
 
 def _print(one: Verified) -> None:
