@@ -10,7 +10,7 @@ from pathlib import Path
 
 from theorysim.engine.many.task import Code
 from theorysim.engine.registry import Entry, catalogue
-from theorysim.engine.registry.index import OWN
+from theorysim.engine.registry.index import OWN, in_files
 from theorysim.engine.registry.ledger import LEDGER
 from theorysim.engine.registry.neighbours import code_of
 from theorysim.errors import UsageError
@@ -44,24 +44,25 @@ def difference(there: Mapping[str, str], here: Mapping[str, str]) -> str:
 
 def _tokens(code: Code) -> Iterable[bytes]:
     """Names and contents; where a machine keeps its files does not count."""
-    yield from _contents(PACKAGE)
+    yield _loaded(code.packages)
     yield LEDGER.read_bytes()  # what it knows is measured anew by `verify`
-    for name in code.packages:
-        yield from _contents(_place(name))
-    strangers = [entry for entry in catalogue(code.files) if not entry.path.is_relative_to(OWN)]
-    for folder in dict.fromkeys(_pack(entry) for entry in strangers if entry.module):
-        yield from _contents(folder)
-    for entry in (entry for entry in strangers if not entry.module):
+    for entry in in_files(code.files):
         for path in code_of(entry):
             yield from (path.name.encode(), path.read_bytes())
 
 
 @cache
-def _contents(folder: Path) -> tuple[bytes, ...]:
-    """Read once: a process goes on with the modules that it has loaded."""
-    paths = sorted(folder.rglob("*.py"))
-    names = (path.relative_to(folder).as_posix().encode() for path in paths)
-    return tuple(chain.from_iterable(zip(names, (path.read_bytes() for path in paths))))
+def _loaded(packages: tuple[str, ...]) -> bytes:
+    """Of this package, of packs and these packages: read once, as a process loads modules once."""
+    strangers = [entry for entry in catalogue() if not entry.path.is_relative_to(OWN)]
+    packs = dict.fromkeys(_pack(entry) for entry in strangers)
+    folders = (PACKAGE, *map(_place, packages), *packs)
+    return digest(chain.from_iterable(map(_contents, folders))).encode()
+
+
+def _contents(folder: Path) -> Iterable[bytes]:
+    for path in sorted(folder.rglob("*.py")):
+        yield from (path.relative_to(folder).as_posix().encode(), path.read_bytes())
 
 
 def _place(package: str) -> Path:
