@@ -102,7 +102,7 @@ def _beside(tasks: Sequence[Measuring], client: Client) -> Iterator[tuple[Line, 
         else:
             yield found
     if errors:
-        raise ExceptionGroup(f"{len(errors)} statements were not measured", errors)
+        raise ExceptionGroup(f"{len(errors)} of {len(tasks)} lines not measured", errors)
 
 
 @dataclass(frozen=True)
