@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -104,7 +105,8 @@ class Desk(Generic[AnyTask]):
 
     def close(self) -> None:
         """Take back what has not come back."""
-        self._client.cancel(list(self._running))
+        with suppress(OSError, RuntimeError):  # the cluster has ended, which is told elsewhere
+            self._client.cancel(list(self._running))
 
     def _result(self, future: Future) -> Any:
         """What came back; a future whose result was lost with all its workers is taken back."""
