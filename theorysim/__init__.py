@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from theorysim.engine.certify.report import CertifyReport as CertifyReport
     from theorysim.engine.falsify.falsify import falsify as falsify
     from theorysim.engine.falsify.report import FalsifyReport as FalsifyReport
+    from theorysim.engine.many.review_all import review_all as review_all
+    from theorysim.engine.many.reviewed import Reviewed as Reviewed
+    from theorysim.engine.many.reviewed import Reviews as Reviews
     from theorysim.engine.many.verified import Verifications as Verifications
     from theorysim.engine.many.verified import Verified as Verified
     from theorysim.engine.many.verify_all import verify_all as verify_all
@@ -55,6 +58,8 @@ _HOMES = {
     "Report": "theorysim.engine.verify.report",
     "Reproduction": "theorysim.engine.reproduce.reproduce",
     "Review": "theorysim.engine.review.review",
+    "Reviewed": "theorysim.engine.many.reviewed",
+    "Reviews": "theorysim.engine.many.reviewed",
     "Verifications": "theorysim.engine.many.verified",
     "Verified": "theorysim.engine.many.verified",
     "catalogue": "theorysim.engine.registry.index",
@@ -69,6 +74,7 @@ _HOMES = {
     "referee": "theorysim.engine.reproduce.referee",
     "reproduce": "theorysim.engine.reproduce.reproduce",
     "review": "theorysim.engine.review.review",
+    "review_all": "theorysim.engine.many.review_all",
     "sweep": "theorysim.engine.sweep.sweep",
     "task_similarity": "theorysim.systems.task_transfer",
     "theorem": "theorysim.engine.registry.index",
@@ -88,6 +94,8 @@ __all__ = [
     "Report",
     "Reproduction",
     "Review",
+    "Reviewed",
+    "Reviews",
     "Verifications",
     "Verified",
     "catalogue",
@@ -102,6 +110,7 @@ __all__ = [
     "referee",
     "reproduce",
     "review",
+    "review_all",
     "sweep",
     "task_similarity",
     "theorem",

@@ -8,6 +8,7 @@ withstood. The claims of a primary reading that are searched, and those that are
 many evaluations, up to a million runs, as fit into their seconds. What is recorded of the code as
 it is, with all its runs or in as many seconds, is left alone unless `--again`. With
 `--primary` no mutant is attacked, which takes half of the time.
+`--scheduler ADDRESS` measures statements beside each other on the workers of a Dask cluster.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jax
 
@@ -32,7 +34,10 @@ from theorysim.engine.registry.records import ATTACKS, is_fresh, lines_of, own_s
 from theorysim.engine.review.rounds import first_points
 from theorysim.jaxprs.structure import contains
 from validation import row, write_whole
-from validation.lines import Line, add_choice, chosen, measure_anew
+from validation.lines import Line, add_choice, chosen, cluster, measure_anew
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 RECORD = Path(str(ATTACKS))
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "attacks.md"
@@ -193,7 +198,13 @@ def _cells(id: str, line: Line) -> Iterable[str]:
     return id, found, stood, runs, ratio
 
 
-def record(entries: Iterable[Entry], seconds: float, again: bool, plant: bool) -> None:
+def record(
+    entries: Iterable[Entry],
+    seconds: float,
+    again: bool,
+    plant: bool,
+    client: Client | None = None,
+) -> None:
     """Attack these theorems, as far as they are not recorded, and write both files."""
 
     def is_enough(line: Line) -> bool:
@@ -201,7 +212,7 @@ def record(entries: Iterable[Entry], seconds: float, again: bool, plant: bool) -
         return (line["seconds"] >= seconds or not is_short(line)) and done and not again
 
     measured = partial(measure, seconds=seconds, plant=plant)
-    for line, spent in measure_anew(RECORD, entries, measured, is_enough):
+    for line, spent in measure_anew(RECORD, entries, measured, is_enough, client):
         write_whole(TABLE, table(lines_of(RECORD)))
         print(line, f"({spent:.0f} s of CPU)", flush=True)
 
@@ -213,4 +224,11 @@ if __name__ == "__main__":
     parser.add_argument("--primary", action="store_true", help="attack no mutants")
     add_choice(parser)
     options = parser.parse_args()
-    record(chosen(options), options.seconds, options.again, plant=not options.primary)
+    with cluster(options) as client:
+        record(
+            chosen(options),
+            options.seconds,
+            options.again,
+            plant=not options.primary,
+            client=client,
+        )

@@ -1,6 +1,6 @@
 """The recorded verdicts: what every reading came out as when its theorem was last reviewed.
 
-    python -m validation.catalogue [--only TEXT] [--part 0/2]
+    python -m validation.catalogue [--only TEXT] [--part 0/2] [--scheduler ADDRESS]
 
 verifies every registered theorem (or those whose ids contain the text, or every second of them) and
 rewrites theorysim/records/verdicts.jsonl after each; read its difference before committing it. The
@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from theorysim.engine.registry import Entry
 from theorysim.engine.registry.records import VERDICTS, verdicts
-from validation.lines import Line, add_choice, chosen, measure_anew
+from validation.lines import Line, add_choice, chosen, cluster, measure_anew
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from theorysim.claims import Theorem
 
 RECORD = Path(str(VERDICTS))
@@ -35,15 +37,17 @@ def catalogue() -> dict[str, dict[str, str]]:
     }
 
 
-def record(entries: Iterable[Entry]) -> None:
-    """Verify these statements and write each line."""
+def measure(theorem: Theorem, source: str) -> Line:
+    """A line of the record."""
     from theorysim.engine.verify.recorded import to_record
     from theorysim.engine.verify.verify import verify
 
-    def measure(theorem: Theorem, source: str) -> Line:
-        return to_record(verify(theorem), source)
+    return to_record(verify(theorem), source)
 
-    for line, _ in measure_anew(RECORD, entries, measure):
+
+def record(entries: Iterable[Entry], client: Client | None = None) -> None:
+    """Verify these statements and write each line."""
+    for line, _ in measure_anew(RECORD, entries, partial(measure), client=client):
         found = {reading["name"]: reading["verdict"] for reading in line["readings"]}
         print(line["theorem"], found, flush=True)
 
@@ -51,4 +55,6 @@ def record(entries: Iterable[Entry]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     add_choice(parser)
-    record(chosen(parser.parse_args()))
+    options = parser.parse_args()
+    with cluster(options) as client:
+        record(chosen(options), client)

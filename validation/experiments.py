@@ -6,6 +6,7 @@ reproduces every experiment at its own sizes and judges its claims on the runs o
 where they should not hold; it writes theorysim/records/experiments.jsonl, the page
 docs/records/experiments.md and the pictures beside it. What is recorded of the code as it is, is
 left alone unless `--again`; `--page` runs nothing and rewrites the page.
+`--scheduler ADDRESS` makes the runs of each experiment on the workers of a Dask cluster.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +29,11 @@ from theorysim.report.experiment_plot import figure
 from theorysim.scenes.catalogue import picture_of
 from theorysim.tabular import json_number
 from validation import row, write_whole
-from validation.lines import Line, measure_anew
+from validation.lines import Line, add_scheduler, cluster, measure_anew
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from theorysim.claims import Theorem
 
 RECORD = Path(str(EXPERIMENTS))
@@ -77,9 +81,9 @@ COLUMNS = """
 """
 
 
-def measure(theorem: Theorem, source: str) -> Line:
+def measure(theorem: Theorem, source: str, client: Client | None = None) -> Line:
     """A line of the record: claims with their numbers, on the experiment and on its nulls."""
-    found = _reproduced(theorem, None)
+    found = _reproduced(theorem, None, client)
     picture = picture_of(theorem.id)
     if picture is not None:
         PICTURES.mkdir(exist_ok=True)
@@ -87,7 +91,7 @@ def measure(theorem: Theorem, source: str) -> Line:
         figure(picture, data).savefig(PICTURES / f"{_file(theorem.id)}.png", dpi=100)
     primary = theorem.primary()
     nulls = {
-        mutant.name: _verdicts(theorem, variant.name, [c.name for c in variant.claims])
+        mutant.name: _verdicts(theorem, variant.name, [c.name for c in variant.claims], client)
         for mutant, variant in theorem.mutants_of(primary).items()
     }
     (reading,) = found.report.readings
@@ -115,12 +119,15 @@ def measure(theorem: Theorem, source: str) -> Line:
     }
 
 
-def _reproduced(theorem: Theorem, reading: str | None) -> Reproduction:
-    return reproduce(theorem, reading=reading, kept=cache_folder() / "experiments")
+def _reproduced(theorem: Theorem, reading: str | None, client: Client | None) -> Reproduction:
+    kept = cache_folder() / "experiments"
+    return reproduce(theorem, reading=reading, kept=kept, client=client)
 
 
-def _verdicts(theorem: Theorem, reading: str, claims: list[str]) -> dict[str, str]:
-    (found,) = _reproduced(theorem, reading).report.readings
+def _verdicts(
+    theorem: Theorem, reading: str, claims: list[str], client: Client | None
+) -> dict[str, str]:
+    (found,) = _reproduced(theorem, reading, client).report.readings
     return {claim.name: str(claim.verdict) for claim in found.claims if claim.name in claims}
 
 
@@ -210,10 +217,11 @@ def _nulls(verdicts: Mapping[str, str]) -> str:
     return f"{len(holding)} of {len(verdicts)}" + (f": {', '.join(holding)}" if holding else "")
 
 
-def record(only: str, again: bool) -> None:
+def record(only: str, again: bool, client: Client | None = None) -> None:
     """Run these experiments, as far as they are not recorded, and write all files."""
     entries = [entry for entry in own_experiments() if only in entry.id]
-    for line, spent in measure_anew(RECORD, entries, measure, lambda line: not again):
+    measured = partial(measure, client=client)  # one experiment at a time, its runs on workers
+    for line, spent in measure_anew(RECORD, entries, measured, lambda line: not again):
         write_whole(PAGE, page(lines_of(RECORD)))
         found = {claim["name"]: claim["verdict"] for claim in line["claims"]}
         print(f"{line['theorem']}: {found} ({spent:.0f} s of CPU)", flush=True)
@@ -224,8 +232,10 @@ if __name__ == "__main__":
     parser.add_argument("--only", default="", help="only ids that contain this text")
     parser.add_argument("--again", action="store_true", help="also what is recorded")
     parser.add_argument("--page", action="store_true", help="only rewrite the page")
+    add_scheduler(parser)
     options = parser.parse_args()
     if options.page:
         write_whole(PAGE, page(lines_of(RECORD)))
     else:
-        record(options.only, options.again)
+        with cluster(options) as client:
+            record(options.only, options.again, client)

@@ -6,6 +6,7 @@ drops every hypothesis of the primary and the printed readings in turn, measures
 bound each inequality uses, and writes theorysim/records/hypotheses.jsonl and, in docs/records,
 hypotheses.md and constants.md after each statement. What is recorded of the code as it is, for as
 many seconds, is left alone unless `--again`; `--page` measures nothing and rewrites the pages.
+`--scheduler ADDRESS` measures statements beside each other on the workers of a Dask cluster.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from theorysim.claims import Theorem
 from theorysim.engine.registry import Entry
@@ -30,7 +32,10 @@ from theorysim.engine.review.words import count, instance, number
 from theorysim.report.mathematics import plain
 from theorysim.report.review_sections import why
 from validation import row, write_whole
-from validation.lines import Line, add_choice, chosen, measure_anew
+from validation.lines import Line, add_choice, chosen, cluster, measure_anew
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 RECORD = Path(str(HYPOTHESES))
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "records"
@@ -179,13 +184,16 @@ def write_pages() -> None:
     write_whole(CONSTANTS, constants_page(lines))
 
 
-def record(entries: Iterable[Entry], seconds: float, again: bool) -> None:
+def record(
+    entries: Iterable[Entry], seconds: float, again: bool, client: Client | None = None
+) -> None:
     """Examine these statements, as far as they are not recorded, and write all files."""
 
     def is_enough(line: Line) -> bool:
         return line["seconds"] >= seconds and not again
 
-    for line, spent in measure_anew(RECORD, entries, partial(measure, seconds=seconds), is_enough):
+    measured = partial(measure, seconds=seconds)
+    for line, spent in measure_anew(RECORD, entries, measured, is_enough, client):
         write_pages()
         needs = {
             name: [one["need"] for one in several] for name, several in line["hypotheses"].items()
@@ -203,4 +211,5 @@ if __name__ == "__main__":
     if options.page:
         write_pages()
     else:
-        record(chosen(options), options.seconds, options.again)
+        with cluster(options) as client:
+            record(chosen(options), options.seconds, options.again, client=client)

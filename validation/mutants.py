@@ -5,6 +5,7 @@
 tries the mutants of every primary reading, and of every printed reading that is recorded to hold,
 and writes theorysim/records/mutants.jsonl and docs/records/mutants.md after each statement. What is
 recorded of the code as it is, is left alone unless `--again`.
+`--scheduler ADDRESS` measures statements beside each other on the workers of a Dask cluster.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from theorysim.claims import ResolvedReading, Theorem
 from theorysim.engine.registry import Entry
@@ -20,7 +22,12 @@ from theorysim.engine.registry.records import MUTANTS, is_fresh, lines_of, own_s
 from theorysim.engine.verify.mutation import mutation
 from validation import row, write_whole
 from validation.catalogue import catalogue
-from validation.lines import Line, add_choice, chosen, measure_anew
+from validation.lines import Line, add_choice, chosen, cluster, measure_anew
+
+Verdicts: TypeAlias = Mapping[str, Mapping[str, str]]
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 RECORD = Path(str(MUTANTS))
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "records" / "mutants.md"
@@ -44,9 +51,9 @@ SURVIVORS = """
 """
 
 
-def readings_to_try(theorem: Theorem) -> list[ResolvedReading]:
-    """The readings whose claims must refute a mutant."""
-    recorded = catalogue().get(theorem.id, {})
+def readings_to_try(theorem: Theorem, verdicts: Verdicts | None = None) -> list[ResolvedReading]:
+    """The readings whose claims must refute a mutant, by the recorded verdicts."""
+    recorded = (catalogue() if verdicts is None else verdicts).get(theorem.id, {})
     return [
         reading
         for reading in theorem.all_readings()
@@ -55,10 +62,10 @@ def readings_to_try(theorem: Theorem) -> list[ResolvedReading]:
     ]
 
 
-def measure(theorem: Theorem, source: str, seed: int) -> Line:
+def measure(theorem: Theorem, source: str, seed: int, verdicts: Verdicts | None = None) -> Line:
     """A line of the record: per reading, the mutants that each claim refutes; why some survive."""
     found = {}
-    for reading in readings_to_try(theorem):
+    for reading in readings_to_try(theorem, verdicts):
         outcome = mutation(theorem, reading=reading.name, seed=seed)
         found[reading.name] = {
             "mutants": [m.name for m in theorem.mutants_of(reading)],
@@ -87,10 +94,11 @@ def table(lines: Mapping[str, Line]) -> str:
     return "".join([HEAD, *rows, SURVIVORS, *survivors.values(), lacks])
 
 
-def record(entries: Iterable[Entry], seed: int, again: bool) -> None:
+def record(entries: Iterable[Entry], seed: int, again: bool, client: Client | None = None) -> None:
     """Try the mutants of these statements, if they are not recorded yet, and write both files."""
-    measured = measure_anew(RECORD, entries, partial(measure, seed=seed), lambda line: not again)
-    for line, spent in measured:
+    # The verdicts travel: a worker's own record may be another one.
+    measured = partial(measure, seed=seed, verdicts=catalogue())
+    for line, spent in measure_anew(RECORD, entries, measured, lambda line: not again, client):
         write_whole(TABLE, table(lines_of(RECORD)))
         print(f"{line['theorem']} ({spent:.0f} s of CPU)", flush=True)
 
@@ -101,4 +109,5 @@ if __name__ == "__main__":
     parser.add_argument("--again", action="store_true", help="also what is recorded")
     add_choice(parser)
     options = parser.parse_args()
-    record(chosen(options), options.seed, options.again)
+    with cluster(options) as client:
+        record(chosen(options), options.seed, options.again, client=client)

@@ -8,6 +8,7 @@ and writes theorysim/records/stability.jsonl and docs/records/stability.md after
 Where a statement is slow it is verified at fewer seeds, as many as fit into the seconds. What is
 recorded of the code as it is, at as many seeds or in as many seconds, is left alone unless
 `--again`; `--page` verifies nothing and rewrites the page.
+`--scheduler ADDRESS` measures statements beside each other on the workers of a Dask cluster.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theorysim.claims import Theorem, Verdict
 from theorysim.claims.space import Space
@@ -32,7 +33,10 @@ from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.verify import verify
 from theorysim.report.stability import is_stable, stability_in_words
 from validation import row, write_whole
-from validation.lines import Line, add_choice, chosen, measure_anew
+from validation.lines import Line, add_choice, chosen, cluster, measure_anew
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 RECORD = Path(str(STABILITY))
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "records" / "stability.md"
@@ -196,14 +200,20 @@ def _reasons(lines: Mapping[str, Line]) -> Iterator[str]:
             yield row(id, one["reading"], one["verdict"], at, one["claim"], one["why"])
 
 
-def record(entries: Iterable[Entry], seeds: int, seconds: float, again: bool) -> None:
+def record(
+    entries: Iterable[Entry],
+    seeds: int,
+    seconds: float,
+    again: bool,
+    client: Client | None = None,
+) -> None:
     """Measure these statements, as far as they are not recorded, and write both files."""
 
     def is_enough(line: Line) -> bool:
         return (line["runs"][0]["seeds"] >= seeds or line["seconds"] >= seconds) and not again
 
     measured = partial(measure, seeds=seeds, seconds=seconds)
-    for line, spent in measure_anew(RECORD, entries, measured, is_enough):
+    for line, spent in measure_anew(RECORD, entries, measured, is_enough, client):
         write_whole(PAGE, page(lines_of(RECORD)))
         print(f"{line['theorem']}: {stability_in_words(line)} ({spent:.0f} s of CPU)", flush=True)
 
@@ -219,4 +229,5 @@ if __name__ == "__main__":
     if options.page:
         write_whole(PAGE, page(lines_of(RECORD)))
     else:
-        record(chosen(options), options.seeds, options.seconds, options.again)
+        with cluster(options) as client:
+            record(chosen(options), options.seeds, options.seconds, options.again, client=client)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from theorysim.engine.many import verify_all as module
+from theorysim.engine.many.verification import Verification
 
 BROKEN = '''
 """Nothing."""
@@ -37,13 +37,13 @@ def every(run, tmp_path, monkeypatch):
 def verified(monkeypatch):
     """The ids that were verified, not taken from an earlier run."""
     ids = []
-    attempt = module.attempt
+    work = Verification.work
 
     def note(task):
         ids.append(task.theorem)
-        return attempt(task)
+        return work(task)
 
-    monkeypatch.setattr(module, "attempt", note)
+    monkeypatch.setattr(Verification, "work", note)
     return ids
 
 
@@ -100,35 +100,33 @@ def test_what_raises_is_told_and_the_others_go_on(every, broken, other, tmp_path
 
 
 def test_an_error_of_ours_is_the_gravest(every, statement, other, monkeypatch):
-    attempt = module.attempt
+    work = Verification.work
 
     def failing(task):
         if task.theorem == "local/theorem-2":
             raise RuntimeError("of ours")
-        return attempt(task)
+        return work(task)
 
-    monkeypatch.setattr(module, "attempt", failing)
+    monkeypatch.setattr(Verification, "work", failing)
     code, text, _ = every(files=[statement(0.9), other])
     assert code == 1
-    assert (
-        "many/verify_all.py:" in text and "RuntimeError: of ours\n" in text and "violated" in text
-    )
+    assert "many/every.py:" in text and "RuntimeError: of ours\n" in text and "violated" in text
 
 
 def test_an_interrupted_run_goes_on(every, verified, statement, other, monkeypatch):
     files = [statement(), other]
-    noted = module.attempt
+    noted = Verification.work
 
     def interrupted(task):
         if task.theorem == "local/theorem-2":
             raise KeyboardInterrupt
         return noted(task)
 
-    monkeypatch.setattr(module, "attempt", interrupted)
+    monkeypatch.setattr(Verification, "work", interrupted)
     code, text, error = every(files=files)
     assert code == 130 and text.endswith("local/theorem-1\n")
     assert "the same command, without --fresh, goes on after the last finished statement" in error
-    monkeypatch.setattr(module, "attempt", noted)
+    monkeypatch.setattr(Verification, "work", noted)
     code, text, _ = every(files=files)
     assert code == 3 and verified == ["local/theorem-1", "local/theorem-2"]
     assert text.splitlines()[0].split() == ["holds", "kept", "local/theorem-1"]

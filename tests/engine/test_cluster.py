@@ -8,8 +8,8 @@ import time
 import pytest
 from distributed import Client, LocalCluster
 
-from theorysim.engine.many import cluster
-from theorysim.engine.many.task import Task
+from theorysim.engine.many import cluster, staff
+from theorysim.engine.many.verification import Verification
 from theorysim.engine.many.verify_all import verify_all
 from theorysim.errors import UsageError
 
@@ -81,7 +81,7 @@ def test_a_killed_worker_loses_nothing(files):
     assert here.exit_code == there.exit_code == 2
 
 
-def elsewhere(files, here):
+def elsewhere(code, here):
     """What a worker answers that has another version of JAX."""
     return "jax 0.1 there, 0.2 here"
 
@@ -94,7 +94,7 @@ def machines(workers: int, threads: int = 1) -> LocalCluster:
 
 
 def test_unfit_workers_are_refused_before_the_work(monkeypatch):
-    monkeypatch.setattr(cluster, "unfit", elsewhere)
+    monkeypatch.setattr(staff, "unfit", elsewhere)
     told = r"the worker inproc://.* cannot take part \(jax 0.1 there, 0.2 here\): start workers"
     with machines(1) as one, Client(one) as client, pytest.raises(UsageError, match=told):
         verify_all(ONLY, client=client)
@@ -106,10 +106,10 @@ def test_workers_of_several_threads_are_refused():
         verify_all(ONLY, client=client)
 
 
-def test_a_worker_that_joins_later_is_refused_by_its_first_task():
-    task, here = Task("overtraining/lemma-a.11"), {"jax": "0.1"}
+def test_a_worker_that_joins_later_is_looked_at():
+    task, here = Verification("overtraining/lemma-a.11"), {"jax": "0.1"}
     with machines(0) as none, Client(none) as client:
-        results = cluster.on_workers([task], client, here, 0)
+        results = cluster.on_workers([task], client, here)
         threading.Timer(1.0, none.scale, [1]).start()
         with pytest.raises(UsageError, match=r"cannot take part \(jax .* there, 0.1 here\)"):
             next(results)

@@ -19,6 +19,7 @@ from theorysim.cli.advise import advise as advise_commands
 from theorysim.cli.certify import certify as certify_command
 from theorysim.cli.check import check as check_command
 from theorysim.cli.errata import errata as errata_command
+from theorysim.cli.every import check_meant
 from theorysim.cli.explore import explore as explore_command
 from theorysim.cli.listing import list_theorems as list_command
 from theorysim.cli.new import new as new_command
@@ -38,7 +39,7 @@ from theorysim.cli.settings import parse_settings
 from theorysim.cli.show import description, wrap
 from theorysim.cli.site import site as site_command
 from theorysim.cli.sweep import sweep as sweep_command
-from theorysim.cli.verify_all import check_meant, verify_all
+from theorysim.cli.verify_all import OF_ALL, OF_ONE, verify_all
 from theorysim.environment import collect_rarely, prepare
 from theorysim.errors import UsageError, is_out_of_memory
 
@@ -187,7 +188,7 @@ def verify(
 ) -> None:
     """Check a theorem on random instances, or on one given instance; or every theorem."""
     prepare()
-    check_meant(context)
+    check_meant(context, "verify", OF_ONE, OF_ALL)
     if every:
         verify_all(instances, seed, theorems, only, fresh, scheduler, as_json)
     from theorysim.engine import registry

@@ -16,6 +16,7 @@ from theorysim.errors import UsageError
 from theorysim.progress import Progress, progress_bar, silent
 
 if TYPE_CHECKING:
+    from distributed import Client
     from rich.console import Console
 
 # The exit code of a command that SIGINT ends.
@@ -47,6 +48,10 @@ Settings = Annotated[
     list[str],
     typer.Option("--set", metavar="NAME=VALUE", help="Fix a size or a field; repeatable."),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="On the Dask cluster of this scheduler."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -75,6 +80,15 @@ def interruptible(kept: Path | None, unit: str) -> Iterator[None]:
             again = f"the same command, without --fresh, goes on after the last finished {unit}"
             typer.echo(f"theorysim: interrupted; {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def cluster(scheduler: str | None) -> AbstractContextManager[Client | None]:
+    """The client of a scheduler; None, without a look at Dask, where there is no address."""
+    if scheduler is None:
+        return nullcontext()
+    from theorysim.engine.many.cluster import connected
+
+    return connected(scheduler, lambda line: typer.echo(f"theorysim: {line}", err=True))
 
 
 def check_file(file: Path | None) -> None:

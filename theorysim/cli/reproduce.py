@@ -16,7 +16,9 @@ from theorysim.cli.options import (
     AsJson,
     Files,
     Id,
+    Scheduler,
     Settings,
+    cluster,
     console,
     kept_folder,
     progress_on_terminal,
@@ -56,6 +58,7 @@ def reproduce(
         typer.Option(metavar="DIR", help="Save data, picture and verdicts in this folder."),
     ] = None,
     as_json: AsJson = False,
+    scheduler: Scheduler = None,
     theorems: Files = [],  # noqa: B006
 ) -> None:
     """Run an experiment of a paper and say whether it shows what its figure is said to show.
@@ -74,7 +77,11 @@ def reproduce(
     with instead(files):
         if scale == "paper":
             _tell_cost(theorem, fixed, seed, kept)
-        with _told_if_interrupted(kept), progress_on_terminal("reproduce") as progress:
+        with (
+            _told_if_interrupted(kept),
+            cluster(scheduler) as client,
+            progress_on_terminal("reproduce") as progress,
+        ):
             found = run(
                 theorem,
                 scale=scale,
@@ -84,6 +91,8 @@ def reproduce(
                 reading=reading,
                 kept=kept,
                 together=together,
+                theorems=theorems,
+                client=client,
                 progress=progress,
             )
     if as_json:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from theorysim.cli.options import Files, Settings, check_picture
+from theorysim.cli.options import Files, Scheduler, Settings, check_picture, cluster
 from theorysim.cli.settings import parse_grid, parse_settings
 from theorysim.environment import prepare
 from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
     import xarray
+    from distributed import Client
 
 Grid = Annotated[
     list[str],
@@ -61,6 +62,7 @@ def sweep(
     process: Annotated[
         int | None, typer.Option(metavar="I", help="With several processes: which this is, from 0.")
     ] = None,
+    scheduler: Scheduler = None,
     theorems: Files = [],  # noqa: B006
 ) -> None:
     """Evaluate both sides of a theorem's claims over a grid, for phase diagrams.
@@ -89,7 +91,8 @@ def sweep(
     check_picture(plot)
     _join(coordinator, processes, process)
     try:
-        dataset = _run(request, out)
+        with cluster(scheduler) as client:
+            dataset = _run(request, out, client)
     except KeyboardInterrupt:
         if out is not None and out.exists():
             typer.echo(f"interrupted; theorysim sweep --resume {out} goes on", err=True)
@@ -173,7 +176,7 @@ def _join(coordinator: str | None, processes: int | None, process: int | None) -
     typer.echo(f"theorysim: process {process} of {processes}; {note}", err=True)
 
 
-def _run(request: dict[str, Any], out: Path | None) -> xarray.Dataset:
+def _run(request: dict[str, Any], out: Path | None, client: Client | None) -> xarray.Dataset:
     from theorysim.engine import registry
     from theorysim.engine.sweep.sweep import sweep as run
     from theorysim.engine.sweep.theorems import claim_sides, split_grid
@@ -182,7 +185,11 @@ def _run(request: dict[str, Any], out: Path | None) -> xarray.Dataset:
     settings = parse_settings(request["settings"])
     axes, sizes = split_grid(theorem, parse_grid(request["grid"]))
     sides = claim_sides(
-        theorem, reading=request["reading"], claim=request["claim"], settings=settings
+        theorem,
+        reading=request["reading"],
+        claim=request["claim"],
+        settings=settings,
+        theorems=request["theorems"],
     )
     return run(
         sides,
@@ -192,6 +199,7 @@ def _run(request: dict[str, Any], out: Path | None) -> xarray.Dataset:
         seed=request["seed"],
         attributes={"theorem": theorem.id, "request": json.dumps(request)},
         out=out,
+        client=client,
         progress=sys.stderr.isatty(),
     )
 

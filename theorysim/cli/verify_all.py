@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-import typer
-
-from theorysim.cli.options import interruptible, kept_folder, progress_on_terminal
-from theorysim.errors import UsageError
+from theorysim.cli.every import end, print_line
+from theorysim.cli.options import cluster, interruptible, kept_folder, progress_on_terminal
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from theorysim.engine.many.verified import Verified
 
-    from theorysim.engine.many.verified import Verifications, Verified
-
-# What is said of one statement, and of all of them.
-OF_ONE = {"id": "ID", "settings": "--set"}
+# Options of one statement, and those of all of them.
+OF_ONE = {"settings": "--set"}
 OF_ONE |= {name: f"--{name}" for name in ("reading", "instance", "full", "plot", "out")}
 OF_ALL = {name: f"--{name}" for name in ("only", "fresh", "scheduler")}
-
-
-def check_meant(context: typer.Context) -> None:
-    """Refuse a command that names no statement, or options that it would not look at."""
-    given = context.params
-    every = given["every"]
-    if not every and not given["id"]:
-        raise UsageError("name the ID of a theorem, or verify every one with --all")
-    for name, option in (OF_ONE if every else OF_ALL).items():
-        if given[name]:
-            told = given["id"] if name == "id" else option
-            remedy = "is for one statement: leave it or --all out" if every else "needs --all"
-            raise UsageError(f"{told} {remedy}")
 
 
 def verify_all(
@@ -50,7 +30,7 @@ def verify_all(
     kept = kept_folder("verifications")
     with (
         interruptible(kept, "statement"),
-        _client(scheduler) as client,
+        cluster(scheduler) as client,
         progress_on_terminal("verify") as progress,
     ):
         from theorysim.engine.many.verify_all import verify_all as run
@@ -66,38 +46,10 @@ def verify_all(
             progress=progress,
             tell=None if as_json else _print,
         )
-    if as_json:
-        typer.echo(json.dumps(found.as_json(), allow_nan=False))
-    else:
-        _print_counts(found)
-    raise typer.Exit(found.exit_code)
-
-
-@contextmanager
-def _client(scheduler: str | None) -> Iterator[Client | None]:
-    """The cluster's client; None, without a look at Dask, where none was asked for."""
-    if scheduler is None:
-        yield None
-        return
-    from theorysim.engine.many.cluster import connected
-
-    with connected(scheduler) as client:
-        if not client.nthreads():
-            typer.echo(f"theorysim: {scheduler} has no workers yet; waiting for them", err=True)
-        yield client
+    end(found, as_json)
 
 
 def _print(one: Verified) -> None:
-    took = "kept" if one.kept else f"{one.seconds:.1f} s"
     # The verdict is that of the primary reading, which may be a correction.
     note = "  (a printed reading is violated)" if one.hides_a_misprint else ""
-    typer.echo(f"{one.verdict:<12}  {took:>8}  {one.theorem}{note}")
-    if one.error:
-        typer.echo(f"  {one.error}")
-
-
-def _print_counts(found: Verifications) -> None:
-    others = [one for one in found.statements if one.exit_code]
-    typer.echo(f"\n{found.caption}")
-    for one in others:
-        typer.echo(f"  {one.verdict}: {one.theorem}")
+    print_line(one, f"{one.verdict:<12}", note)

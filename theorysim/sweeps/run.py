@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
@@ -84,22 +85,44 @@ class Executor:
         )
 
 
-def fill(executor: Executor, result: Result, process: int = 0, processes: int = 1) -> None:
-    """Compute what the result lacks of this process's share: every `processes`-th tile."""
-    for index in range(len(executor.plan.cells)):
-        share = range(process, len(result.tiles), processes)
-        missing = [tile for tile in share if not result.is_done(index, tile)]
-        executor.done += sum(_cells(result.tiles, tile) for tile in {*share} - {*missing})
-        for tile, blocks in _computed(executor, index, result.tiles, missing):
-            result.write(index, tile, blocks)
-            executor.tell("sweep", more=_cells(result.tiles, tile))
+# Called with the missing tiles, each with the index of its sizes: their blocks as they come.
+Compute: TypeAlias = Callable[[Sequence[tuple[int, int]]], Iterator[tuple[int, int, Blocks]]]
+
+
+def fill(
+    executor: Executor,
+    result: Result,
+    process: int = 0,
+    processes: int = 1,
+    compute: Compute | None = None,
+) -> None:
+    """Compute what the result lacks of this process's share: every `processes`-th tile.
+
+    Without `compute`, the devices of this process do it.
+    """
+    every = range(len(executor.plan.cells)), range(process, len(result.tiles), processes)
+    share = list(itertools.product(*every))
+    missing = [place for place in share if not result.is_done(*place)]
+    executor.done += sum(_cells(result.tiles, tile) for _, tile in {*share} - {*missing})
+    made = compute(missing) if compute else _computed_here(executor, result.tiles, missing)
+    for index, tile, blocks in made:
+        result.write(index, tile, blocks)
+        executor.tell("sweep", more=_cells(result.tiles, tile))
+
+
+def _computed_here(
+    executor: Executor, tiles: Tiling, missing: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, Blocks]]:
+    for index, places in itertools.groupby(missing, key=lambda place: place[0]):
+        for tile, blocks in computed(executor, index, tiles, [tile for _, tile in places]):
+            yield index, tile, blocks
 
 
 def _cells(tiles: Tiling, tile: int) -> int:
     return math.prod(part.stop for part in tiles.inside(tile))
 
 
-def _computed(
+def computed(
     executor: Executor, index: int, tiles: Tiling, missing: Sequence[int]
 ) -> Iterator[tuple[int, Blocks]]:
     """The blocks of the missing tiles, in order, while the devices work on the next ones."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -17,11 +19,12 @@ import jax
 from theorysim.errors import UsageError
 from theorysim.memory import check_host
 from theorysim.progress import Progress, progress_bar, silent
-from theorysim.sweeps.dataset import Frame, MemoryResult, frame
+from theorysim.sweeps.dataset import Frame, MemoryResult, Result, frame
+from theorysim.sweeps.elsewhere import Elsewhere, Work
 from theorysim.sweeps.grid import Seeds, grid
 from theorysim.sweeps.processes import wait_for_all
-from theorysim.sweeps.provenance import provenance
-from theorysim.sweeps.run import Executor, Plan, fill, plan
+from theorysim.sweeps.provenance import IDENTITY, provenance
+from theorysim.sweeps.run import Compute, Executor, Plan, fill, plan
 from theorysim.sweeps.statistics import Statistics
 from theorysim.sweeps.store import StoreResult, create, is_store, sole_writer
 from theorysim.sweeps.tiles import Tiling
@@ -50,6 +53,7 @@ class SweepOptions(TypedDict, total=False):
     memory: int | None
     tile: int | None
     progress: Progress | bool
+    elsewhere: Elsewhere | None
 
 
 def sweep(
@@ -70,6 +74,7 @@ def sweep(
     memory: int | None = None,
     tile: int | None = None,
     progress: Progress | bool = False,
+    elsewhere: Elsewhere | None = None,
 ) -> xarray.Dataset:
     """Evaluate a pure function on a grid.
 
@@ -98,6 +103,7 @@ def sweep(
         memory: bytes that a tile may take on a device; a sixteenth of its memory by default.
         tile: cells of a tile, instead of a choice by size and memory.
         progress: show a bar, or call `progress(cells done, cells in all, what happens)`.
+        elsewhere: has tiles computed by other processes; this one keeps them.
 
     Returns:
         A dataset over (sizes, axes, seed) with the outputs under the names of their paths in the
@@ -124,13 +130,8 @@ def sweep(
             units or {},
             {**origin, **(attributes or {})},
         )
-        if out is not None:
-            return _to_store(executor, shell, Path(out), lambda: executor.tiles(tile, memory))
-        if jax.process_count() > 1:
-            raise UsageError("several processes share a store: name one as out")
-        result = MemoryResult(shell, executor.tiles(tile, memory))
-        fill(executor, result)
-        return result.dataset()
+        run = _Run(executor, shell, elsewhere, lambda: executor.tiles(tile, memory))
+        return run.in_memory() if out is None else run.to_store(Path(out))
 
 
 def _reporter(progress: Progress | bool) -> AbstractContextManager[Progress]:
@@ -149,16 +150,43 @@ def _check_held(plan: Plan, in_memory: bool) -> None:
     check_host(LABEL_BYTES * sum(lengths), "labelling the grid", "take fewer points")
 
 
-def _to_store(
-    executor: Executor, shell: Frame, path: Path, tiles: Callable[[], Tiling]
-) -> xarray.Dataset:
-    """Fill a new or an unfinished store; the first process creates it."""
-    process, processes = jax.process_index(), jax.process_count()
-    if process == 0 and not is_store(path):
-        create(path, shell, tiles())
-    wait_for_all("created", path)
-    with sole_writer(path) if process == 0 else nullcontext():
-        result = StoreResult(path, shell, process, processes)
-        fill(executor, result, process, processes)
-        wait_for_all("filled", path)
-    return result.dataset()
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A sweep that is ready to be computed."""
+
+    executor: Executor
+    shell: Frame
+    elsewhere: Elsewhere | None
+    choose_tiles: Callable[[], Tiling]
+
+    def in_memory(self) -> xarray.Dataset:
+        """Fill arrays."""
+        if jax.process_count() > 1:
+            raise UsageError("several processes share a store: name one as out")
+        result = MemoryResult(self.shell, self.choose_tiles())
+        fill(self.executor, result, compute=self._compute(result))
+        return result.dataset()
+
+    def to_store(self, path: Path) -> xarray.Dataset:
+        """Fill a new or an unfinished store; the first process creates it."""
+        process, processes = jax.process_index(), jax.process_count()
+        if self.elsewhere is not None and processes > 1:
+            raise UsageError("several processes or a cluster: choose one")
+        if process == 0 and not is_store(path):
+            create(path, self.shell, self.choose_tiles())
+        wait_for_all("created", path)
+        with sole_writer(path) if process == 0 else nullcontext():
+            result = StoreResult(path, self.shell, process, processes)
+            fill(self.executor, result, process, processes, self._compute(result))
+            wait_for_all("filled", path)
+        return result.dataset()
+
+    def _compute(self, result: Result) -> Compute | None:
+        """What computes the tiles of a result, if not this process."""
+        if self.elsewhere is None:
+            return None
+        plan, tiles = self.executor.plan, result.tiles
+        in_float64 = jax.dtypes.canonicalize_dtype(float) == "float64"
+        origin = {name: self.shell.attributes[name] for name in IDENTITY}
+        work = Work(plan.grid, tiles.block, plan.cell_bytes * tiles.cells, in_float64, origin)
+        return partial(self.elsewhere, work)

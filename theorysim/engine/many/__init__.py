@@ -1,1 +1,1 @@
-"""Verifying many statements: in this process, or on the machines of a Dask cluster."""
+"""Tasks on workers: here or on the machines of a Dask cluster, with the same results."""

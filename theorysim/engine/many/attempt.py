@@ -1,48 +1,54 @@
-"""Verifying one statement, with a result of plain data, also where it raises."""
+"""What becomes of one statement, as a result of plain data, also where it raises."""
 
 from __future__ import annotations
 
 import json
 import time
 import traceback
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from theorysim.chunks import forget
 from theorysim.engine import registry
-from theorysim.engine.many.task import Task
-from theorysim.engine.many.verified import Verified
-from theorysim.engine.verify.verify import verify
+from theorysim.engine.many.outcome import AnyOutcome
+from theorysim.engine.many.worker import may_pass
 from theorysim.errors import UsageError
 
 PACKAGE = Path(__file__).parents[2]
 
 
-def attempt(task: Task) -> Verified:
-    """Verify a statement.
+def attempt(
+    kind: type[AnyOutcome], theorem: str, report: Callable[[], Mapping[str, Any]]
+) -> AnyOutcome:
+    """The report on a statement, or what it raised, and the seconds that it took.
 
     Raises:
-        Exception: whatever the statement raises.
+        Exception: what another try, or another machine, may not meet.
     """
     begun = time.monotonic()
     forget()
-    theorem = registry.theorem(task.theorem, task.files)
-    report = verify(theorem, seed=task.seed, instances=task.instances).as_json()
-    return Verified(task.theorem, time.monotonic() - begun, _plain(report))
+    try:
+        found = report()
+    except Exception as error:  # whatever a statement raises
+        if may_pass(error):
+            raise
+        return failed(kind, theorem, error)
+    return kind(theorem, time.monotonic() - begun, _plain(found))
 
 
-def failed(task: Task, error: BaseException) -> Verified:
+def failed(kind: type[AnyOutcome], theorem: str, error: BaseException) -> AnyOutcome:
     """The result of a statement that raised: the error in one line, with its place."""
     fault = registry.fault_in_a_file(error)
     if fault is None and isinstance(error, UsageError):
         fault = str(error)
     if fault is not None:
-        return Verified(task.theorem, error=fault)
-    told = " ".join(traceback.format_exception_only(error)[-1].split())
-    return Verified(task.theorem, error=_place(error) + told, internal=True)
+        return kind(theorem, error=fault)
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    return kind(theorem, error=_place(error) + told, internal=True)
 
 
-def _plain(report: dict[str, Any]) -> dict[str, Any]:
+def _plain(report: Mapping[str, Any]) -> dict[str, Any]:
     """After a round trip through text a report is the same, whether just made or read."""
     return json.loads(json.dumps(report, allow_nan=False))
 

@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
-from theorysim.engine.many.attempt import failed
-from theorysim.engine.many.task import Task
-from theorysim.engine.many.verified import Verified
-from theorysim.engine.many.worker import UnfitWorker, unfit, work
+from theorysim.engine.many.desk import AnyTask, Desk
+from theorysim.engine.many.staff import WorkerLeftOut
+from theorysim.engine.many.worker import Raised
 from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client
 
-# How often a task is tried again that failed for want of memory or of a disk.
+# How often a task is tried again that failed on its worker, as for want of memory or of a disk.
 RETRIES = 3
 # How long an address may take to answer.
 PATIENCE = 10.0
 
-SAME = "start workers with the same versions and code of theorysim and JAX as here"
-
 
 @contextmanager
-def connected(address: str) -> Generator[Client]:
+def connected(address: str, tell: Callable[[str], None]) -> Generator[Client]:
     """A client of the scheduler at an address such as tcp://HOST:8786.
+
+    Within, `tell` is called with a line for each worker that is left out.
 
     Raises:
         UsageError: where nothing answers there, or Dask is not installed.
     """
+    with _client(address) as client, _told_by(tell):
+        if not client.nthreads():
+            tell(f"{address} has no workers yet; waiting for them")
+        yield client
+
+
+def _client(address: str) -> Client:
     try:
         from distributed import Client
         from distributed.comm.addressing import resolve_address
@@ -48,54 +55,64 @@ def connected(address: str) -> Generator[Client]:
         ) from None
     # A lost scheduler is told in one line, not by the traceback of each attempt to find it again.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-    with client:
-        yield client
+    return client
+
+
+@contextmanager
+def _told_by(tell: Callable[[str], None]) -> Generator[None]:
+    """Warnings of workers that are left out as lines of a command."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", WorkerLeftOut)
+        show = warnings.showwarning
+
+        def told(message: Warning | str, category: type[Warning], *others: Any) -> None:
+            if issubclass(category, WorkerLeftOut):
+                tell(f"left out: {message}")
+            else:
+                show(message, category, *others)
+
+        warnings.showwarning = told
+        yield
 
 
 def on_workers(
-    tasks: Sequence[Task], client: Client, here: Mapping[str, str], retries: int
-) -> Iterator[Verified]:
-    """The results as they come; where the caller stops, what has not begun is not begun.
+    tasks: Sequence[AnyTask],
+    client: Client,
+    here: Mapping[str, str],
+    *,
+    retries: int = RETRIES,
+    failed: Callable[[AnyTask, Exception], Any] | None = None,
+) -> Iterator[tuple[AnyTask, Any]]:
+    """The tasks with their results, as they come; where the caller stops, no further one begins.
+
+    Workers that would compute with other versions or code are left out with a warning. Tasks of one
+    call run the same code; each is given to whichever worker is there, and to another one if that
+    is lost.
+
+    Args:
+        tasks: pure functions, for `work` may be called more than once.
+        client: of the cluster.
+        here: the `standing` of this process with the code of the tasks.
+        retries: how often a task is tried again that raised on its worker.
+        failed: what stands for the result of a task that raised, or whose workers were lost.
+            Without it the error is raised here.
 
     Raises:
-        UsageError: where a worker is not fit, or the cluster has ended.
+        UsageError: where no worker is fit, or the cluster has ended.
+        WorkersLost: where a task ended too many workers.
     """
-    from distributed import as_completed
-
-    _check(client, here, tasks)
-    running = {client.submit(work, task, here, pure=False, retries=retries): task for task in tasks}
+    if not tasks:
+        return
+    desk = Desk(tasks, client, here, retries)
     try:
-        for future in as_completed(list(running), loop=client.loop):
-            yield _result(running.pop(future), future)
+        while desk.is_open:
+            desk.hand_out()
+            for task, result in desk.take_in():
+                if not isinstance(result, Raised):
+                    yield task, result
+                elif failed is None:
+                    raise result.error
+                else:
+                    yield task, failed(task, result.error)
     finally:
-        client.cancel(list(running))
-
-
-def _check(client: Client, here: Mapping[str, str], tasks: Sequence[Task]) -> None:
-    """Refuse workers that would compute something else, before the work."""
-    for address, threads in cast(dict[str, int], client.nthreads()).items():
-        if threads != 1:
-            raise UsageError(
-                f"the worker {address} has {threads} threads: start it with `dask worker "
-                "--nthreads 1 --nworkers N`, because JAX needs a process of its own for each task"
-            )
-    files = tasks[0].files if tasks else ()
-    answers = client.run(unfit, files, here, on_error="return")
-    for address, answer in cast(dict[str, object], answers).items():
-        if answer:
-            raise UsageError(f"the worker {address} cannot take part ({answer}): {SAME}")
-
-
-def _result(task: Task, future: Future) -> Verified:
-    from distributed import CancelledError
-
-    try:
-        return future.result()
-    except UnfitWorker as error:
-        raise UsageError(f"a worker cannot take part ({error}): {SAME}") from None
-    except CancelledError:
-        raise UsageError(
-            "the cluster has ended, or lost its scheduler: start it and the same command again"
-        ) from None
-    except Exception as error:  # what it raised on every machine, or it ended too many workers
-        return failed(task, error)
+        desk.close()

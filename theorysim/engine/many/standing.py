@@ -1,15 +1,19 @@
-"""What a process computes verdicts with: versions and code, to be the same on every machine."""
+"""What a process computes with: versions and code, to be the same on every machine."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
+from theorysim.engine.many.task import Code
 from theorysim.engine.registry import Entry, catalogue
-from theorysim.engine.registry.index import OWN
+from theorysim.engine.registry.index import OWN, in_files
+from theorysim.engine.registry.ledger import LEDGER
 from theorysim.engine.registry.neighbours import code_of
+from theorysim.errors import UsageError
 from theorysim.jaxprs.fingerprint import digest
 from theorysim.versions import versions
 
@@ -17,15 +21,15 @@ PACKAGE = Path(__file__).parents[2]
 CODE = "code"
 
 
-def standing(files: tuple[str, ...]) -> Mapping[str, str]:
-    """Versions, and SHA-256 of the code: of this package, of packs, of the files and neighbours.
+def standing(code: Code) -> Mapping[str, str]:
+    """Versions, and SHA-256 of this package, of packs, and of the files and packages of the code.
 
-    What such a file imports from elsewhere is not seen.
+    What such a file imports from outside of its folder is not seen.
 
     Raises:
-        RegistryError: for a file that is not there.
+        UsageError: for a file or a package that is not there.
     """
-    return {**versions(), CODE: digest(_tokens(files))}
+    return {**versions(), CODE: digest(_tokens(code))}
 
 
 def difference(there: Mapping[str, str], here: Mapping[str, str]) -> str:
@@ -33,28 +37,39 @@ def difference(there: Mapping[str, str], here: Mapping[str, str]) -> str:
     for name, version in here.items():
         if (other := there.get(name)) != version:
             if name == CODE:
-                return "other code of theorysim, a pack or a file of theorems"
+                return "other code of theorysim, a pack, a file of theorems or a campaign"
             return f"{name} {other} there, {version} here"
     return ""
 
 
-def _tokens(files: tuple[str, ...]) -> Iterable[bytes]:
+def _tokens(code: Code) -> Iterable[bytes]:
     """Names and contents; where a machine keeps its files does not count."""
-    yield from _contents(PACKAGE)
-    strangers = [entry for entry in catalogue(files) if not entry.path.is_relative_to(OWN)]
-    for folder in dict.fromkeys(_pack(entry) for entry in strangers if entry.module):
-        yield from _contents(folder)
-    for entry in (entry for entry in strangers if not entry.module):
+    yield _loaded(code.packages)
+    yield LEDGER.read_bytes()  # what it knows is measured anew by `verify`
+    for entry in in_files(code.files):
         for path in code_of(entry):
             yield from (path.name.encode(), path.read_bytes())
 
 
 @cache
-def _contents(folder: Path) -> tuple[bytes, ...]:
-    """Read once: a process goes on with the modules that it has loaded."""
-    paths = sorted(folder.rglob("*.py"))
-    names = (path.relative_to(folder).as_posix().encode() for path in paths)
-    return tuple(chain.from_iterable(zip(names, (path.read_bytes() for path in paths))))
+def _loaded(packages: tuple[str, ...]) -> bytes:
+    """Of this package, of packs and these packages: read once, as a process loads modules once."""
+    strangers = [entry for entry in catalogue() if not entry.path.is_relative_to(OWN)]
+    packs = dict.fromkeys(_pack(entry) for entry in strangers)
+    folders = (PACKAGE, *map(_place, packages), *packs)
+    return digest(chain.from_iterable(map(_contents, folders))).encode()
+
+
+def _contents(folder: Path) -> Iterable[bytes]:
+    for path in sorted(folder.rglob("*.py")):
+        yield from (path.relative_to(folder).as_posix().encode(), path.read_bytes())
+
+
+def _place(package: str) -> Path:
+    found = find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        raise UsageError(f"no package {package} is there: name its place in PYTHONPATH")
+    return Path(found.submodule_search_locations[0])
 
 
 def _pack(entry: Entry) -> Path:

@@ -1,42 +1,16 @@
-"""What became of every statement: a verdict with its report as JSON, or why there is none."""
+"""What `verify_all` finds of every statement."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.verify.report import EXIT_CODES
-from theorysim.tabular import Tabular
-from theorysim.versions import versions
-
-# What stands where a verdict would, of a statement that raised.
-ERROR = "error"
-BAD_USAGE, INTERNAL = 2, 1
-# Which exit code a whole has that has several: an error says least, then a violation tells most.
-GRAVEST = (INTERNAL, BAD_USAGE, 3, 4, 0)
+from theorysim.engine.many.outcome import Outcome, Outcomes
 
 
 @dataclass(frozen=True)
-class Verified:
-    """One statement: what `Report.as_json` gives and the seconds it took, or its error.
-
-    `internal` says of an error that it is none of the statement's author; `kept`, of a report, that
-    an earlier run finished it.
-    """
-
-    theorem: str
-    seconds: float = 0.0
-    report: Mapping[str, Any] | None = None
-    error: str = ""
-    internal: bool = False
-    kept: bool = False
-
-    @property
-    def verdict(self) -> str:
-        """The verdict on the primary reading, or "error"."""
-        return ERROR if self.report is None else self.report["verdict"]
+class Verified(Outcome):
+    """One statement: what `Report.as_json` gives and the seconds it took, or its error."""
 
     @property
     def hides_a_misprint(self) -> bool:
@@ -47,68 +21,16 @@ class Verified:
         violated = [one for one in readings if one["verdict"] == Verdict.VIOLATED]
         return any(one["source"]["kind"] == "printed" for one in violated)
 
-    @property
-    def exit_code(self) -> int:
-        """That of `Report`; of an error 2, or 1 for an internal one."""
-        if self.report is None:
-            return INTERNAL if self.internal else BAD_USAGE
-        return EXIT_CODES[Verdict(self.verdict)]
-
-    def as_json(self) -> dict[str, Any]:
-        """As JSON data."""
-        return {
-            "theorem": self.theorem,
-            "verdict": self.verdict,
-            "seconds": self.seconds,
-            "error": self.error,
-            "report": self.report,
-        }
-
 
 @dataclass(frozen=True)
-class Verifications(Tabular):
+class Verifications(Outcomes[Verified]):
     """The outcome of `verify_all`, in the order of the catalogue."""
 
     statements: tuple[Verified, ...]
 
     @property
-    def verdicts(self) -> dict[str, int]:
-        """How many primary readings came out so; "error" counts those without a verdict."""
-        found = [one.verdict for one in self.statements]
-        return {name: found.count(name) for name in (*Verdict, ERROR) if name in found}
-
-    @property
-    def exit_code(self) -> int:
-        """0 all hold, else 1 an internal error, 2 another error, 3 violated, 4 the rest."""
-        codes = {one.exit_code for one in self.statements}
-        return next(code for code in GRAVEST if code in codes)
-
-    @property
     def caption(self) -> str:
         """How many there are of each verdict, and how many more are violated in print."""
-        counts = ", ".join(f"{many} {name}" for name, many in self.verdicts.items())
-        many = len(self.statements)
         more = sum(one.hides_a_misprint for one in self.statements)
         told = f"; in print {more} more {'is' if more == 1 else 'are'} violated" if more else ""
-        return f"{many} statement{'' if many == 1 else 's'}: {counts}{told}"
-
-    def rows(self) -> Iterator[Mapping[str, Any]]:
-        """One row per statement."""
-        for one in self.statements:
-            yield {
-                "statement": one.theorem,
-                "verdict": one.verdict,
-                "seconds": one.seconds,
-                "error": one.error,
-            }
-
-    def as_json(self) -> dict[str, Any]:
-        """As JSON data: the versions, the counts, and of each statement the whole report."""
-        return {
-            "versions": versions(),
-            "verdicts": {str(name): many for name, many in self.verdicts.items()},
-            "statements": [one.as_json() for one in self.statements],
-        }
-
-    def __str__(self) -> str:
-        return self.caption
+        return super().caption + told

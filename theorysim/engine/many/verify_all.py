@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from theorysim.engine import registry
-from theorysim.engine.many.attempt import attempt, failed
-from theorysim.engine.many.cluster import RETRIES, on_workers
-from theorysim.engine.many.kept import Kept
-from theorysim.engine.many.standing import standing
-from theorysim.engine.many.task import Task
+from theorysim.engine.many.cluster import RETRIES
+from theorysim.engine.many.every import Every, chosen, code_with
+from theorysim.engine.many.verification import Verification
 from theorysim.engine.many.verified import Verifications, Verified
 from theorysim.engine.measure.setup import check_seed
 from theorysim.engine.registry.index import Files
@@ -48,7 +45,8 @@ def verify_all(
             there, as long as seed, versions and code are the same.
         fresh: verify again what is kept.
         client: of a Dask cluster (package `distributed`), whose workers are processes with one
-            thread each. Without it statements are verified one after the other in this process.
+            thread each; those with other versions or code are left out with a warning. Without it
+            statements are verified one after the other in this process.
         retries: how often a task is tried again whose machine had too little memory or a bad disk.
             What a lost worker did is done by others in any case.
         progress: called with the statements that are done, all of them, and the one at hand.
@@ -56,58 +54,15 @@ def verify_all(
 
     Raises:
         UsageError: where no id contains the text, for a bad seed or number of instances, and for a
-            cluster whose workers have other versions or code.
+            cluster none of whose workers has the same versions and code.
     """
     check_seed(seed)
     if instances is not None and instances < 1:
         raise UsageError(f"{instances} instances: expected at least 1")
-    tasks = _tasks(only, instances, seed, tuple(str(Path(file).resolve()) for file in theorems))
-    found: dict[str, Verified] = {}
-    for one in _results(tasks, kept, fresh, client, retries, progress):
-        found[one.theorem] = one
-        progress(len(found), len(tasks), one.theorem)
-        if tell is not None:
-            tell(one)
-    return Verifications(tuple(found[task.theorem] for task in tasks))
-
-
-def _tasks(only: str, instances: int | None, seed: int, files: tuple[str, ...]) -> list[Task]:
-    chosen = [entry for entry in registry.catalogue(files) if only in entry.id]
-    if not chosen:
-        raise UsageError(f"no id contains {only!r}; `theorysim list` shows all ids")
-    return [
-        Task(entry.id, files, seed, None if entry.is_experiment else instances) for entry in chosen
+    code = code_with(theorems)
+    tasks = [
+        Verification(entry.id, code, seed, None if entry.is_experiment else instances)
+        for entry in chosen(only, code.files)
     ]
-
-
-def _results(
-    tasks: Sequence[Task],
-    folder: Path | None,
-    fresh: bool,
-    client: Client | None,
-    retries: int,
-    progress: Progress,
-) -> Iterator[Verified]:
-    """First what is kept, then the rest as it is verified."""
-    here = standing(tasks[0].files)
-    keep = Kept(folder, here)
-    known = {task: None if fresh else keep.load(task) for task in tasks}
-    yield from (found for found in known.values() if found is not None)
-    missing = [task for task, found in known.items() if found is None]
-    if client is None:
-        made = _one_by_one(missing, len(tasks), progress)
-    else:
-        made = on_workers(missing, client, here, retries)
-    by_id = {task.theorem: task for task in missing}
-    for found in made:
-        keep.store(by_id[found.theorem], found)
-        yield found
-
-
-def _one_by_one(tasks: Sequence[Task], total: int, progress: Progress) -> Iterator[Verified]:
-    for number, task in enumerate(tasks, total - len(tasks)):
-        progress(number, total, task.theorem)
-        try:
-            yield attempt(task)
-        except Exception as error:  # whatever a statement raises; the others go on
-            yield failed(task, error)
+    every = Every(Verified, kept, fresh, client, retries, progress, tell)
+    return Verifications(every.results(tasks))

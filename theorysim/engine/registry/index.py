@@ -81,7 +81,7 @@ def catalogue(extra: Files = ()) -> Catalogue:
         RegistryError: for a file or package that is not there, and for an id that two
             statements claim.
     """
-    found = [*_in_package(OWN, "theorysim.theorems", ""), *_in_packs(), *_in_files(extra)]
+    found = [*_in_package(OWN, "theorysim.theorems", ""), *_in_packs(), *in_files(extra)]
     _refuse_duplicates(found)
     return Catalogue(tuple(sorted(found, key=_natural_order)))
 
@@ -212,7 +212,8 @@ def _package_folder(point: EntryPoint) -> Path:
     )
 
 
-def _in_files(extra: Files) -> Iterator[Entry]:
+def in_files(extra: Files) -> Iterator[Entry]:
+    """The statements of single files, as they stand there now."""
     for path in map(Path, extra):
         if path.suffix == ".py" and not path.exists():
             raise RegistryError(f"{path} is not there: expected a file with a theorem")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theorysim.claims.experiment import Experiment
 from theorysim.claims.theorem import Theorem
@@ -23,6 +23,9 @@ from theorysim.engine.verify.report import EXIT_CODES
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
 from theorysim.versions import versions
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 DEFAULT_SECONDS = 300.0
 
@@ -83,6 +86,7 @@ def referee(
     seed: int = 0,
     theorems: Files = (),
     kept: Path | None = None,
+    client: Client | None = None,
     progress: Progress = silent,
 ) -> tuple[ExperimentReview, Reproduction]:
     """Review an experiment; also what its own runs gave, for a picture.
@@ -94,6 +98,7 @@ def referee(
         seed: seed of the experiment's own runs.
         theorems: further files of theorems.
         kept: a folder where finished runs are kept and found again.
+        client: of a Dask cluster, whose workers make the runs, as for `reproduce`.
         progress: called with the finished trials, all of them, and what runs now.
 
     Raises:
@@ -116,7 +121,8 @@ def referee(
         if own is not None and time.monotonic() - begun + own.seconds > seconds:
             left_out.append(plan.name)
             continue
-        found = reproduce(theorem, kept=kept, **{"seed": seed, **plan.options})
+        options = {"seed": seed, **plan.options}
+        found = reproduce(theorem, kept=kept, theorems=theorems, client=client, **options)
         own = own or found
         trials.append(_trial(plan, found))
     assert own is not None

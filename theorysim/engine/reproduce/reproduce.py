@@ -22,9 +22,10 @@ from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import Setup, check_seed, parse_settings, select_readings
+from theorysim.engine.registry.index import Files
 from theorysim.engine.reproduce.dataset import RUN, SECONDS
 from theorysim.engine.reproduce.own_data import blaming_own_data, check_own_data
-from theorysim.engine.reproduce.runs import Runs
+from theorysim.engine.reproduce.runs import Elsewhere, Runs
 from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.reporting import make_report
 from theorysim.errors import UsageError
@@ -32,6 +33,7 @@ from theorysim.progress import Progress, silent
 
 if TYPE_CHECKING:
     import xarray
+    from distributed import Client
 
 SCALES = ("small", "paper")
 
@@ -75,6 +77,8 @@ def reproduce(
     claims: str | Collection[str] | None = None,
     kept: Path | None = None,
     together: int | None = None,
+    theorems: Files = (),
+    client: Client | None = None,
     progress: Progress = silent,
 ) -> Reproduction:
     """Run an experiment and judge what its figure is said to show.
@@ -93,6 +97,10 @@ def reproduce(
         together: how many runs are made at once, at most, by one vectorised program, whose results
             may differ from those of single runs as roundings do. None: one on a CPU, elsewhere
             all that fit into the memory of the device.
+        theorems: further files of theorems, which all machines of a cluster find at one place.
+        client: of a Dask cluster (package `distributed`), whose workers are processes with one
+            thread each: they make the runs, one or `together` of them in a task, and this process
+            keeps them. Own data must stand at the same place there.
         progress: called with the finished runs, all of them, and what is being done.
 
     Raises:
@@ -102,7 +110,7 @@ def reproduce(
         SizeError: where a run does not fit into memory.
     """
     if isinstance(theorem, str):
-        theorem = registry.theorem(theorem)
+        theorem = registry.theorem(theorem, theorems)
     check_seed(seed)
     if not isinstance(theorem, Experiment):
         raise UsageError(f"{theorem.id} is no experiment: verify it")
@@ -117,7 +125,8 @@ def reproduce(
     setup = Setup(theorem, readings, parse_settings(theorem, sizes), seed)
     judged, data = {}, {}
     sizes = dict(setup.settings.sizes)
-    every = [Runs(theorem, one, sizes, seed, kept, together) for one in readings]
+    elsewhere = _elsewhere(client, theorem, theorems)
+    every = [Runs(theorem, one, sizes, seed, kept, together, elsewhere) for one in readings]
     for one in every:
         _check_sizes(one)
     for one in every:
@@ -126,6 +135,15 @@ def reproduce(
             data[name] = one.measured(count, progress)
         judged[name] = judge(one, data[name])
     return Reproduction(make_report(setup, _only_sample(setup, every[0]), judged), data)
+
+
+def _elsewhere(client: Client | None, theorem: Experiment, files: Files) -> Elsewhere | None:
+    if client is None:
+        return None
+    from theorysim.engine.many.every import code_with
+    from theorysim.engine.many.runs import on_cluster
+
+    return on_cluster(client, theorem, code_with(files))
 
 
 def unmet(runs: Runs) -> str | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     import xarray
 
 
+# Called with the runs and the missing numbers: their data as they come.
+Elsewhere: TypeAlias = Callable[["Runs", Sequence[int]], Iterator[tuple[int, "xarray.Dataset"]]]
+
+
 @dataclass(frozen=True)
 class Runs:
     """Runs of one reading of an experiment: their settings, and where they are kept, if anywhere.
@@ -44,7 +48,7 @@ class Runs:
     over: experiments that share a simulation share its runs, and what computes something else has
     runs of its own. At most so many as `together` says are made at once, by one vectorised program;
     None means one after another on a CPU, which a single run occupies, and elsewhere all that fit
-    into the memory of the device.
+    into the memory of the device. With `elsewhere`, other processes make them.
     """
 
     theorem: Experiment
@@ -53,6 +57,7 @@ class Runs:
     seed: int
     folder: Path | None
     together: int | None = None
+    elsewhere: Elsewhere | None = None
 
     @cached_property
     def instance(self) -> Instance:
@@ -107,7 +112,8 @@ class Runs:
         missing = [number for number, data in found.items() if data is None]
         done = count - len(missing)
         progress(done, count, "training")
-        for number, data in self._made(missing):
+        made = self.elsewhere(self, missing) if self.elsewhere else self.made(missing)
+        for number, data in made:
             if self.folder is not None:
                 write(data, self._place(self.folder, number))
             found[number] = data
@@ -115,11 +121,13 @@ class Runs:
             progress(done, count, "training")
         return [data for data in found.values() if data is not None]
 
-    def _made(self, numbers: Sequence[int]) -> Iterator[tuple[int, xarray.Dataset]]:
-        """The runs of these numbers, of which some are made at once."""
+    def made(
+        self, numbers: Sequence[int], wanted: int | None = None
+    ) -> Iterator[tuple[int, xarray.Dataset]]:
+        """The runs of these numbers, of which some are made at once, as of `wanted` in all."""
         if not numbers:
             return
-        program, length = self._program(len(numbers))
+        program, length = self._program(wanted or len(numbers))
         for first in range(0, len(numbers), length):
             several = numbers[first : first + length]
             full = [*several, *[several[-1]] * (length - len(several))]
@@ -129,8 +137,17 @@ class Runs:
             for number, *leaves in zip(several, *results, strict=False):
                 yield number, to_dataset(self._form.kind(*leaves), self._form, seconds)
 
+    @cached_property
+    def _programs(self) -> dict[int, tuple[Callable[[jax.Array], Any], int]]:
+        return {}
+
     def _program(self, wanted: int) -> tuple[Callable[[jax.Array], Any], int]:
         """What makes runs of so many keys, or of as many as fit into memory, and how many."""
+        if wanted not in self._programs:
+            self._programs[wanted] = self._new_program(wanted)
+        return self._programs[wanted]
+
+    def _new_program(self, wanted: int) -> tuple[Callable[[jax.Array], Any], int]:
         by_default = 1 if jax.default_backend() == "cpu" else wanted
         most = min(wanted, self.together or by_default)
         compiled, length = most_that_fit(self._compiled, most, f"a run of {self.theorem.id}")
@@ -153,13 +170,14 @@ class Runs:
             return traced.lower().compile()
 
     def _place(self, folder: Path, number: int) -> Path:
-        return folder / self._mark / f"{number}.zarr"
+        return folder / self.mark / f"{number}.zarr"
 
     def _kept(self, number: int) -> xarray.Dataset | None:
         return None if self.folder is None else read(self._place(self.folder, number), self._form)
 
     @cached_property
-    def _mark(self) -> str:
+    def mark(self) -> str:
+        """What distinguishes these runs from others: the program, the seed and the versions."""
         what = {
             "program": fingerprint(self._traced.jaxpr),
             "results": repr(self._form),

@@ -14,11 +14,14 @@ from theorysim.engine import registry
 
 if TYPE_CHECKING:
     import xarray
+    from distributed import Client
 
 
 def sweep(
     f: Callable[..., Any] | Theorem | str,
     axes: Mapping[str, Any],
+    *,
+    client: Client | None = None,
     **options: Unpack[sweeps.SweepOptions],
 ) -> xarray.Dataset:
     """Evaluate a pure function, or the claims of a theorem, on a grid.
@@ -29,12 +32,16 @@ def sweep(
             fields in `axes` and one seed at least.
         axes: lists of values by argument name, which span a product grid; a mapping as value is
             one zipped axis: `{"schedule": {"rate": [...], "steps": [...]}}`.
+        client: of a Dask cluster (package `distributed`), whose workers are processes with one
+            thread each: they compute the tiles, and this process keeps them. What is not importable
+            there of a function travels with it.
         options: those of `theorysim.sweeps.sweep`, which says what they mean, what it returns and
             what it raises: `sizes`, `seeds`, `seed`, `independent_keys`, `statistics`, `quantiles`,
             `dims`, `coords`, `units`, `attributes`, `out`, `memory`, `tile` and `progress`.
 
     Raises:
-        UsageError: for values that do not belong to the fields of the theorem, too.
+        UsageError: for values that do not belong to the fields of the theorem, too, and for a
+            cluster none of whose workers would compute the same.
     """
     if isinstance(f, Theorem | str):
         from theorysim.engine.sweep.theorems import check_axes, claim_sides
@@ -43,5 +50,9 @@ def sweep(
         check_axes(theorem, axes)
         f = claim_sides(theorem)
         options["seeds"] = options.get("seeds") or 1
+    if client is not None:
+        from theorysim.engine.many.tiles import on_cluster
+
+        options["elsewhere"] = on_cluster(client, f)
     with jax.enable_x64(True) if getattr(f, "in_float64", False) else nullcontext():
         return sweeps.sweep(f, axes, **options)

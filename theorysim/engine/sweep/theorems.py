@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -25,6 +27,7 @@ from theorysim.engine.measure.setup import (
     select_readings,
     unknown_name,
 )
+from theorysim.engine.registry.index import Files
 from theorysim.errors import UsageError
 from theorysim.sweeps import DIVERGED
 
@@ -45,6 +48,7 @@ def claim_sides(
     reading: str | None = None,
     claim: str | None = None,
     settings: Mapping[str, Any] | None = None,
+    theorems: Files = (),
 ) -> Callable[..., dict[str, Array]]:
     """Both sides and the slack of the claims, as a function of `key`, fields and sizes.
 
@@ -59,12 +63,14 @@ def claim_sides(
         reading: the primary reading by default.
         claim: only the claim of this name.
         settings: sizes and field values to fix.
+        theorems: further files of theorems, among which an id is looked up.
 
     Raises:
         UsageError: for an unknown id or name, with the names there are.
     """
+    files = tuple(str(Path(file).resolve()) for file in theorems)
     if isinstance(theorem, str):
-        theorem = registry.theorem(theorem)
+        theorem = registry.theorem(theorem, files)
     refuse_experiment(theorem, "swept")
     name = theorem.primary().name if reading is None else reading
     (chosen,) = select_readings(theorem, name, claim)
@@ -85,7 +91,40 @@ def claim_sides(
 
     claim_values.__qualname__ = f"{theorem.id}: {chosen.name}"
     claim_values.in_float64 = True  # pyright: ignore[reportFunctionMemberAccess]
+    if _is_found(theorem, files):  # how another process makes it, which has the same files
+        claim_values.recipe = Recipe(  # pyright: ignore[reportFunctionMemberAccess]
+            theorem.id, chosen.name, claim, dict(settings or {}), files
+        )
     return claim_values
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How `claim_sides` makes a function, in plain data."""
+
+    theorem: str
+    reading: str
+    claim: str | None
+    settings: Mapping[str, Any]
+    files: tuple[str, ...]
+
+    def __call__(self) -> Callable[..., dict[str, Array]]:
+        """The function."""
+        return claim_sides(
+            self.theorem,
+            reading=self.reading,
+            claim=self.claim,
+            settings=self.settings,
+            theorems=self.files,
+        )
+
+
+def _is_found(theorem: Theorem, files: tuple[str, ...]) -> bool:
+    """Whether its id finds this very theorem."""
+    try:
+        return registry.theorem(theorem.id, files) is theorem
+    except UsageError:
+        return False
 
 
 def _values(
