@@ -9,7 +9,6 @@ from typing import TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.stages import Wrapped
 from jaxtyping import Array, Float
 
 from theorysim.chunks import Chunked
@@ -17,7 +16,6 @@ from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
-from theorysim.compiled import jit
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
 from theorysim.engine.measure.batch import instance_bytes
@@ -27,7 +25,9 @@ from theorysim.engine.measure.errors import (
     runs,
     simulation_keys,
 )
+from theorysim.engine.measure.making import made_of
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
+from theorysim.kept import Program
 from theorysim.memory import chunk_length
 
 # How often the sides are computed with other roundings. A result that was rounded once errs alike
@@ -166,12 +166,11 @@ def _in_chunks(
 @lru_cache(maxsize=64)
 def perturbed_sides(
     theorem: Theorem, reading: ResolvedReading, sizes: SizeItems, origins: bool = False
-) -> Wrapped:
+) -> Program:
     """The sides of a reading's claims without a ladder, of (lanes, instances, keys), all stacked.
 
     Compiled once, whichever claims are in doubt.
     """
-    del sizes
     claims = [claim for claim in reading.claims if not claim.over]
 
     def sides(lane: Array, x: Instance, key_data: Array) -> dict[str, list[Array]]:
@@ -182,7 +181,8 @@ def perturbed_sides(
         return {claim.name: [jnp.ravel(side) for side in claim.sides(run)] for claim in claims}
 
     across = jax.vmap(perturb_rounding(sides, origins, ties=not theorem.integrates))
-    return jit(lambda rows: across(*rows))
+    known_by = made_of(theorem, (reading,), sizes, "other roundings", origins)
+    return Program(lambda rows: across(*rows), known_by)
 
 
 def _judged(case: Case, suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> Finding:
