@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import jax
-import numpy as np
 from jax.export import Exported, deserialize, export
 from jax.stages import Lowered, Wrapped
 
@@ -67,7 +66,7 @@ class Program:
         if self._made_of is None or store() is None:
             return self._plain
         leaves, tree = jax.tree.flatten(arguments)
-        shapes = [jax.ShapeDtypeStruct(np.shape(leaf), jax.typeof(leaf).dtype) for leaf in leaves]
+        shapes = list(map(_shape, leaves))
         key = _digest("program", self._made_of, str(tree), str(shapes), _standing())
         if key not in self._at:
             self._at[key] = self._exported(key, shapes, tree)
@@ -97,10 +96,9 @@ class Program:
             trees.append(structure)
             return found
 
-        program = export(jax.jit(flat))(*shapes)
         try:
-            program.serialize()
-        except (NotImplementedError, ValueError):  # it calls Python, whose code no file holds
+            program = export(jax.jit(flat))(*shapes)
+        except (NotImplementedError, ValueError):  # it calls Python, or is wrong and says so again
             return None
         return program, trees[-1]
 
@@ -117,6 +115,12 @@ def kept_value(made_of: str | None, what: str, compute: Callable[[], Value]) -> 
     value = compute()
     folder.write(key, json.dumps(value).encode())
     return value
+
+
+def _shape(leaf: Any) -> jax.ShapeDtypeStruct:
+    """Shape and type, as JAX has it: a number of Python takes the precision of what it meets."""
+    seen = jax.typeof(leaf)
+    return jax.ShapeDtypeStruct(seen.shape, seen.dtype, weak_type=seen.weak_type)
 
 
 def store() -> Store | None:

@@ -29,6 +29,7 @@ ASIDE = {
     "theorems",
 }
 CACHES = {"__pycache__"}
+PRINT = ".toml"  # what a paper prints, and in which letters
 
 # Clocks of files are coarser than that of the process.
 CLOCK = 1.0
@@ -72,4 +73,4 @@ def _files(paper: Path) -> Iterator[Path]:
     for room in (*kept, paper):
         for folder, folders, names in os.walk(room):
             folders[:] = [name for name in folders if name not in CACHES]
-            yield from (Path(folder, name) for name in names)
+            yield from (Path(folder, name) for name in names if not name.endswith(PRINT))
