@@ -9,8 +9,8 @@ a warm one) and is then run again (*warm*), in turns with `import jax, diffrax` 
 and seconds of the processor (of all threads, of the user and the system), of which a busy machine
 changes the first more. The least of all rounds counts. What is measured is appended to
 `benchmarks/latency.jsonl`, from which a run that was stopped goes on; `--table` measures nothing.
-With `--caches` the caches stay in a folder, and cold is what the first run took with what was
-there.
+With `--caches` the caches stay in a folder: cold is what the first run took with what was there,
+and the other checkout is taken to be warm.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def measure(statement: str, rounds: int, against: Path | None, caches: Path | No
         own = verifying(statement, ROOT, folder / "own")
         other = verifying(statement, against or ROOT, folder / "other")
         cold = run(*own)
-        if against is not None:
+        if against is not None and caches is None:
             run(*other)
         bare, warm, before = [], [], []
         for _ in range(rounds):

@@ -1,4 +1,4 @@
-"""A folder of files that can be made again: whole or not there, bounded, and no error where full."""
+"""A folder of files that can be made again: whole or not there, bounded, no error where full."""
 
 import os
 import subprocess

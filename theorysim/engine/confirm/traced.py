@@ -10,12 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from theorysim.claims.instance import Instance, SizeItems, field_values
+from theorysim.claims.instance import Instance, SizeItems
 from theorysim.enclosures import Formula, trace
 from theorysim.enclosures.interpreter import RULES, find_rule
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.errors import runs, simulation_keys
-from theorysim.engine.measure.making import made_of
+from theorysim.engine.measure.making import made_of, shapes_of
 from theorysim.jaxprs.overflow import multiplies_inputs, multiplies_integers
 from theorysim.jaxprs.structure import CALLS, every_operation
 from theorysim.jaxprs.work import work
@@ -63,9 +63,7 @@ def formula_of(case: Case, sizes: SizeItems) -> Formula:
         given = None if claim.where is None else claim.where(run)
         return *claim.sides(run), given, [], []
 
-    like = jax.eval_shape(lambda key: theorem.space.sample(key, dict(sizes)), jax.random.key(0))
-    examples = [field_values(like)[name] for name in names]
-    inputs = [*examples, np.float64(1), np.zeros(2, np.uint32)]
+    inputs = [*shapes_of(theorem, sizes), np.float64(1), np.zeros(2, np.uint32)]
     return trace(sides, inputs, claim.relation or "at_most", False, claim.name)
 
 

@@ -11,11 +11,14 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from theorysim.claims.instance import SizeItems
+import jax
+
+from theorysim.claims.instance import SizeItems, field_values
 from theorysim.claims.margins import Margin
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.registry.origins import sources_of
+from theorysim.kept import kept_value
 
 
 def made_of(
@@ -32,6 +35,18 @@ def made_of_margins(
     """The same of a program about some margins and requirements."""
     known = _margins(theorem)
     return _text(theorem, [known.get(id(margin)) for margin in margins], sizes, what)
+
+
+def shapes_of(theorem: Theorem, sizes: SizeItems) -> list[jax.ShapeDtypeStruct]:
+    """Shape and type of each field's value in an instance; kept, where it can be."""
+    found = kept_value(made_of(theorem, (), sizes), "shapes", lambda: _shapes(theorem, sizes))
+    return [jax.ShapeDtypeStruct(tuple(shape), dtype) for shape, dtype in found]
+
+
+def _shapes(theorem: Theorem, sizes: SizeItems) -> list[tuple[list[int], str]]:
+    like = jax.eval_shape(lambda key: theorem.space.sample(key, dict(sizes)), jax.random.key(0))
+    leaves = (field_values(like)[name] for name in theorem.space.fields)
+    return [(list(leaf.shape), str(leaf.dtype)) for leaf in leaves]
 
 
 def _text(theorem: Theorem, names: list[Any], sizes: SizeItems, what: tuple) -> str | None:
