@@ -71,15 +71,15 @@ class Line:
         return Line(**{**data, **taken})
 
 
-def run(command: Sequence[str], environment: dict[str, str]) -> Taken:
-    """What a process takes to its end.
+def run(command: Sequence[str], environment: dict[str, str], folder: Path = ROOT) -> Taken:
+    """What a process takes to its end; begun in a folder, whose code comes first.
 
     Raises:
         TimeoutError: beyond LIMIT.
     """
     begin = time.perf_counter()
     process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     while True:
         done, _, used = os.wait4(process.pid, os.WNOHANG)
@@ -93,15 +93,17 @@ def run(command: Sequence[str], environment: dict[str, str]) -> Taken:
         time.sleep(0.01)
 
 
-def verifying(statement: str, checkout: Path, caches: Path) -> tuple[list[str], dict[str, str]]:
-    """The command that verifies a statement with one checkout's code, and its environment."""
+def verifying(
+    statement: str, checkout: Path, caches: Path
+) -> tuple[list[str], dict[str, str], Path]:
+    """The command that verifies a statement with one checkout's code: arguments of `run`."""
     own = {
         "PYTHONPATH": os.pathsep.join([str(checkout), *_rest()]),
         "JAX_COMPILATION_CACHE_DIR": str(caches / "jax"),
         PROGRAMS: str(caches / "programs"),
     }
     command = [sys.executable, "-m", "theorysim", "verify", statement, "--json"]
-    return command, {**os.environ, **own}
+    return command, {**os.environ, **own}, checkout
 
 
 def _rest() -> list[str]:
