@@ -39,6 +39,14 @@ LIMIT = 900.0
 GOALS = {2.0: 0.9, 3.0: 1.0}
 
 
+# What a command may end with: any verdict.
+VERDICTS = {0, 3, 4}
+
+
+class FailedError(Exception):
+    """A process that was to be measured did not do its work."""
+
+
 @dataclass(frozen=True)
 class Taken:
     """Seconds on the clock, and of the processor."""
@@ -76,20 +84,23 @@ def run(command: Sequence[str], environment: dict[str, str], folder: Path = ROOT
 
     Raises:
         TimeoutError: beyond LIMIT.
+        FailedError: where it ends in an error, and not with a verdict.
     """
     begin = time.perf_counter()
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     while True:
-        done, _, used = os.wait4(process.pid, os.WNOHANG)
+        done, status, used = os.wait4(process.pid, os.WNOHANG)
         if done:
-            process.returncode = 0  # waited for here
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode not in VERDICTS:
+                raise FailedError(f"{' '.join(command)} ended with {process.returncode}")
             return Taken(time.perf_counter() - begin, used.ru_utime + used.ru_stime)
         if time.perf_counter() - begin > LIMIT:
             process.kill()
             process.wait()
-            raise TimeoutError(" ".join(command))
+            raise TimeoutError(f"{' '.join(command)} took more than {LIMIT:g} s")
         time.sleep(0.01)
 
 
@@ -199,8 +210,8 @@ def main(arguments: list[str] | None = None) -> int:
     for statement in [] if options.table else left:
         try:
             line = measure(statement, options.rounds, options.against, options.caches)
-        except TimeoutError:
-            print(f"{statement}: more than {LIMIT:g} s", flush=True)
+        except (TimeoutError, FailedError) as error:
+            print(f"{statement} is left out: {error}", flush=True)
             continue
         with RECORD.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(line)) + "\n")

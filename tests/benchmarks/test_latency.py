@@ -28,6 +28,17 @@ def test_what_takes_too_long_is_ended(monkeypatch):
         latency.run([sys.executable, "-c", "import time; time.sleep(60)"], dict(os.environ))
 
 
+@pytest.mark.parametrize("code", [0, 3, 4])
+def test_any_verdict_is_measured(code):
+    latency.run([sys.executable, "-c", f"raise SystemExit({code})"], dict(os.environ))
+
+
+@pytest.mark.parametrize("end", ["raise SystemExit(1)", "raise SystemExit(2)", "1 / 0"])
+def test_a_process_that_fails_is_not_measured(end):
+    with pytest.raises(latency.FailedError):
+        latency.run([sys.executable, "-c", end], dict(os.environ))
+
+
 def test_each_process_runs_the_code_of_its_checkout(tmp_path):
     (tmp_path / "theorysim").mkdir()
     (tmp_path / "theorysim" / "__init__.py").write_text("")

@@ -20,6 +20,7 @@ from theorysim.enclosures.arithmetic import UNDEFINED
 from theorysim.enclosures.interpreter import Interpreter, object_array
 from theorysim.engine.certify.spaces import Piece, enclose, order_margins
 from theorysim.engine.measure.errors import runs, simulation_keys
+from theorysim.engine.measure.making import shapes_of
 from theorysim.errors import UsageError
 
 NO_KEY = np.zeros(2, np.uint32)
