@@ -1,8 +1,11 @@
 """Tests run in the environment that the command prepares."""
 
-from theorysim.environment import collect_rarely, prepare
+import os
+
+from theorysim.environment import PROGRAMS, collect_rarely, prepare
 
 collect_rarely()
+os.environ[PROGRAMS] = ""  # tests change what programs are made of, in ways that no file shows
 prepare()  # before anything imports JAX
 
 import hypothesis

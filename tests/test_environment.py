@@ -27,6 +27,7 @@ def test_everything_is_set_in_an_empty_environment(home):
         "EQX_ON_ERROR": "nan",
         "XLA_FLAGS": f"{OPTIMISATION}=1",
         "JAX_COMPILATION_CACHE_DIR": str(cache),
+        "THEORYSIM_PROGRAMS": str(home / ".cache" / "theorysim" / "programs"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
     }
@@ -39,6 +40,7 @@ def test_nothing_that_the_user_set_is_changed(home):
         "EQX_ON_ERROR": "raise",
         "XLA_FLAGS": f"{OPTIMISATION}=3",
         "JAX_COMPILATION_CACHE_DIR": "",
+        "THEORYSIM_PROGRAMS": "",
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "5",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "6",
     }

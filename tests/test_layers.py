@@ -18,6 +18,9 @@ ALLOWED = {
     "environment": set(),
     "errors": set(),
     "files": set(),
+    "store": {"files"},
+    "loaded": set(),
+    "kept": {"compiled", "environment", "store", "versions"},
     "versions": set(),
     "tabular": set(),
     "compiled": set(),
@@ -41,6 +44,8 @@ ALLOWED = {
             "compiled",
             "environment",  # a worker of a cluster prepares its process
             "files",
+            "kept",
+            "loaded",
             "memory",
             "progress",
             "versions",

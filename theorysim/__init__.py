@@ -10,6 +10,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from theorysim.loaded import LOADED as LOADED
+
 __version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:

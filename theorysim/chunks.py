@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import numpy as np
-from jax.stages import Compiled, Wrapped
+from jax.stages import Compiled, Lowered
 
 from theorysim.memory import most_that_fit
+
+
+class Lowerable(Protocol):
+    """A program that is compiled for the shapes of its arguments."""
+
+    def lower(self, *arguments: Any) -> Lowered:
+        """The program for arguments, or shapes, like these."""
+        ...
 
 
 class Chunked:
     """A vectorised program, called with any number of rows.
 
     Args:
-        program: from `theorysim.compiled.jit`; its first argument is a tree of arrays that lead
-            with the rows, and so does its result.
+        program: from `theorysim.compiled.jit`, or kept; its first argument is a tree of arrays
+            that lead with the rows, and so does its result.
         most: rows at once, at most; fewer where the compiled program would not fit.
         what: what a row is called where not even one fits.
     """
 
-    def __init__(self, program: Wrapped, most: int, what: str):
+    def __init__(self, program: Lowerable, most: int, what: str):
         self._program, self._most, self._what = program, most, what
 
     def __call__(self, rows: Any, *shared: Any) -> Any:
@@ -56,7 +64,7 @@ def forget() -> None:
 
 
 @lru_cache(maxsize=256)
-def _fitted(program: Wrapped, abstract: tuple, most: int, what: str) -> tuple[Compiled, int]:
+def _fitted(program: Lowerable, abstract: tuple, most: int, what: str) -> tuple[Compiled, int]:
     """The program compiled for so many rows, or for as many as fit, and how many."""
     single, tree, given, shared_tree = abstract
     shared = jax.tree.unflatten(shared_tree, given)

@@ -7,16 +7,16 @@ import tempfile
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file at once: stopped, or on a full disk, the old one stays.
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file at once, text as UTF-8: stopped, or on a full disk, the old one stays.
 
     Raises:
         OSError: the folder is not there or takes no file; nothing is left of the new one.
     """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
         os.chmod(name, 0o644)
         os.replace(name, path)
     except BaseException:

@@ -13,7 +13,6 @@ from jaxtyping import Float, Shaped
 
 from theorysim.claims.run import BATCHES
 from theorysim.claims.verdict import Verdict
-from theorysim.numerics.statistics import pareto_shape, student_quantile
 
 # Chance that a true claim is refuted by Monte-Carlo noise, shared among all its comparisons.
 FALSE_ALARM = 1e-3
@@ -164,6 +163,8 @@ def heavy_tails(extremes: Float[np.ndarray, "rows largest"]) -> bool:
     """
     if not extremes.shape[-1]:
         return False
+    from theorysim.numerics.statistics import pareto_shape
+
     # Smaller deviations are missing where an instance has more of them than are kept.
     threshold = max(TAIL, float(np.max(np.min(extremes, axis=-1), initial=0.0)))
     beyond = extremes[np.isfinite(extremes) & (extremes > threshold)] - threshold
@@ -181,20 +182,29 @@ def tabulate(measurement: Measurement) -> Points:
     with np.errstate(invalid="ignore"):
         own = eps * (np.abs(table["lhs"]) + np.abs(table["rhs"]))
         table["sampling"] = _shared_where_none(table["sampling"], BATCHES * own)
-    comparisons = max(int(np.sum(table["applies"] & (table["sampling"] > 0))), 1)
-    quantile = student_quantile(1 - FALSE_ALARM / (2 * comparisons), BATCHES - 1)
     with np.errstate(invalid="ignore"):
         parts = {
             "rounding": np.asarray(measurement.rounding).reshape(rows, 1) + own,
             "integrator": np.asarray(measurement.integrator).reshape(rows, 1) + 0 * own,
             "limit": table["limit"],
-            "sampling": _widen(quantile, table["skewness"]) * table["sampling"],
+            "sampling": _sampling_error(table),
         }
         if heavy_tails(np.asarray(measurement.extremes)):
             parts["sampling"] = np.where(table["sampling"] > 0, np.nan, parts["sampling"])
         other = parts["integrator"] + parts["limit"] + parts["sampling"]
         error = parts["rounding"] + other
     return Points(table["lhs"], table["rhs"], table["applies"].astype(bool), error, other, parts)
+
+
+def _sampling_error(table: Mapping[str, np.ndarray]) -> np.ndarray:
+    """What averages may err by; zero, and without the slow import, where none was taken."""
+    if not np.any(table["sampling"]):
+        return np.zeros_like(table["sampling"])
+    from theorysim.numerics.statistics import student_quantile
+
+    comparisons = max(int(np.sum(table["applies"] & (table["sampling"] > 0))), 1)
+    quantile = student_quantile(1 - FALSE_ALARM / (2 * comparisons), BATCHES - 1)
+    return _widen(quantile, table["skewness"]) * table["sampling"]
 
 
 def _shared_where_none(sampling: np.ndarray, rounding: np.ndarray) -> np.ndarray:

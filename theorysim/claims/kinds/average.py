@@ -14,7 +14,6 @@ from theorysim.claims.kinds.base import Attack, Claim, Side
 from theorysim.claims.run import Run
 from theorysim.claims.verdict import Verdict
 from theorysim.errors import UsageError
-from theorysim.numerics.statistics import student_quantile
 
 # Chance that an experiment that shows nothing is called one that shows something, or its contrary.
 EMPIRICAL_ALARM = 0.01
@@ -127,6 +126,8 @@ class _Means:
 
     def bound(self, alarm: float) -> Float[np.ndarray, "rows points"]:
         """What a mean difference of zero exceeds with this chance, on either side."""
+        from theorysim.numerics.statistics import student_quantile  # slow, and rarely needed
+
         return student_quantile(1 - alarm / 2, self.keys - 1) * self.spread
 
     def least_clear(self) -> tuple[int, int]:

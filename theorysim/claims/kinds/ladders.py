@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from theorysim.claims.evidence import FALSE_ALARM, Ladder, Points, tabulate, why_undefined
-from theorysim.numerics.statistics import loglog_drift, loglog_slope, student_quantile
 
 # Largest exponent of the last step of a quantity that has come to rest at a constant.
 SETTLED = 0.01
@@ -126,9 +125,11 @@ def fit_power(rungs: np.ndarray, series: np.ndarray, systematic: np.ndarray | No
     still change are not asymptotic. The half width also holds what systematic errors of the
     quantity can make of the mean slope.
     """
-    confidence = 1 - FALSE_ALARM
     if not len(series):
         return Fit(np.nan, np.nan, (np.nan,), 0)
+    from theorysim.numerics.statistics import loglog_drift, loglog_slope, student_quantile
+
+    confidence = 1 - FALSE_ALARM
     whole = loglog_slope(rungs, series, confidence=confidence)
     slopes = np.atleast_1d(whole.value)
     mean = float(np.mean(slopes))

@@ -22,7 +22,6 @@ from theorysim.claims.kinds.inequality import AtMost
 from theorysim.claims.run import Run
 from theorysim.claims.verdict import Verdict
 from theorysim.errors import UsageError
-from theorysim.numerics.statistics import clopper_pearson, deciding_trials, required_trials
 
 
 def _one(run: Run) -> float:
@@ -57,6 +56,8 @@ class Probable(Claim):
 
     def judge(self, evidence: Evidence) -> Judgement:
         """Clopper-Pearson bounds per instance; what rounding decides counts both ways."""
+        from theorysim.numerics.statistics import clopper_pearson  # slow, and rarely needed
+
         measurement = evidence.measurement
         rows, keys = np.asarray(measurement.lhs).shape[:2]
         probability = np.asarray(measurement.probability)
@@ -114,6 +115,8 @@ def _keys_that_decide(
 
     Nothing where no number of keys would.
     """
+    from theorysim.numerics.statistics import deciding_trials, required_trials
+
     if np.all(frequency == 1):
         needed = required_trials(float(np.max(probability)), confidence)
         return f"; {needed:.3g} keys without a failure would decide" if np.isfinite(needed) else ""

@@ -20,6 +20,7 @@ from theorysim.enclosures.arithmetic import UNDEFINED
 from theorysim.enclosures.interpreter import Interpreter, object_array
 from theorysim.engine.certify.spaces import Piece, enclose, order_margins
 from theorysim.engine.measure.errors import runs, simulation_keys
+from theorysim.engine.measure.making import shapes_of
 from theorysim.errors import UsageError
 
 NO_KEY = np.zeros(2, np.uint32)
@@ -90,12 +91,7 @@ def _trace(
         found = sides(x, simulation_keys(jax.random.wrap_key_data(key), theorem.keys))
         return *found, closed + order_margins(theorem.space, x), opened
 
-    like = jax.eval_shape(lambda key: theorem.space.sample(key, sizes), jax.random.key(0))
-    examples = [
-        *(field_values(like)[name] for name in names),
-        np.float64(1),
-        np.zeros(2, np.uint32),
-    ]
+    examples = [*shapes_of(theorem, items), np.float64(1), np.zeros(2, np.uint32)]
     return trace(points, examples, relation, strict, subject)
 
 

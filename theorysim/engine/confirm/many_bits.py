@@ -29,7 +29,7 @@ from theorysim.enclosures.interpreter import (
 from theorysim.engine.certify.formulas import hypotheses_formula
 from theorysim.engine.certify.spaces import enclose
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
-from theorysim.engine.confirm.traced import traced
+from theorysim.engine.confirm.traced import formula_of, traced
 from theorysim.jaxprs.work import work
 
 
@@ -65,16 +65,18 @@ def look_with_many_bits(case: Case, suspect: Suspect, effort: Effort) -> Finding
     The violation counts beyond what the integrator, limits and averages may err by, and at a point
     that was violated in double precision, too. Its hypotheses were judged where it was drawn.
     """
-    program = traced(case, size_items(suspect.instance))
-    if program.obstacle:
-        return Finding(Answer.UNKNOWN, program.obstacle)
-    if work(program.formula.program) > effort.most_work:
+    sizes = size_items(suspect.instance)
+    facts = traced(case, sizes)
+    if facts.obstacle:
+        return Finding(Answer.UNKNOWN, facts.obstacle)
+    if facts.work > effort.most_work:
         return Finding(Answer.UNKNOWN, TOO_MUCH)
+    formula = formula_of(case, sizes)
     finding = Finding(Answer.UNKNOWN, "its enclosures overlap")
     for bits in effort.precisions:
         try:
             with ctx.workprec(bits):
-                values = _values(case, program.formula, suspect, effort.most_work)
+                values = _values(case, formula, suspect, effort.most_work)
                 finding = _judged(values, suspect, f"with {bits} bits")
         except Undecided:
             continue

@@ -9,7 +9,6 @@ from typing import TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.stages import Wrapped
 from jaxtyping import Array, Float
 
 from theorysim.chunks import Chunked
@@ -18,7 +17,6 @@ from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
-from theorysim.compiled import jit
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
 from theorysim.engine.measure.batch import instance_bytes
@@ -29,8 +27,10 @@ from theorysim.engine.measure.errors import (
     runs,
     simulation_keys,
 )
+from theorysim.engine.measure.making import made_of
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.jaxprs.ties import LANES as AXIS
+from theorysim.kept import Program
 from theorysim.memory import chunk_length
 
 # How often the sides are computed with other roundings. A result that was rounded once errs alike
@@ -181,13 +181,12 @@ def perturbed_sides(
     sizes: SizeItems,
     origins: bool = False,
     count: int = LANES,
-) -> Wrapped:
+) -> Program:
     """The sides of a reading's claims without a ladder, of (turns, instances, keys), all stacked.
 
     Each side is (rows, lanes, path), of `count` lanes, other ones in every turn. Compiled once,
     whichever claims are in doubt.
     """
-    del sizes
     claims = [claim for claim in reading.claims if not claim.over]
 
     def sides(lane: Array, x: Instance, key_data: Array) -> dict[str, list[Array]]:
@@ -204,7 +203,8 @@ def perturbed_sides(
         return jax.vmap(moved, (0, None, None), axis_name=AXIS)(lanes, x, key_data)
 
     across = jax.vmap(in_lanes)
-    return jit(lambda rows: across(*rows))
+    known_by = made_of(theorem, (reading,), sizes, "other roundings", origins, count)
+    return Program(lambda rows: across(*rows), known_by)
 
 
 def _judged(case: Case, suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> Finding:

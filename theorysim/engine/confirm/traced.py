@@ -3,44 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from theorysim.claims.instance import Instance, SizeItems, field_values
+from theorysim.claims.instance import Instance, SizeItems
 from theorysim.enclosures import Formula, trace
 from theorysim.enclosures.interpreter import RULES, find_rule
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.errors import runs, simulation_keys
+from theorysim.engine.measure.making import made_of, shapes_of
 from theorysim.jaxprs.overflow import multiplies_inputs, multiplies_integers
 from theorysim.jaxprs.structure import CALLS, every_operation
+from theorysim.jaxprs.work import work
+from theorysim.kept import kept_value
 
 
-@dataclass(frozen=True)
-class Traced:
-    """The program of a claim, of the fields' values, the tolerance scale and the data of the key.
+class Facts(NamedTuple):
+    """What is asked of the program of a claim without running it.
 
     `obstacle` says why ball arithmetic cannot run it ("" where it can), `narrow` which of its
-    computations is not in double precision; `multiplies_fields` says whether it multiplies integers
-    that come from fields; `largest` is its largest constant.
+    computations is not in double precision; `multiplies_integers` whether it does so at all,
+    `multiplies_fields` whether with integers that come from fields; `largest` is its largest
+    constant, `work` what ball arithmetic has with it.
     """
 
-    formula: Formula
     obstacle: str
     narrow: str
     multiplies_integers: bool
     multiplies_fields: bool
     largest: float
     operations: int
+    work: int
 
 
 @lru_cache(maxsize=256)
-def traced(case: Case, sizes: SizeItems) -> Traced:
-    """The program of a claim at the sizes of its instances."""
+def traced(case: Case, sizes: SizeItems) -> Facts:
+    """What the program of a claim is like at the sizes of its instances; kept, where it can be."""
+    known_by = None
+    if any(claim is case.claim for claim in case.reading.claims):
+        known_by = made_of(case.theorem, (case.reading,), sizes, case.claim.name)
+    return Facts(*kept_value(known_by, "facts of a claim", lambda: _count(case, sizes)))
+
+
+@lru_cache(maxsize=256)
+def formula_of(case: Case, sizes: SizeItems) -> Formula:
+    """The program of a claim: of the fields' values, the tolerance scale and the key's data."""
     theorem, reading, claim = case.theorem, case.reading, case.claim
     names = list(theorem.space.fields)
 
@@ -52,19 +63,22 @@ def traced(case: Case, sizes: SizeItems) -> Traced:
         given = None if claim.where is None else claim.where(run)
         return *claim.sides(run), given, [], []
 
-    like = jax.eval_shape(lambda key: theorem.space.sample(key, dict(sizes)), jax.random.key(0))
-    examples = [field_values(like)[name] for name in names]
-    inputs = [*examples, np.float64(1), np.zeros(2, np.uint32)]
-    formula = trace(sides, inputs, claim.relation or "at_most", False, claim.name)
-    operations = list(every_operation(formula.program.jaxpr))
-    return Traced(
-        formula,
+    inputs = [*shapes_of(theorem, sizes), np.float64(1), np.zeros(2, np.uint32)]
+    return trace(sides, inputs, claim.relation or "at_most", False, claim.name)
+
+
+def _count(case: Case, sizes: SizeItems) -> Facts:
+    formula = formula_of(case, sizes)
+    program, fields = formula.program, len(case.theorem.space.fields)
+    operations = list(every_operation(program.jaxpr))
+    return Facts(
         _obstacle(case, formula, operations),
         _narrow(operations),
         any(map(multiplies_integers, operations)),
-        multiplies_inputs(formula.program.jaxpr, formula.program.jaxpr.invars[: len(names)]),
-        max(map(_magnitude, _constants(formula.program, operations)), default=0.0),
+        multiplies_inputs(program.jaxpr, program.jaxpr.invars[:fields]),
+        max(map(_magnitude, _constants(program, operations)), default=0.0),
         len(operations),
+        work(program),
     )
 
 

@@ -358,7 +358,7 @@ class Examiner:
             x = Instance(values, self.setup.settings.size_items, np.ones(chunk))
             keys = np.stack([one.key for one in padded])
             found = measure_all(free, x, keys)
-            part = _Candidates(found[reading.name], feasible(reading, x))
+            part = _Candidates(found[reading.name], feasible(self.setup.theorem, reading, x))
             kept = len(several)
             parts.append(jax.tree.map(lambda leaf, kept=kept: leaf[:kept], part))
         return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)

@@ -15,7 +15,7 @@ from theorysim.chunks import Chunked
 from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
-from theorysim.compiled import jit
+from theorysim.engine.measure.cost import Cost, cost_of
 from theorysim.engine.measure.errors import (
     PERTURBATIONS,
     PERTURBED_KEYS,
@@ -24,8 +24,10 @@ from theorysim.engine.measure.errors import (
     measure,
     replace_tolerance_scale,
 )
+from theorysim.engine.measure.making import made_of
 from theorysim.engine.measure.setup import Setup
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
+from theorysim.kept import Program, kept_value
 from theorysim.memory import chunk_length, tree_bytes
 from theorysim.progress import Progress, silent
 
@@ -54,7 +56,14 @@ def _measuring_program(
     theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: SizeItems, monte_carlo: bool
 ):
     one = jax.vmap(_instance_program(theorem, readings, sizes, monte_carlo))
-    return jit(lambda rows: one(*rows))
+    known_by = made_of(theorem, readings, sizes, "measure", monte_carlo)
+    return Program(lambda rows: one(*rows), known_by)
+
+
+def measurement_cost(setup: Setup) -> Cost:
+    """What measuring one instance costs; counted on `traced_measurement`, and kept."""
+    known_by = made_of(setup.theorem, setup.readings, setup.settings.size_items)
+    return cost_of(known_by, "cost of measuring", lambda: traced_measurement(setup))
 
 
 def traced_measurement(setup: Setup) -> Traced:
@@ -72,7 +81,11 @@ def traced_measurement(setup: Setup) -> Traced:
 
 def instance_bytes(theorem: Theorem, readings: tuple, sizes: Mapping[str, int]) -> int:
     """Bytes that one instance takes with all its keys and perturbed runs."""
-    return _instance_bytes(theorem, readings, tuple(sizes.items()))
+    items = tuple(sizes.items())
+    known_by = made_of(theorem, readings, items)
+    return kept_value(
+        known_by, "bytes of an instance", lambda: _instance_bytes(theorem, readings, items)
+    )
 
 
 @lru_cache(maxsize=64)

@@ -16,8 +16,10 @@ from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.margins import Margin, is_met
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
-from theorysim.compiled import jit
+from theorysim.engine.measure.cost import Cost, cost_of
+from theorysim.engine.measure.making import made_of, made_of_margins
 from theorysim.engine.measure.setup import Setup
+from theorysim.kept import Program
 
 # How many candidates are drawn for each instance wanted before a reading counts as vacuous.
 DRAWS_PER_INSTANCE = 256
@@ -46,13 +48,14 @@ class Drawn:
 
 
 @lru_cache(maxsize=64)
-def _feasibility_program(reading: ResolvedReading):
-    return jit(jax.vmap(lambda x: reading.margin(x) >= 0))
+def _feasibility_program(theorem: Theorem, reading: ResolvedReading) -> Program:
+    known_by = made_of(theorem, (reading,), (), "feasible")
+    return Program(jax.vmap(lambda x: reading.margin(x) >= 0), known_by)
 
 
-def feasible(reading: ResolvedReading, instances: Instance) -> np.ndarray:
+def feasible(theorem: Theorem, reading: ResolvedReading, instances: Instance) -> np.ndarray:
     """Per stacked instance, whether it meets every hypothesis of the reading; NaN does not."""
-    return np.asarray(_feasibility_program(reading)(instances))
+    return np.asarray(_feasibility_program(theorem, reading)(instances))
 
 
 def candidate_key(seed: Array, index: Array) -> Array:
@@ -75,13 +78,21 @@ def _candidate_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Marg
 
 @lru_cache(maxsize=256)
 def _drawing_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Margin, ...]):
-    return jit(jax.vmap(_candidate_program(theorem, sizes, functions), in_axes=(None, 0, None)))
+    many = jax.vmap(_candidate_program(theorem, sizes, functions), in_axes=(None, 0, None))
+    return Program(many, made_of_margins(theorem, functions, sizes, "draw"))
 
 
 def _functions(setup: Setup) -> tuple[Margin, ...]:
     """The margins and requirements of all readings."""
     wanted = [(*r.hypotheses.values(), *r.requirements.values()) for r in setup.readings]
     return tuple(dict.fromkeys(f for several in wanted for f in several))
+
+
+def drawing_cost(setup: Setup) -> Cost:
+    """What drawing one candidate costs; counted on `traced_drawing`, and kept."""
+    sizes, fixed = setup.settings.size_items, sorted(setup.settings.values)
+    known_by = made_of_margins(setup.theorem, _functions(setup), sizes, fixed)
+    return cost_of(known_by, "cost of drawing", lambda: traced_drawing(setup))
 
 
 def traced_drawing(setup: Setup) -> Traced:

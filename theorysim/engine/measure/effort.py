@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from theorysim.engine.measure.batch import traced_measurement
-from theorysim.engine.measure.draw import traced_drawing
+from theorysim.engine.measure.batch import measurement_cost
+from theorysim.engine.measure.draw import drawing_cost
 from theorysim.engine.measure.setup import Setup
-from theorysim.jaxprs.cost import operations
-from theorysim.memory import tree_bytes
 
 # What the draws of a verification may cost, beside seconds of imports and compilation.
 SECONDS = 0.15
@@ -36,12 +34,10 @@ def affordable_draws(setup: Setup, measured: Iterable[Setup]) -> int:
     measured = list(measured)
     if not measured:
         return 0
-    drawing = traced_drawing(setup)
-    cost, held = operations(drawing.jaxpr.jaxpr), tree_bytes(drawing.out_info)
+    cost, held = drawing_cost(setup)
     for group in measured:
-        measuring = traced_measurement(group)
-        size = tree_bytes(measuring.out_info)
-        cost += operations(measuring.jaxpr.jaxpr) + JUDGING * size
-        held += size
+        measuring = measurement_cost(group)
+        cost += measuring.operations + JUDGING * measuring.held
+        held += measuring.held
     affordable = min(SECONDS * OPERATIONS_PER_SECOND / cost, BYTES_HELD / held)
     return min(int(affordable), MOST_DRAWS)

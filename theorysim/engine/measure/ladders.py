@@ -62,7 +62,7 @@ class Ladders:
             for rung in own.get(reading.name, ()):
                 if rung[0] in self.setup.theorem.space.fields:
                     rows = found.setdefault(rung[0], dict(self.sample.rows))
-                    met = feasible(reading, self._with_field(rung))
+                    met = feasible(self.setup.theorem, reading, self._with_field(rung))
                     rows[reading.name] = rows[reading.name][met[rows[reading.name]]]
         return found
 

@@ -12,9 +12,9 @@ from theorysim.claims.instance import Instance
 from theorysim.claims.kinds import Attack, Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.engine.measure.batch import chunk_that_fits
-from theorysim.engine.measure.draw import Drawn, draw, traced_drawing
+from theorysim.engine.measure.draw import Drawn, draw, drawing_cost
 from theorysim.engine.measure.setup import Setup
-from theorysim.memory import check_host, tree_bytes
+from theorysim.memory import check_host
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def draw_sample(setup: Setup, wanted: int, draws: int = 0) -> Sample:
     """
     kept = max(wanted, draws)
     chunk_that_fits(setup, kept)  # before anything is drawn
-    held = kept * tree_bytes(traced_drawing(setup).out_info)
+    held = kept * drawing_cost(setup).held
     check_host(held, f"{setup}: {kept} instances", "ask for fewer")
     drawn = draw(setup, wanted, draws)
     picked = {r.name: np.flatnonzero(drawn.satisfied(r))[:kept] for r in setup.readings}

@@ -29,6 +29,7 @@ from theorysim.engine.registry.headers import (
     read_headers,
 )
 from theorysim.engine.registry.neighbours import code_of, importable, run_source
+from theorysim.engine.registry.origins import remember
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -289,7 +290,9 @@ def _load(entry: Entry, modified: tuple[tuple[Path, int], ...]) -> Theorem:
         raise RegistryError(
             f"{entry.path}: expected `{entry.attribute}` to be a Theorem, but it is {found!r}"
         )
-    return found.with_id(entry.id, entry.title)
+    theorem = found.with_id(entry.id, entry.title)
+    remember(theorem, entry.path)
+    return theorem
 
 
 def _run_file(entry: Entry) -> ModuleType:

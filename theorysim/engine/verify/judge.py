@@ -15,13 +15,12 @@ from theorysim.claims.kinds import Attack, Claim, Pointwise
 from theorysim.claims.kinds.inequality import Inequality
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.measure.batch import measure_all, traced_measurement
+from theorysim.engine.measure.batch import measure_all, measurement_cost
 from theorysim.engine.measure.ladders import Ladders
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import Setup
 from theorysim.engine.verify.other_roundings import stand_by_roundings
 from theorysim.engine.verify.second_look import look_again
-from theorysim.jaxprs.cost import operations
 from theorysim.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -152,10 +151,7 @@ def _not_hidden(
 
 def _is_short(setup: Setup) -> bool:
     """Whether a second evaluation of what was measured costs next to nothing."""
-    return (
-        setup.theorem.keys == 1
-        and operations(traced_measurement(setup).jaxpr.jaxpr) <= SHORT_PROGRAM
-    )
+    return setup.theorem.keys == 1 and measurement_cost(setup).operations <= SHORT_PROGRAM
 
 
 def _with_fresh_keys(

@@ -152,7 +152,7 @@ def _verify_instance(
     if key is None:
         key = np.asarray(jax.random.key_data(jax.random.fold_in(jax.random.key(seed), 0)))
     stacked = jax.tree.map(lambda leaf: np.asarray(leaf)[None], x)
-    rows = {r.name: np.flatnonzero(feasible(r, stacked)) for r in readings}
+    rows = {r.name: np.flatnonzero(feasible(theorem, r, stacked)) for r in readings}
     sample = Sample(stacked, key[None], rows, 1)
     setup = Setup(theorem, readings, Settings(dict(size_items(x)), {}), seed)
     return make_report(setup, sample, judge_readings(setup, sample, 1))

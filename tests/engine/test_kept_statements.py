@@ -1,0 +1,211 @@
+"""Kept programs of statements: the same reports, and never those of other code."""
+
+import dataclasses
+import os
+from pathlib import Path
+
+import jax
+import pytest
+
+from theorysim.claims.theorem import Theorem
+from theorysim.engine import registry
+from theorysim.engine.confirm import other_roundings, traced
+from theorysim.engine.measure import batch, draw, making
+from theorysim.engine.measure.making import made_of, made_of_margins
+from theorysim.engine.registry import origins
+from theorysim.engine.verify import verify as verifying
+from theorysim.environment import PROGRAMS
+from theorysim.kept import store
+
+# One that holds beside readings that are violated, and is small.
+STATEMENT = "linear-teachers/equation-7"
+
+
+@pytest.fixture(scope="module")
+def theorem():
+    return registry.theorem(STATEMENT)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv(PROGRAMS, str(tmp_path / "programs"))
+    return tmp_path / "programs"
+
+
+def begin_anew():
+    """Forget what this process has traced and compiled, as another process would not know it."""
+    for module in (batch, draw, other_roundings, traced):
+        for name, value in vars(module).items():
+            if hasattr(value, "cache_clear") and name not in ("signature",):
+                value.cache_clear()
+    batch.compiled.cache_clear()
+    from theorysim.chunks import forget
+
+    forget()
+
+
+def report(**options):
+    begin_anew()
+    return verifying.verify(STATEMENT, **options).as_json()
+
+
+def test_reports_are_the_same_with_and_without(folder, monkeypatch):
+    first = report()
+    kept = sorted(path.name for path in folder.iterdir())
+    assert kept
+    # Whoever measures again is not traced: what it would run is gone.
+    monkeypatch.setattr(batch, "measure", None)
+    monkeypatch.setattr(draw, "least", None)
+    assert report() == first
+    assert sorted(path.name for path in folder.iterdir()) == kept
+    monkeypatch.undo()
+    monkeypatch.setenv(PROGRAMS, "")
+    assert report() == first
+
+
+def test_damaged_programs_are_made_anew(folder):
+    first = report(instances=8)
+    names = sorted(path.name for path in folder.iterdir())
+    for place, path in enumerate(sorted(folder.iterdir())):
+        path.write_bytes(path.read_bytes()[:-7] if place % 2 else b"")
+    assert report(instances=8) == first
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert all(store().read(name) for name in names)
+
+
+def test_what_is_not_the_registrys_own_is_not_known(theorem):
+    readings = theorem.all_readings()
+    assert made_of(theorem, readings, ()) is not None
+    copied = dataclasses.replace(theorem)
+    assert made_of(copied, copied.all_readings(), ()) is None
+    assert made_of(theorem, copied.all_readings(), ()) is None
+    renamed = theorem.with_id(theorem.id, theorem.title)
+    assert made_of(renamed, readings, ()) is None
+
+
+def test_readings_made_at_run_time_are_not_known(theorem):
+    primary = theorem.primary()
+    other = dataclasses.replace(primary, simulate=lambda x, key: x)
+    assert made_of(theorem, (primary,), ()) is not None
+    assert made_of(theorem, (other,), ()) is None
+    assert made_of(theorem, (primary, other), ()) is None
+    claims = tuple(dataclasses.replace(claim) for claim in primary.claims)
+    assert made_of(theorem, (dataclasses.replace(primary, claims=claims),), ()) is None
+
+
+def test_mutants_and_parts_of_readings_are_known_apart(theorem):
+    primary = theorem.primary()
+    several = [(primary,), *((variant,) for variant in theorem.variants().values())]
+    if len(primary.claims) > 1:
+        several += [(primary.only([claim.name]),) for claim in primary.claims]
+    texts = {made_of(theorem, dict.fromkeys(one), ()) for one in several}
+    assert None not in texts and len(texts) == len({id(one[0]) for one in several})
+
+
+def test_margins_made_at_run_time_are_not_known():
+    theorem = registry.theorem("overtraining/theorem-4.7")
+    margins = list(theorem.primary().hypotheses.values())
+    assert margins
+    assert made_of_margins(theorem, margins, ()) is not None
+    assert made_of_margins(theorem, [*margins, lambda x: 1.0], ()) is None
+    assert made_of_margins(theorem, margins, ()) != made_of_margins(theorem, margins[1:], ())
+
+
+LOCAL = """\"\"\"Doubling.\"\"\"
+from helper import FACTOR
+from theorysim.claims import Printed, Real, Space, Theorem, equal
+
+theorem = Theorem(
+    Space(a=Real(1, 2)),
+    simulate=lambda x, key: FACTOR * x.a,
+    predict=lambda x: 2 * x.a,
+    claims=(equal("double", lambda r: r.sim, lambda r: r.theory),),
+    source=Printed("here", "b = 2 a"),
+)
+"""
+
+
+def test_nothing_of_a_users_file_is_kept(folder, tmp_path):
+    """What it reads besides its neighbours no one can tell: an edit is always seen."""
+    file, helper = tmp_path / "doubling.py", tmp_path / "helper.py"
+    file.write_text(LOCAL)
+    for factor, verdict in ((2.0, "holds"), (3.0, "violated"), (2.0, "holds")):
+        helper.write_text(f"FACTOR = {factor}\n")
+        os.utime(helper, ns=(int(factor), int(factor)))
+        theorem = registry.theorem(str(file))
+        assert making.sources_of(theorem) is None
+        assert str(verifying.verify(theorem).verdict) == verdict
+    assert not folder.exists() or not list(folder.iterdir())
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of a few files, that have been there for long."""
+    for name in (
+        *("numerics/flow.py", "engine/measure.py", "data/digits.csv", "compiled.py"),
+        *("theorems/one/lemma_1.py", "theorems/one/_losses.py", "theorems/two/lemma_1.py"),
+        *("scenes/one.py", "records/verdicts.jsonl", "numerics/__pycache__/flow.pyc"),
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("first")
+    monkeypatch.setattr(origins, "PACKAGE", tmp_path)
+    monkeypatch.setattr(origins, "OWN", tmp_path / "theorems")
+    monkeypatch.setattr(origins, "LOADED", 2e10)
+    origins._hash_of.cache_clear()
+    yield tmp_path
+    origins._hash_of.cache_clear()
+
+
+def sources(package: Path) -> str | None:
+    origins._hash_of.cache_clear()
+    return origins._hash_of(package / "theorems" / "one")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("numerics/flow.py", "engine/measure.py", "data/digits.csv", "compiled.py"),
+        *("theorems/one/lemma_1.py", "theorems/one/_losses.py"),
+    ],
+)
+def test_a_change_of_what_a_statement_rests_on_is_seen(package, name):
+    first = sources(package)
+    (package / name).write_text("other")
+    assert sources(package) != first
+    (package / name).write_text("first")
+    assert sources(package) == first
+    (package / name).rename(package / f"{name}.away.py")
+    assert sources(package) != first
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("theorems/two/lemma_1.py", "scenes/one.py", "records/verdicts.jsonl"),
+        "numerics/__pycache__/flow.pyc",
+    ],
+)
+def test_a_change_elsewhere_is_none(package, name):
+    first = sources(package)
+    (package / name).write_text("other")
+    assert first is not None and sources(package) == first
+
+
+def test_code_that_was_changed_since_the_process_began_is_not_known(package, monkeypatch):
+    path = package / "numerics" / "flow.py"
+    assert sources(package) is not None
+    monkeypatch.setattr(origins, "LOADED", path.stat().st_ctime)
+    assert sources(package) is None
+    os.utime(path, (1, 1))  # an old file that was moved here since
+    assert sources(package) is None
+
+
+def test_double_precision_is_part_of_what_is_kept(folder, theorem):
+    """A verification runs in double precision whatever the setting around it."""
+    first = report(instances=2)
+    kept = len(list(folder.iterdir()))
+    with jax.enable_x64(True):
+        assert report(instances=2) == first
+    assert len(list(folder.iterdir())) == kept
+    assert isinstance(theorem, Theorem)

@@ -1,0 +1,88 @@
+"""A folder of files that can be made again: bounded, whole or not there, and never trusted.
+
+Several processes may use it at once. A file begins with the SHA-256 of the rest; one that does not
+fit is as good as none, and is replaced once its content has been made anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import zlib
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from theorysim.files import write_whole
+
+DIGEST = sha256().digest_size
+# Compresses programs to a fifth, in a hundredth of the time that it takes to make them.
+LEVEL = 1
+# What is left after a clearance, so that not every further file asks for one.
+KEPT_SHARE = 3 / 4
+
+
+class Store:
+    """Contents by name in a folder; the least recently used go where they take too many bytes.
+
+    A folder that takes no file is no error: a warning says so once, and nothing is kept.
+    """
+
+    def __init__(self, folder: Path, most_bytes: int):
+        self._folder, self._most = folder, most_bytes
+        self._warned = False
+
+    def read(self, name: str) -> bytes | None:
+        """The content of that name; None where there is none, or it is damaged."""
+        path = self._folder / name
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        with suppress(OSError):  # another user's, or gone by now: it is read all the same
+            os.utime(path)
+        digest, packed = data[:DIGEST], data[DIGEST:]
+        return zlib.decompress(packed) if sha256(packed).digest() == digest else None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Keep a content under a name, if the disk takes it."""
+        packed = zlib.compress(content, LEVEL)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._folder / name, sha256(packed).digest() + packed)
+        except OSError as error:
+            self._warn(error)
+        else:
+            self._clear()
+
+    def _clear(self) -> None:
+        """Remove what was not used for longest, where all files together are too large."""
+        files = sorted(self._files())
+        total = sum(size for _, size, _ in files)
+        if total <= self._most:
+            return
+        for _, size, path in files:
+            if total <= KEPT_SHARE * self._most:
+                break
+            with suppress(OSError):  # another process removed it
+                os.remove(path)
+            total -= size
+
+    def _files(self) -> list[tuple[float, int, str]]:
+        """When each file was last used, its bytes and its path; what a stopped writer left, too."""
+        found = []
+        with os.scandir(self._folder) as entries:
+            for entry in entries:
+                with suppress(OSError):  # another process removed it
+                    status = entry.stat()
+                    found.append((status.st_mtime, status.st_size, entry.path))
+        return found
+
+    def _warn(self, error: OSError) -> None:
+        if not self._warned:
+            self._warned = True
+            logging.getLogger(__name__).warning(
+                "theorysim: %s takes no file (%s): programs are not kept, which costs time",
+                self._folder,
+                error.strerror,
+            )
