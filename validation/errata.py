@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from theorysim.chunks import forget
-from theorysim.claims import Corrected, Theorem, UsageError, Verdict
+from theorysim.claims import Corrected, ResolvedReading, Theorem, UsageError, Verdict
 from theorysim.claims.kinds import Pointwise
 from theorysim.engine import registry
 from theorysim.engine.certify.certify import certify
@@ -45,16 +45,25 @@ Place: TypeAlias = tuple[str, str]
 def misprint(theorem: Theorem, reading: str) -> dict[str, Any]:
     """Where it stands, its words and what is wrong with them, and what the corrections change.
 
-    `instead` has the change of each corrected reading with its recorded verdict.
+    `instead` has the change of each corrected reading that answers it, with its recorded verdict.
     """
     printed, verdicts = theorem.reading(reading), catalogue()[theorem.id]
-    corrected = [each for each in theorem.all_readings() if isinstance(each.source, Corrected)]
+    corrected = answers(theorem, reading)
     return {
         "place": printed.source.place,
         "words": printed.source.words,
         "wrong": printed.note,
         "instead": [[each.source.change, verdicts[each.name]] for each in corrected],
     }
+
+
+def answers(theorem: Theorem, reading: str) -> list[ResolvedReading]:
+    """The corrections of a printed reading X: "X, corrected", or else those of no other reading."""
+    every = theorem.all_readings()
+    corrected = [each for each in every if isinstance(each.source, Corrected)]
+    owned = {f"{each.name}, corrected" for each in every}
+    own = [each for each in corrected if each.name == f"{reading}, corrected"]
+    return own or [each for each in corrected if each.name not in owned]
 
 
 def warrants(theorem: Theorem, reading: str, claim: str, instance: Any) -> dict[str, str]:

@@ -23,11 +23,11 @@ class Bound(NamedTuple):
     bottom: Float[Array, ""]
 
 
-def space() -> claims.Space:
-    """Spectra, differences of the teachers, m and delta."""
+def space(d: claims.Size, most_samples: int) -> claims.Space:
+    """Spectra, differences of the teachers, m, delta and numbers of samples."""
     return claims.Space(
-        d=claims.Size(6, low=2, high=64),
-        samples=claims.Integer(1, 10**6),
+        d=d,
+        samples=claims.Integer(1, most_samples),
         eigenvalues=claims.Spectrum("d", 0.01, 100),
         difference=claims.Real(-1, 1, shape="d"),
         split=claims.Real(0, 1),

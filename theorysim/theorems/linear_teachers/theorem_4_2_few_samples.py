@@ -1,7 +1,8 @@
 """With few samples the terms of the risk bound decay as 1/n and 1/n^3.
 
 Prose below Theorem 4.2 of Shachaf et al. (2021), whose rates are printed for every n: with fewer
-samples than the effective rank or than delta, g decays as 1/n.
+samples than the effective rank or than delta, g decays as 1/n. All numbers of samples are below d,
+as in Section 3.
 """
 
 import jax.numpy as jnp
@@ -21,7 +22,7 @@ def _few(x: claims.Instance):
 PRINTED = rates.rates(FEW, g=-0.5, top=-1.5, bottom=-0.5)
 
 theorem = claims.Theorem(
-    space=rates.space(),
+    space=rates.space(claims.Size(12, low=FEW[-1] + 1, high=64), FEW[-1]),
     simulate=rates.estimation_error,
     predict=rates.bound,
     claims=PRINTED,
@@ -29,7 +30,7 @@ theorem = claims.Theorem(
     source=rates.PROSE,
     printed="few samples",
     note="the rates are printed for every n, and hold for more samples than the effective rank and "
-    "delta",
+    "delta (for these n < d they do not)",
     readings=(
         claims.Reading(
             "few samples, corrected",

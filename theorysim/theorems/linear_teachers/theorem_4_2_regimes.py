@@ -3,8 +3,8 @@
 Prose below Theorem 4.2 of Shachaf et al. (2021): for g > 1 the bound mainly depends on
 ||P_top Delta|| and is low if the teachers agree on the top eigenvectors, for g < 1 on the bottom
 ones. The prose is about the bound, so two values of its formula are compared, for differences of
-one norm inside either span, and no samples are drawn; figure-1 has the risks. The threshold is not
-1, which has no unit, but lambda_m.
+one norm inside either span, and no samples are drawn; figure-1 has the risks. Both spans are
+defined where lambda_m > lambda_(m+1). The threshold is not 1, which has no unit, but lambda_m.
 """
 
 from collections.abc import Callable
@@ -37,11 +37,8 @@ def simulate(x: claims.Instance, key) -> tuple:
 
 
 def _claims(threshold: Callable) -> tuple:
-    def above(r):
-        return r.sim[0] - threshold(r)
-
-    def below(r):
-        return threshold(r) - r.sim[0]
+    above = claims.strict(lambda r: r.sim[0] - threshold(r))
+    below = claims.strict(lambda r: threshold(r) - r.sim[0])
 
     top, bottom = (lambda r: r.sim[1]), (lambda r: r.sim[2])
     return (
@@ -58,17 +55,25 @@ def _next_eigenvalue(r):
     return rows.eigenvalues(r.x)[_split(r.x)]
 
 
+def _gap(x: claims.Instance):
+    """lambda_m - lambda_(m+1)."""
+    return rows.eigenvalues(x)[_split(x) - 1] - rows.eigenvalues(x)[_split(x)]
+
+
 theorem = claims.Theorem(
     space=rows.covariance_space(
         split=claims.Real(0, 1), difference=claims.Real(0.1, 1, shape="largest")
     ),
     simulate=simulate,
     claims=_claims(lambda r: 1.0),
+    hypotheses={"lambda_m > lambda_(m+1)": claims.strict(_gap)},
     source=claims.Printed(
         "Section 4.1, below Theorem 4.2",
-        "for n with g > 1 the bound mainly depends on ||P_top (theta_T - theta_S)||",
+        "for small enough n s.t. g > 1 the bound mainly depends on ||P_(<=m) (theta_T - theta_S)||"
+        "; for large enough n s.t. g < 1 it mainly depends on ||P_(>m) (theta_T - theta_S)||",
     ),
-    note="g scales with the inputs, so that no number without a unit separates the regimes",
+    note="g scales with the inputs, so that no number without a unit separates the regimes: of "
+    "small inputs a single sample has g < 1",
     readings=(
         claims.Reading(
             "corrected",

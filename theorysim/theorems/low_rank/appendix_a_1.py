@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import speed
+from theorysim.theorems.low_rank._generic import GENERIC
 from theorysim.theorems.low_rank._problem import DEGREES, problem, problem_space, series
 
 
@@ -52,7 +53,13 @@ theorem = claims.Theorem(
                 "Appendix A.1, `define h`", "sum_p p mu_p^2 (1/(1 + xi^2))^p (...)^(p-1)"
             ),
             predict=_display(lambda x: 1 + x.scale**2),
+            hypotheses=GENERIC,
             note="1 + xi^2 for 1 + xi^2/k",
+        ),
+        claims.Reading(
+            "display that defines h (A.1), corrected",
+            claims.Corrected("1 + xi^2/k for 1 + xi^2"),
+            note="as in the display before it",
         ),
         claims.Reading(
             "without the factor 2 (A.3.2, A.5.1)",
@@ -60,7 +67,13 @@ theorem = claims.Theorem(
                 "Appendices A.3.2 and A.5.1", "h(m) = sum_l (1/k)^(l+1) sum_s ... T(l, s) m^l"
             ),
             predict=LOST,
+            hypotheses=GENERIC,
             note="the factor 2 of the square is lost",
+        ),
+        claims.Reading(
+            "without the factor 2 (A.3.2, A.5.1), corrected",
+            claims.Corrected("2 sum_l for sum_l"),
+            note="as in Appendix A.1",
         ),
     ),
     mutants=(claims.Mutant("the factor 2 of the square is lost", predict=LOST),),

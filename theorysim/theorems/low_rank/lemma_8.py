@@ -7,7 +7,8 @@ with beta / sqrt(d) = m_0, as long as the path so far lies in the event: |M| and
 most m_0 / 10, eta sum (S / 4 - eta |L|^2) at least -m_0 / 5, at all times (Eq. 15 prints a supremum
 there, Claim 7 the infimum). The bounds by epsilon, which make the event smaller, are left out.
 Condition 3 gives S; the noise in M is what a gradient has beyond the population's, which is
-Proposition 1's.
+Proposition 1's. With ReLU on orthonormal features h is least at the start of a path: that it falls
+to |h(0)| / 2, which Condition 3 admits and the factors 1/2 and 1/4 are for, does not occur here.
 """
 
 from typing import NamedTuple
@@ -91,6 +92,8 @@ theorem = claims.Theorem(
         "|h(0)| is not small": lambda x: SETTING.start_speed(SETTING.problem(x)) - 0.1,
         "m_0 < r": claims.strict(lambda x: WEAK - x.start),
     },
+    note="with ReLU on orthonormal features h grows along the path, so that m outgrows both: S / 2 "
+    "and S / 4 are not told apart, nor from S",
     source=claims.Printed("Lemma 8, Appendix B.3.3", "m_t >= beta / (2 sqrt(d)) + t eta S_k / 2"),
     readings=(
         claims.Reading(

@@ -18,6 +18,7 @@ from theorysim import claims
 from theorysim.systems import rank_one
 from theorysim.systems import rank_one_overlap as closed
 from theorysim.theorems.low_rank import _problem as problems
+from theorysim.theorems.low_rank._generic import GENERIC
 from theorysim.theorems.low_rank._product_rule import product_rule
 
 KINKED = 16
@@ -142,15 +143,29 @@ theorem = claims.Theorem(
             claims.Printed("Proposition 1, Section 3.1", "at any u^ in S^(d-1)"),
             simulate=_simulate(outside=False),
             predict=_predict(_printed, outside=False),
+            hypotheses=GENERIC,
             claims=(GRADIENT,),
             note="the proof takes u^ orthogonal to the features, as Eq. 4 keeps it",
+        ),
+        claims.Reading(
+            "at any u^ on the sphere, corrected",
+            claims.Corrected("at any u^ that is orthogonal to the features, as in the proof"),
+            claims=(GRADIENT,),
+            note="as Eq. 4 keeps it",
         ),
         claims.Reading(
             "neurons not normalised (Eq. 4)",
             claims.Printed("Section 1.2.2", "(f*(x) - lambda^T s((W + xi c^ u^T) x))^2"),
             simulate=_simulate(stretch=True),
+            hypotheses=GENERIC,
             claims=(GRADIENT,),
             note="Eq. 4 leaves out the division by sqrt(1 + xi^2/k) that the series assumes",
+        ),
+        claims.Reading(
+            "neurons not normalised (Eq. 4), corrected",
+            claims.Corrected("neurons of f* and of the student over sqrt(1 + xi^2/k)"),
+            claims=(GRADIENT,),
+            note="neurons of length one, as in the appendix",
         ),
         claims.Reading(
             "with a kink",

@@ -3,7 +3,7 @@
 Proposition 9 of Dayi and Chen (2024), Appendix B: delta = epsilon^3 S / (4 C log(dV)) and
 alpha = 4 log(dV) / (epsilon delta S) satisfy alpha delta^2 <= epsilon^2 / (C log(dV)), on which the
 bounds of Claims 6 to 9 rest. They give epsilon^2 / C. The delta of Theorem 7, with log(dV)^2, gives
-it with equality.
+it with equality. mu_1 is the constant of Condition 2, of which only C > max(1, mu_1) is left here.
 """
 
 import jax.numpy as jnp
@@ -37,6 +37,11 @@ def predict(x: claims.Instance) -> Float[Array, ""]:
     return x.epsilon**2 / (x.constant * logarithm(x))
 
 
+def _above(x: claims.Instance) -> Float[Array, ""]:
+    """C - max(1, mu_1)."""
+    return x.constant - jnp.maximum(1.0, x.moment)
+
+
 theorem = claims.Theorem(
     space=claims.Space(
         dimension=claims.Real(10, 1e6, log=True),
@@ -44,13 +49,16 @@ theorem = claims.Theorem(
         signal=claims.Real(1e-3, 1, log=True),
         epsilon=claims.Real(0.001, 0.9, log=True),
         constant=claims.Real(1, 100, log=True),
+        moment=claims.Real(0.1, 10, log=True),
     ),
     simulate=_simulate(1),
     predict=predict,
     claims=(claims.at_most("alpha delta^2", lambda r: r.sim, lambda r: r.theory),),
+    hypotheses={"C > max(1, mu_1)": claims.strict(_above)},
     source=claims.Printed(
         "Proposition 9 and its proof, Appendix B.3.1",
-        "delta = epsilon^3 S_k / (4 C log(d V_k)), so alpha delta^2 <= epsilon^2 / (C log(d V_k))",
+        "delta = epsilon^3 S_k / (4 C log(d V_k)) where C > max{1, mu_1}, so alpha delta^2 <= "
+        "epsilon^2 / (C log(d V_k))",
     ),
     note="with one logarithm in delta, alpha delta^2 is epsilon^2 / C",
     readings=(

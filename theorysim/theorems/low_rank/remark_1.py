@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.gaussian import relu
+from theorysim.theorems.low_rank._generic import GENERIC
 from theorysim.theorems.low_rank._problem import problem, problem_space, truth
 
 SAMPLES = 128  # per key
@@ -42,6 +43,7 @@ theorem = claims.Theorem(
     claims=(
         claims.equal("E[x (f_base - f_teacher)]", lambda r: r.mean(r.sim), lambda r: r.theory),
     ),
+    hypotheses=GENERIC,
     source=claims.Printed(
         "Remark 1, Section 1.2.3",
         "E_x[x (f_theta_0(x) - f_theta(x))] = mu_1(sigma) (sum_i lambda_i c_i) u",
@@ -51,6 +53,7 @@ theorem = claims.Theorem(
         claims.corrected(
             "-mu_1 for mu_1",
             predict=_predict(-1.0),
+            hypotheses={},
             note="Stein's identity gives sum_i lambda_i (w_i - (w_i + c_i u)) / 2",
         ),
     ),

@@ -62,13 +62,14 @@ theorem = claims.Theorem(
                 "eta = Theta~(epsilon^3 / (d k^(7/2))), T = Theta~(d k^4 / epsilon^4)",
             ),
             claims=(*_over_k(4, 4, "equal"), *_rates(3.5, 3.5)),
-            note="alpha and delta as printed give k^2 and k^3, where the Theta~ has k^4",
+            note="while delta < 1, alpha and delta as printed give k^2 and k^3, where the Theta~ "
+            "has k^4; from delta = 1 on, which k reaches for a given C_delta, k^3 and k^(7/2)",
         ),
         claims.Reading(
             "corrected",
             claims.Corrected(
-                "T = Theta~(d k^2), eta = Theta~(1 / (d k^3)) if mu_1 != 0; Theta~(d k^3), "
-                "Theta~(1 / (d k^(7/2))) otherwise"
+                "while delta < 1: T = Theta~(d k^2), eta = Theta~(1 / (d k^3)) if mu_1 != 0; "
+                "Theta~(d k^3), Theta~(1 / (d k^(7/2))) otherwise"
             ),
             claims=(*_over_k(2, 3, "equal"), *_rates(3.0, 3.5)),
             note="while delta < 1 the printed alpha and delta give k^2, and k^3 where mu_1 = 0",
