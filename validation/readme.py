@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from theorysim.engine import registry
-from theorysim.engine.registry.ledger import errata
+from theorysim.engine.registry.ledger import errata, is_inference
 from theorysim.engine.registry.notation import notation_of
 from theorysim.engine.registry.records import verdicts
 from theorysim.engine.verify.recorded import from_record
@@ -46,7 +46,7 @@ def papers() -> str:
         "| paper | statements | printed readings refuted | primary readings that hold |",
         "| --- | ---: | ---: | ---: |",
     ]
-    refuted_ids = {line["theorem"] for line in errata()}
+    refuted_ids = {line["theorem"] for line in errata() if not is_inference(line["reading"])}
     known = [entry for entry in registry.catalogue() if entry.id in catalogue()]
     for slug in dict.fromkeys(entry.paper for entry in known):
         rows = [entry for entry in known if entry.paper == slug]

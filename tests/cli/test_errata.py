@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from theorysim.engine.registry.ledger import is_inference
+
 
 def test_errata_of_one_theorem_or_paper(run):
     briefly, one = run("errata")[1], run("errata", "lemma-a.28")[1]
@@ -39,3 +41,15 @@ def test_errata_are_searched_filtered_and_cited(run):
     assert {line["certificate"] for line in certified} == {"certified"}
     code, text, _ = run("errata", "low-rank", "--bibtex")
     assert code == 0 and text.startswith("@misc{low-rank,\n  title = {{Gradient dynamics")
+
+
+def test_inferences_are_named_and_counted_apart(run):
+    """A step of a proof that does not follow refutes no line: the list says which ones they are."""
+    lines = json.loads(run("errata", "transferability", "--json")[1])
+    places = {(line["theorem"], line["reading"]) for line in lines}
+    steps = {place for place in places if is_inference(place[1])}
+    briefly = " ".join(run("errata", "transferability")[1].split())
+    assert f"{len(places)} refuted readings, of which {len(steps)} are inferences" in briefly
+    assert briefly.count(", an inference:") == len(steps)
+    assert ("transferability/theorem-2-root", "inference: Eq. 5 from Eq. 48") in steps
+    assert "inferences" not in " ".join(run("errata", "low-rank")[1].split()).rpartition(";")[0]

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from theorysim.claims.kinds import RELATIONS
+from theorysim.engine.registry.ledger import is_inference
 from theorysim.report.answer import apart, count, number, quoted
 
 # Entries of a field beyond which its numbers are left to --json.
@@ -32,9 +33,13 @@ def render_list(ledger: Iterable[Mapping[str, Any]], console: Console) -> None:
     """One line a refuted reading: where, and what is wrong."""
     found = misprints(ledger)
     for line in (lines[0] for lines in found):
-        title = Text(line["theorem"], style="bold").append(f"  {line['place']}: ", "not bold")
+        place = line["place"] + ", an inference" * is_inference(line["reading"])
+        title = Text(line["theorem"], style="bold").append(f"  {place}: ", "not bold")
         console.print(title.append(line["wrong"], "not bold"))
     told = count(len(found), "refuted reading")
+    steps = sum(is_inference(lines[0]["reading"]) for lines in found)
+    if steps:
+        told += f", of which {steps} are inferences, whose conclusions that does not refute"
     console.print(f"\n{told}; theorysim errata ID shows words and counterexamples")
 
 

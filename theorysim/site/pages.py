@@ -13,6 +13,7 @@ from theorysim.citation import Citation
 from theorysim.claims.kinds import Claim
 from theorysim.claims.verdict import SEVERITY, Verdict
 from theorysim.engine.registry.coverage import Passage, coverage_of
+from theorysim.engine.registry.ledger import is_inference
 from theorysim.engine.registry.records import own_entries
 from theorysim.site.addresses import ERRATA, GALLERY, INDEX, errata_of, page_of_paper
 from theorysim.site.documents import Picture, notes, pictures
@@ -55,8 +56,9 @@ class Paper:
 
     @cached_property
     def refuted(self) -> int:
-        """In how many statements a printed reading is refuted."""
-        return sum(bool(statement.refuted) for statement in self.statements)
+        """In how many statements a printed reading is refuted that is more than an inference."""
+        names = ([reading.name for reading in each.refuted] for each in self.statements)
+        return sum(not all(map(is_inference, refuted)) for refuted in names)
 
     @cached_property
     def verdicts(self) -> dict[Verdict, int]:

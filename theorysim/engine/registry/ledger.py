@@ -13,3 +13,8 @@ LEDGER = files("theorysim") / "records" / "errata.jsonl"
 def errata() -> list[dict[str, Any]]:
     """Every refuted claim: theorem, reading, claim, minimal instance, both sides, correction."""
     return [json.loads(line) for line in LEDGER.read_text("utf-8").splitlines()]
+
+
+def is_inference(reading: str) -> bool:
+    """Whether a reading is, by its name, a step of a proof alone: what it concludes may be true."""
+    return reading.startswith("inference")

@@ -1,9 +1,10 @@
-"""The orders of Eq. 14 and Eq. 23 are too small by a root of n_P / delta and by n_P.
+"""The orders of Eq. 14 and Eq. 23 do not follow from the factors that are printed beside them.
 
-Liu et al. (2019), Appendix C.1. Eq. 14 inserts "||y_P - u(0)|| = O(n_P / delta)" into n_P n_Q R /
-(delta kappa), R = sqrt(n_P) ||y_P - u_P(0)|| / (sqrt(m) lambda_P); its order needs the root, which
-is what Markov's inequality gives. Eq. 23 multiplies sqrt(n_Q / m), |S_bar_i| of Eq. 20 and the
-movement of Lemma 1, which is R: its n_P^2 takes the second form of Eq. 20, which has lost n_P.
+Liu et al. (2019), Appendix C.1. Inferences are checked here: no network is run, and neither order
+is refuted. Eq. 14 inserts "||y_P - u(0)|| = O(n_P / delta)" into n_P n_Q R / (delta kappa), R =
+sqrt(n_P) ||y_P - u_P(0)|| / (sqrt(m) lambda_P); its order follows from the root of n_P / delta,
+which is what Markov's inequality gives. Eq. 23 multiplies sqrt(n_Q / m), |S_bar_i| of Eq. 20 and
+the movement of Lemma 1, which is R: its n_P^2 takes the second form of Eq. 20, which lost n_P.
 """
 
 from jaxtyping import Array, Float
@@ -49,15 +50,21 @@ theorem = claims.Theorem(
     claims=_claims(1.0, EQ_14, EQ_23),
     source=claims.Printed(
         "Appendix C.1, Eq. 14 and 23",
-        "noting that ||y_P - u(0)||_2 = O(n_P / delta) ... = O(n_P^2 n_Q / (sqrt(m) lambda_P kappa "
-        "delta^(3/2))); sqrt(n_Q / m) |S_bar_i| ||w_r(P) - w_r(0)||_2 = O(n_P^2 n_Q^(1/2) / "
-        "(sqrt(m) lambda_P^2 delta^2 kappa))",
+        "noting that ||y_P - u(0)||_2 = O(n_P / delta) ... n_P n_Q / delta (2 R / (sqrt(2 pi) "
+        "kappa) + delta / m) = O(n_P^2 n_Q / (sqrt(m) lambda_P kappa delta^(3/2))); using lemma 1 "
+        "and the estimation of |S_bar_i| ... sqrt(n_Q / m) |S_bar_i| ||w_r(P) - w_r(0)||_2 = "
+        "O(n_P^2 n_Q^(1/2) / (sqrt(m) lambda_P^2 delta^2 kappa))",
     ),
-    note="a root is lost beside Eq. 14; Eq. 23 goes by the second form of Eq. 20, too small by n_P",
+    printed="inference: the orders from their factors",
+    note="neither order is refuted: that of Eq. 14 stands and follows from the root of the n_P / "
+    "delta beside it; that of Eq. 23 follows from the second form of Eq. 20, too small by n_P",
     readings=(
         claims.Reading(
             "corrected",
-            claims.Corrected("||y_P - u(0)|| = O(sqrt(n_P / delta)) in Eq. 14, n_P^3 in Eq. 23"),
+            claims.Corrected(
+                "||y_P - u(0)|| = O(sqrt(n_P / delta)) beside Eq. 14, whose order stays; n_P^3 in "
+                "Eq. 23"
+            ),
             claims=_claims(0.5, EQ_14, EQ_23_CORRECTED),
             primary=True,
             note="the products of the factors that the proof names, kappa at most one",

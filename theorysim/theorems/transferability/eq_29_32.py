@@ -50,7 +50,7 @@ def _order(what: str, n_p: float, n_q: float, lam: float, failure: float):
         what.replace("eq_", "Eq. "),
         lambda r: getattr(r.sim, what),
         scale,
-        over={**groups.LADDER, "source_spread": (1.2, 0.75, 0.48, 0.3)},
+        over={**groups.LADDER, "source_spread": (1.2, 0.75, 0.48, 0.3), "p": (2, 4, 8)},
     )
 
 

@@ -4,7 +4,8 @@ Eq. 36 to 48 of Liu et al. (2019). Their factors are printed before: the movemen
 ||y_Q - u_Q(P)|| = O(n_P sqrt(n_Q) / lambda_P) (Eq. 39), Lemma 6, Eq. 9 and 23, and the series of
 Eq. 41 and 44. Eq. 37 has |S_bar_i| of Lemma 5 with R' for R (with R = c lambda_Q / n_Q^2 it is of
 order m). Lemma 6 is that of scales kappa within Theorem 3's condition, Eq. 45 to 48 of widths above
-a polynomial, too.
+a polynomial, too. These are inferences: no network is run, and an order that does not follow is not
+refuted by that.
 """
 
 from collections.abc import Mapping
@@ -124,12 +125,16 @@ theorem = claims.Theorem(
     simulate=problem.nothing_to_run,
     claims=_claims(PRINTED),
     source=claims.Printed(
-        "Appendix C.2 and C.3, Eq. 36 to 48",
-        "C m n_Q R / delta = O(sqrt(m) n_P^3 n_Q^(3/2) / (lambda_P^2 lambda_Q delta^(3/2))), ..., "
-        "||sum_k eta (Z_Q(k) - Z_Q(0)) (I - eta H_Q)^k (y_Q - u_Q(P))|| = O(n_P^(5/2) n_Q^(3/4) / "
-        "sqrt(m^(1/2) lambda_P^4 lambda_Q^3 kappa^2 delta^(3/2)))",
+        "Appendix C.2, Eq. 36 to 48",
+        "|S_bar_i| <= C m n_Q R / delta = O(sqrt(m) n_P^3 n_Q^(3/2) / (lambda_P^2 lambda_Q "
+        "delta^(3/2))); ||Z_Q(0) - Z_Q(k)||_F = O(n_P^(3/2) n_Q^(5/4) / sqrt(m^(1/2) lambda_P^2 "
+        "lambda_Q kappa^2 delta^(3/2))) ... O(n_P sqrt(n_Q) / lambda_P) ... ||sum_k eta (Z_Q(k) - "
+        "Z_Q(0)) (I - eta H_Q)^k (y_Q - u_Q(P))|| = O(n_P^(5/2) n_Q^(3/4) / sqrt(m^(1/2) "
+        "lambda_P^4 lambda_Q^3 kappa^2 delta^(3/2)))",
     ),
-    note="Eq. 43 has lost a factor n_Q of its product, and |S_bar_i| beside Eq. 37 n_Q / delta",
+    printed="inference: the orders from their factors",
+    note="neither order is refuted: that of Eq. 43 has lost a factor n_Q of its product, and that "
+    "of |S_bar_i| beside Eq. 37 n_Q / delta",
     readings=(
         claims.Reading(
             "corrected",

@@ -56,7 +56,7 @@ theorem = claims.Theorem(
     simulate=simulate,
     claims=(printed, bound),
     source=claims.Printed(
-        "Appendix C.3, below Eq. 37",
+        "Appendix C.2, below Eq. 37",
         "||eps_3(k)||_2 = sum_i (eta/m sum_j x_i^T x_j (u_j - y_j) sum_(r in S_bar_i) I{...} + "
         "I_2^i) <= sum_i 2 eta sqrt(n_Q) / m |S_bar_i| ||u_Q(k) - y_Q||_2",
     ),

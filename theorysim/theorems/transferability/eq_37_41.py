@@ -108,7 +108,7 @@ theorem = claims.Theorem(
         eq_39.against(_product(lambda r: r.sim.first_gram)),
     ),
     source=claims.Printed(
-        "Appendix C.3, Eq. 37 to 41",
+        "Appendix C.2, Eq. 37 to 41",
         "... + sum_t (I - eta H_Q)^k (zeta(k-1-t) + eps_3(k-1-t)); "
         "||zeta(k)|| <= eta ||H_Q(0) - H_Q(k)||_F ||u_Q(k) - y_Q||",
     ),

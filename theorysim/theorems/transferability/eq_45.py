@@ -82,7 +82,7 @@ theorem = claims.Theorem(
     simulate=simulate,
     claims=(by_start, by_limit),
     source=claims.Printed(
-        "Appendix C.3, Eq. 45",
+        "Appendix C.2, Eq. 45",
         "||W_Q(K) - W(P)||_F^2 = eta^2 (y_Q - u_Q(P))^T sum_k (I - eta H_Q)^k Z_Q(0)^T Z_Q(0) "
         "sum_k (I - eta H_Q)^k (y_Q - u_Q(P)) + O(n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4 "
         "kappa^2 delta^(3/2))) = (y_Q - u_Q(P))^T H_Q^(-1) (y_Q - u_Q(P)) + O(n_Q "

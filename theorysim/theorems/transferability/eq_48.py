@@ -42,7 +42,7 @@ theorem = claims.Theorem(
     simulate=simulate,
     claims=(changed,),
     source=claims.Printed(
-        "Appendix C.3, Eq. 48, first line",
+        "Appendix C.2, Eq. 48, first line",
         "||W_Q(K) - W(P)||_F^2 = e^T H_Q^(-1) e + 2 ||eps_4|| ||e|| / lambda_Q + ||eps_4||^2 / "
         "lambda_Q + ...",
     ),

@@ -46,6 +46,7 @@ def _order(power: float):
         "kappa": (1.0, 10.0, 100.0, 1000.0),
         "source_spread": (1.0, 0.6, 0.36),
         "failure": (0.5, 0.25, 0.125),
+        "p": (2, 4, 8),
     }
     return problem.likely_order("Eq. 9: |eps|", lambda r: r.sim[0], scale, over)
 

@@ -94,6 +94,8 @@ def _order(lam_q: float):
         "source_spread": (1.0, 0.3, 0.1, 0.03),
         "target_spread": (1.0, 0.3, 0.1, 0.03),
         "failure": (0.5, 0.3, 0.18),
+        "p": (2, 4, 8),
+        "q": (2, 4, 8),
     }
     return problem.likely_order("Eq. 36: its order", lambda r: _bound(r)[:, 0], scale, over)
 

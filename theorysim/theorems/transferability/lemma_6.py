@@ -64,7 +64,7 @@ theorem = claims.Theorem(
     claims=(features, gram, features_kappa, gram_kappa, share),
     requirements={"log10 of the width of Theorem 3": training.log_theorem_3_width},
     source=claims.Printed(
-        "Appendix C.3, Lemma 6",
+        "Appendix C.2, Lemma 6",
         "||Z_Q(0) - Z_Q(k)||_F = O(n_P^(3/2) n_Q^(5/4) / sqrt(m^(1/2) lambda_P^2 lambda_Q kappa^2 "
         "delta^(3/2))), ||H_Q(0) - H_Q(k)||_F = O(n_P^3 n_Q^(7/2) / (sqrt(m) lambda_P^2 lambda_Q "
         "kappa^2 delta^(3/2)))",

@@ -61,6 +61,7 @@ def _order(n_q: float, lam: float = 2):
         "samples": (4, 8, 16, 32, 64, 128),
         "scale_share": (1, 0.1, 0.01),
         "source_spread": (1.2, 0.75, 0.48, 0.3),
+        "p": (2, 4, 8),
     }
     return problem.likely_order("error of order kappa", _gap, scale, over)
 

@@ -5,9 +5,9 @@ Theorem 2 of Liu et al. (2019), with e = y_Q - y_(P->Q) and probability 1 - delt
 sqrt(delta))) + poly / m^(1/4). Appendix (Eq. 48): ||W_Q(K) - W(P)||_F^2 = e^T H_Q^(-1) e +
 O(n_P^2 n_Q kappa / (lambda_P^2 lambda_Q^2 delta)) + O(n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4
 delta^2 kappa^2)). kappa = O(lambda_P^2 lambda_Q^2 delta / (n_P^2 sqrt(n_Q))) is read with the
-constant one; nothing is asked of the numbers of steps K, nor, by the main text, of eta. The errors
-of order kappa are those of infinite width, whose law transferability/ntk-two-stage checks;
-transferability/theorem-2-widths has the others.
+constant one. W(Q) is read as the end of fine-tuning ("an accurate model"); Eq. 48 is of W_Q(K), and
+asks nothing of K. The errors of order kappa are those of infinite width, whose law
+transferability/ntk-two-stage checks; transferability/theorem-2-widths has the others.
 """
 
 from collections.abc import Callable, Mapping
@@ -127,7 +127,7 @@ theorem = claims.Theorem(
         claims.Reading(
             "appendix",
             claims.Printed(
-                "Appendix C.3, Eq. 48",
+                "Appendix C.2, Eq. 48",
                 "||W_Q(K) - W(P)||_F^2 = e^T H_Q^(-1) e + O(n_P^2 n_Q kappa / (lambda_P^2 "
                 "lambda_Q^2 delta)) + O(n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4 delta^2 "
                 "kappa^2))",
@@ -136,13 +136,10 @@ theorem = claims.Theorem(
         ),
         claims.Reading(
             "main text, one large step",
-            claims.Printed(
-                "Theorem 2 (Eq. 5) with Appendix C, first paragraph",
-                "W_Q(k) denotes the weight matrix after K steps of fine-tuning from W(P)",
-            ),
+            claims.Finding("whether W_Q(1) obeys Eq. 5, whose W(Q) is the end of fine-tuning"),
             simulate=_simulate(jnp.inf, 1.0, 0.95),
             claims=(_order("norm", _excess, 0.5, IN_KAPPA),),
-            note="eta = 1.9 / lambda_max, K = 1 overshoots: Eq. 5 asks nothing of eta and K",
+            note="one step of eta = 1.9 / lambda_max overshoots: no erratum, W(Q) is the end",
         ),
         claims.Reading(
             "appendix, few steps",

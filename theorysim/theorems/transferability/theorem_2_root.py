@@ -1,10 +1,11 @@
-"""The root of Eq. 48 gives Eq. 5 with m^(1/8), not with m^(1/4).
+"""The root of Eq. 48 gives an error of m^(-1/8); Eq. 5, with m^(-1/4), does not follow from it.
 
 Theorem 2 of Liu et al. (2019) is printed twice: Eq. 48, which is proved, bounds the squared
 distance with an error of order n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4 delta^2 kappa^2), and
 Eq. 5 the distance itself with poly / m^(1/4). Where the tasks agree (y_Q = y_(P->Q)) the root of
-that error is all that Eq. 48 leaves. What real networks show is transferability/theorem-2-widths:
-both errors fall faster than printed. Any polynomial serves; the root of that of Eq. 48 stands in.
+that error is all that Eq. 48 leaves. This is an inference, and no network is run: Eq. 5 itself is
+not refuted, real networks have a smaller error still (transferability/theorem-2-widths). Any
+polynomial serves; the root of that of Eq. 48 stands in.
 """
 
 from theorysim import claims
@@ -34,15 +35,18 @@ theorem = claims.Theorem(
     simulate=problem.nothing_to_run,
     claims=_claim(1 / 4),
     source=claims.Printed(
-        "Section 6.3, Theorem 2 (Eq. 5), beside Appendix C.3, Eq. 48",
-        "||W(Q) - W(P)||_F <= ... + poly(n_P, n_Q, 1/delta, 1/lambda_P, 1/lambda_Q, 1/kappa) / "
-        "m^(1/4)",
+        "Section 6.3, Theorem 2 (Eq. 5), beside Appendix C.2, Eq. 48",
+        "Proof of Theorem 2 ... ||W_Q(K) - W(P)||_F^2 = ... + O(n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 "
+        "lambda_Q^4 delta^2 kappa^2)); Theorem 2: ||W(Q) - W(P)||_F <= ... + poly(n_P, n_Q, "
+        "1/delta, 1/lambda_P, 1/lambda_Q, 1/kappa) / m^(1/4)",
     ),
-    note="Eq. 48 bounds the square: where its first term vanishes, the root has m^(1/8)",
+    printed="inference: Eq. 5 from Eq. 48",
+    note="Eq. 5 is not refuted, its proof ends too early: Eq. 48 bounds the square, and where its "
+    "first term vanishes, the root has m^(1/8)",
     readings=(
         claims.Reading(
             "corrected",
-            claims.Corrected("m^(1/8) for m^(1/4) in Eq. 5"),
+            claims.Corrected("from Eq. 48 follows m^(1/8); m^(1/4) needs another proof"),
             claims=_claim(1 / 8),
             primary=True,
             note="the root of the error of Eq. 48",

@@ -4,7 +4,8 @@ Liu et al. (2019), proof of Theorem 3, with R = c lambda_Q / n_Q^2. "With the co
 have R' < R": R' is that of Lemma 4, and the printed width does not know lambda_Q, which R' / R
 contains to the power -2; lambda_P^16 lambda_Q^4 for its lambda_P^16 lambda_P^4 serves. ||H_perp||
 is bounded by C n_Q^2 R / delta and enters the final display as C n_Q R / delta. "The bound of the
-step size and the bound of R" give (1 - eta lambda_Q / 2) only if R has a factor delta.
+step size and the bound of R" give (1 - eta lambda_Q / 2) only if R has a factor delta. These are
+inferences of the proof: no network is run, and Theorem 3 is not refuted by them.
 """
 
 from collections.abc import Callable
@@ -78,11 +79,15 @@ theorem = claims.Theorem(
     claims=_claims(0, 1, RADIUS),
     source=claims.Printed(
         "proof of Theorem 3",
-        "R = c lambda_Q / n_Q^2 ... with the conditions on m, we have R' < R ... <= (1 - eta "
+        "m = Omega(n_P^8 n_Q^6 / (lambda_P^16 lambda_P^4 kappa^2 delta^10)) ... R = c lambda_Q / "
+        "n_Q^2 ... with the conditions on m, we have R' < R ... the L2 norm of H(k)_perp is "
+        "bounded with C n_Q^2 R / delta ... ||y_Q - u_Q(k+1)||^2 <= (1 - eta "
         "lambda_Q + 2 C eta n_Q R / delta + 2 C eta n_Q^(3/2) R / delta + eta^2 n_Q^2) ||y_Q - "
         "u_Q(k)||^2 <= (1 - eta lambda_Q / 2) ||y_Q - u_Q(k)||^2",
     ),
-    note="the width is free of lambda_Q and R of delta; n_Q^2 becomes n_Q in the final display",
+    printed="inference: the steps from the choices",
+    note="Theorem 3 is not refuted, its proof is: the width is free of lambda_Q and R of delta, "
+    "and n_Q^2 becomes n_Q in the final display",
     readings=(
         claims.Reading(
             "corrected",
