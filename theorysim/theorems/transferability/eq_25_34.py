@@ -166,6 +166,16 @@ theorem = claims.Theorem(
             note="the product of the orders of the factors",
         ),
     ),
-    mutants=(claims.Mutant("one power of 1 / lambda_P less", claims=_claims(LESS_OF_LAMBDA, 1.0)),),
+    mutants=(
+        claims.Mutant("one power of 1 / lambda_P less", claims=_claims(LESS_OF_LAMBDA, 1.0)),
+        claims.Mutant(
+            "n_Q^(1/2) in the sum of Theorem 1, as printed",
+            claims=_claims({**CORRECTED, **_each_in_sum(0.5)}, 1.0)[-len(IN_SUM) :],
+        ),
+    ),
+    survivors=dict.fromkeys(
+        (IN_SUM[0], IN_SUM[3]),
+        "of second order in kappa: at the scales that Theorem 1 allows, far below its last error",
+    ),
     instances=16,
 )
