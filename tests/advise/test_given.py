@@ -118,9 +118,9 @@ def test_a_class_that_the_model_lacks_is_named():
         return params["w"] @ x
 
     task = {"model": two, "params": {"w": jnp.zeros((2, 3))}, "inputs": X}
-    source = {"a": (X, np.full(24, 7))}
-    with pytest.raises(UsageError, match=r"^targets of a hold class 7: the model's 2 outputs"):
-        ask("transfer", **task, targets=np.arange(24) % 2, sources=source)
+    source = {"a": (X, np.arange(24) % 2)}
+    with pytest.raises(UsageError, match=r"^targets hold class 7: the model's 2 outputs"):
+        ask("transfer", **task, targets=np.full(24, 7), sources=source)
 
 
 def test_a_checkpoint_of_another_shape_is_no_source():

@@ -164,6 +164,7 @@ def campaign(tmp_path, monkeypatch):
     record = tmp_path / "stability.jsonl"
     monkeypatch.setattr(stability, "RECORD", record)
     monkeypatch.setattr(stability, "PAGE", tmp_path / "stability.md")
+    measure.__module__ = stability.__name__  # where campaigns look it up
     monkeypatch.setattr(stability, "measure", measure)
     return ran
 

@@ -26,16 +26,14 @@ class Moves(NamedTuple):
     """How numbers are moved.
 
     The seed of all directions; whether origins are moved in place of roundings; whether ties of
-    comparisons are; whether lanes run side by side, on the axis `LANES` of a vmap; whether what
-    varies between them tells ties; and which round of a loop this is, so that what stands still
-    does not tie alike for ever.
+    comparisons are; whether lanes run side by side, on the axis `LANES` of a vmap; and which round
+    of a loop this is, so that what stands still does not tie alike for ever.
     """
 
     seed: Array
     origins: bool
     ties: bool
     lanes: bool = False
-    spreads: bool = False
     round: Array | int = 0
 
 

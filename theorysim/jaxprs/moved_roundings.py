@@ -24,7 +24,7 @@ from theorysim.jaxprs.directions import (
 )
 from theorysim.jaxprs.exactness import MOVES
 from theorysim.jaxprs.overflow import overflows
-from theorysim.jaxprs.ties import NEAR, perhaps_none, sign
+from theorysim.jaxprs.ties import NEAR, perhaps_none
 
 # Sums cancel: their errors are parts of the sum of absolute values, which the same operation gives.
 SUMS = frozenset(
@@ -68,8 +68,6 @@ def moved_rounding(
         if name in DIFFERENCES and not exact:
             terms = NEAR * jnp.maximum(jnp.abs(a), jnp.abs(b))
             moved = perhaps_none(values, terms, moves, moved)
-    if name == "sign" and moves.ties:
-        moved = sign(moves, given[0], values)
     return moved if exact else beyond_range(equation, moves, given, values, moved)
 
 
