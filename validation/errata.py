@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from theorysim.chunks import forget
-from theorysim.claims import Corrected, ResolvedReading, Theorem, UsageError, Verdict
+from theorysim.claims import Corrected, Theorem, UsageError, Verdict
 from theorysim.claims.kinds import Pointwise
 from theorysim.engine import registry
 from theorysim.engine.certify.certify import certify
@@ -48,22 +48,21 @@ def misprint(theorem: Theorem, reading: str) -> dict[str, Any]:
     `instead` has the change of each corrected reading that answers it, with its recorded verdict.
     """
     printed, verdicts = theorem.reading(reading), catalogue()[theorem.id]
-    corrected = answers(theorem, reading)
     return {
         "place": printed.source.place,
         "words": printed.source.words,
         "wrong": printed.note,
-        "instead": [[each.source.change, verdicts[each.name]] for each in corrected],
+        "instead": [[change, verdicts[name]] for name, change in answers(theorem, reading)],
     }
 
 
-def answers(theorem: Theorem, reading: str) -> list[ResolvedReading]:
-    """The corrections of a printed reading X: "X, corrected", or else those of no other reading."""
+def answers(theorem: Theorem, reading: str) -> list[tuple[str, str]]:
+    """Names and changes of what corrects a reading X: "X, corrected", or else what no other owns."""
     every = theorem.all_readings()
-    corrected = [each for each in every if isinstance(each.source, Corrected)]
+    changes = {r.name: r.source.change for r in every if isinstance(r.source, Corrected)}
     owned = {f"{each.name}, corrected" for each in every}
-    own = [each for each in corrected if each.name == f"{reading}, corrected"]
-    return own or [each for each in corrected if each.name not in owned]
+    own = [(name, change) for name, change in changes.items() if name == f"{reading}, corrected"]
+    return own or [(name, change) for name, change in changes.items() if name not in owned]
 
 
 def warrants(theorem: Theorem, reading: str, claim: str, instance: Any) -> dict[str, str]:
