@@ -57,7 +57,7 @@ def misprint(theorem: Theorem, reading: str) -> dict[str, Any]:
 
 
 def answers(theorem: Theorem, reading: str) -> list[tuple[str, str]]:
-    """Names and changes of what corrects a reading X: "X, corrected", or else what no other owns."""
+    """Names and changes of what corrects a reading X: "X, corrected", or what no other owns."""
     every = theorem.all_readings()
     changes = {r.name: r.source.change for r in every if isinstance(r.source, Corrected)}
     owned = {f"{each.name}, corrected" for each in every}
