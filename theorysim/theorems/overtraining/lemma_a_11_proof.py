@@ -70,13 +70,17 @@ theorem = claims.Theorem(
     claims=_displays(lambda sim: sim[0], lambda feature: feature),
     source=claims.Printed(
         "proof of Lemma A.11",
-        "|W_1(K)_ii - (pre_i + lam ft_i) / (1 + lam)| <= (1 - 2 eta min)^K |pre_i - ...|",
+        "|W_1(K)_ii - (pre_i + lam ft_i) / (1 + lam)| <= (1 - 2 eta min)^K |pre_i - ...|; "
+        "K >= log(100 sqrt(Gamma) |pre_i - ft_i| / eps) / (2 eta min) gives "
+        "|...| <= eps / (100 sqrt(Gamma))",
     ),
     printed="proof displays",
-    note="the displays compare entries of W_1, neither rotated nor squared, with features",
+    note="the displays compare entries of W_1, neither rotated nor squared, with features, and "
+    "the two spectra are swapped",
     readings=(
         claims.corrected(
-            "(U^T W_1)_ii, roots of features, K >= log(100 Gamma / eps) / (2 eta min)",
+            "(U^T W_1)_ii, roots of features with the spectra swapped back, "
+            "K >= log(100 Gamma / eps) / (2 eta min)",
             name="proof displays, corrected",
             predict=ft.weighted(ft.ft_spectrum, ft.pre_spectrum),
             simulate=_simulate(steps_for(logarithm, 2.0)),

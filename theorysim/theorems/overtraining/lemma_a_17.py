@@ -80,10 +80,14 @@ theorem = claims.Theorem(
     printed="steps down the gradient",
     note="Lemma A.9, on which the proof rests, needs Assumption A.8: without it the runs diverge",
     readings=(
-        runs.eq_11_as_printed(
+        claims.Reading(
             "Eq. 11 as printed",
-            "Lemma A.17",
-            simulation(runs.run_printed),
+            claims.Printed(
+                "Lemma A.17 for Eqs. 10 and 11",
+                "epsilon_k <= 2 (1 + 16 eta Gamma)^k epsilon Gamma^(1/2) < Gamma^(1/2) / 2, "
+                "with W_1^T Sigma_k (theta - A^ft) in Eq. 11",
+            ),
+            simulate=simulation(runs.run_printed),
             note="Assumption A.8 is missing, whichever way Eq. 11 is read",
         ),
         claims.corrected(

@@ -11,7 +11,6 @@ from functools import partial
 from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _one_step as one
-from theorysim.theorems.overtraining import _runs as runs
 
 HYPOTHESES = {**one.CONDITIONED, **ft.accurate(16)}
 
@@ -42,10 +41,14 @@ theorem = claims.Theorem(
     printed="steps down the gradient",
     note="the pull-back's factor 1 + lam is lost, as in Lemma A.16",
     readings=(
-        runs.eq_11_as_printed(
+        claims.Reading(
             "Eq. 11 as printed",
-            "Lemma A.18",
-            _simulate(one.to_the_letter),
+            claims.Printed(
+                "Lemma A.18 for Eqs. 10 and 11",
+                "epsilon_{k+1} <= (1 + 32 eta Gamma) epsilon_k, "
+                "with W_1^T Sigma_k (theta - A^ft) in Eq. 11",
+            ),
+            simulate=_simulate(one.to_the_letter),
             note="the pull-back's factor 1 + lam is lost, whichever way Eq. 11 is read",
         ),
         claims.corrected(

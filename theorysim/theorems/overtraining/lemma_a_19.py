@@ -93,10 +93,14 @@ theorem = claims.Theorem(
             assumes=(A_8,),
             note="the bound does not depend on whose start the ideal run is pulled back to",
         ),
-        runs.eq_11_as_printed(
+        claims.Reading(
             "Eq. 11 as printed",
-            "Lemma A.19",
-            _simulate(ft.real_modes, runs.run_printed),
+            claims.Printed(
+                "Lemma A.19 for Eqs. 10 and 11",
+                "|W_j^n(k) - W_j^n'(k)|_op <= (1 + 32 eta Gamma)^k exp(-C tau), "
+                "with W_1^T Sigma_k (theta - A^ft) in Eq. 11",
+            ),
+            simulate=_simulate(ft.real_modes, runs.run_printed),
             note="Assumption A.8 is missing, whichever way Eq. 11 is read",
         ),
         claims.Reading(

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.claims.source import Source
 from theorysim.numerics.products import dot
 from theorysim.systems import linear_modes, two_layer_linear
 from theorysim.theorems.overtraining import _drawn_batches as drawn
@@ -79,6 +80,8 @@ def _product_of_distances(r: claims.Run):
     return r.x.d * away[0] * away[1]
 
 
+WORDS = "|theta^n(k) - theta_hat^n(k)|_F <= min |pre_i - ft_i|^2 / (1000 (lam_0 + 1)^2 Gamma)"
+
 DISTANCE = claims.with_probability(
     "distance",
     _distance,
@@ -88,10 +91,12 @@ DISTANCE = claims.with_probability(
 )
 
 
-def _reading(name: str, sizes: Sizes, note: str, primary: bool = False) -> claims.Reading:
+def _reading(
+    name: str, sizes: Sizes, note: str, source: Source | None = None, primary: bool = False
+) -> claims.Reading:
     return claims.Reading(
         name,
-        sizes.source,
+        source or sizes.source,
         simulate=_on_batches(sizes),
         predict=_ideal(sizes),
         assumes=(drawn.assumption(sizes),),
@@ -106,13 +111,17 @@ theorem = claims.Theorem(
     simulate=_on_batches(AS_PRINTED),
     predict=_ideal(AS_PRINTED),
     claims=(DISTANCE,),
-    source=claims.Printed(
-        "Lemma A.22 under Assumption A.21 as printed",
-        "|theta^n(k) - theta_hat^n(k)|_F <= min |pre_i - ft_i|^2 / (1000 (lam_0 + 1)^2 Gamma)",
-    ),
+    source=claims.Printed("Lemma A.22 under Assumption A.21 as printed", WORDS),
     note=drawn.NO_BATCH,
     readings=(
-        _reading("item 3 as A.10", AS_LABELLED, drawn.NO_BATCH),
+        _reading(
+            "item 3 as A.10",
+            AS_LABELLED,
+            drawn.NO_BATCH,
+            claims.Printed(
+                "Lemma A.22 under Assumption A.21, item 3 by its label, Assumption A.10", WORDS
+            ),
+        ),
         _reading("corrected", UNITED, "with the batches of a union bound", primary=True),
     ),
     mutants=(

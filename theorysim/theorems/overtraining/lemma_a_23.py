@@ -42,20 +42,26 @@ def bound(r: claims.Run):
     return stage.smallest_gaps(r.x) / (500 * (r.x.lam_0 + 1) ** 2 * stage.gamma(r.x))
 
 
+WORDS = "|U^T theta^n(K) V - (ft + lam pre) / (1 + lam)|_F <= min |pre - ft|^2 / (500 ...)"
+
 theorem = claims.Theorem(
     space=stage.stage_space(),
     assumes=(a_21.AS_PRINTED.assumption(),),
     hypotheses=stage.APART,
     simulate=_simulate(a_21.AS_PRINTED),
     predict=limit(stage.ft_spectrum, stage.pre_spectrum),
-    source=claims.Printed(
-        "Lemma A.23 under Assumption A.21 as printed",
-        "|U^T theta^n(K) V - (ft + lam pre) / (1 + lam)|_F <= min |pre - ft|^2 / (500 ...)",
-    ),
+    source=claims.Printed("Lemma A.23 under Assumption A.21 as printed", WORDS),
     note=a_21.NO_RATE,
     claims=(claims.at_most("distance to the limit", distance, bound),),
     readings=(
-        a_21.AS_LABELLED.reading("item 3 as A.10", _simulate, note=a_21.NO_UNIT),
+        a_21.AS_LABELLED.reading(
+            "item 3 as A.10",
+            _simulate,
+            source=claims.Printed(
+                "Lemma A.23 under Assumption A.21, item 3 by its label, Assumption A.10", WORDS
+            ),
+            note=a_21.NO_UNIT,
+        ),
         a_21.CORRECTED.reading("corrected", _simulate, note=a_21.FREE_OF_SCALE, primary=True),
     ),
     mutants=(

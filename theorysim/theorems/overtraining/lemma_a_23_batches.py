@@ -13,7 +13,7 @@ from theorysim import claims
 from theorysim.theorems.overtraining import _drawn_batches as drawn
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import lemma_a_23 as lemma
-from theorysim.theorems.overtraining._assumption_a_21 import Sizes
+from theorysim.theorems.overtraining._assumption_a_21 import NO_UNIT, Sizes
 
 
 @cache
@@ -37,7 +37,7 @@ theorem = claims.Theorem(
         "Lemma A.23 under Assumption A.21 as printed",
         "with probability 1 - delta, |U^T theta^n(K) V - (ft + lam pre) / (1 + lam)|_F <= ...",
     ),
-    note=f"{drawn.NO_BATCH}; item 3 lacks the learning rate",
+    note=f"{NO_UNIT}; item 3 lacks the learning rate; {drawn.NO_BATCH}",
     readings=(
         claims.Reading(
             "item 3 corrected, item 4 as printed",

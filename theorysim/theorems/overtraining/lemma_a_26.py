@@ -48,19 +48,26 @@ def _rises(factor: float):
     )
 
 
+WORDS = "if ft_n > 4 pre_n and lam = 0, then L_pre(theta^n(K)) - L_pre(theta^{n-1}(K)) > 0"
+
 theorem = claims.Theorem(
     space=stage.stage_space(),
     assumes=(a_21.AS_PRINTED.assumption(unregularised),),
     hypotheses=stage.APART,
     simulate=simulation(a_21.AS_PRINTED),
     claims=(_rises(4),),
-    source=claims.Printed(
-        "Lemma A.26 under Assumption A.21 as printed",
-        "if ft_n > 4 pre_n and lam = 0, then L_pre(theta^n(K)) - L_pre(theta^{n-1}(K)) > 0",
-    ),
+    source=claims.Printed("Lemma A.26 under Assumption A.21 as printed", WORDS),
     note=a_21.NO_RATE,
     readings=(
-        a_21.AS_LABELLED.reading("item 3 as A.10", simulation, unregularised, note=a_21.NO_UNIT),
+        a_21.AS_LABELLED.reading(
+            "item 3 as A.10",
+            simulation,
+            unregularised,
+            source=claims.Printed(
+                "Lemma A.26 under Assumption A.21, item 3 by its label, Assumption A.10", WORDS
+            ),
+            note=a_21.NO_UNIT,
+        ),
         a_21.CORRECTED.reading(
             "corrected", simulation, unregularised, note=a_21.FREE_OF_SCALE, primary=True
         ),

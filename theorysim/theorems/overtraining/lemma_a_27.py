@@ -4,7 +4,7 @@ Lemma A.27 of Springer et al. (2025): for lam_1 > lam_2 > 0 and a smaller epsilo
 A.21, r_(lam_1) <= r_(lam_2), where r_lam is the smallest r such that L_pre increases at every
 n > r, and |theta_1^n(K) - A^ft|_F^2 > |theta_2^n(K) - A^ft|_F^2 for every n. The displays of the
 proof show the opposite of the first: whatever rises at lam_1 rises at lam_2. Item 3 of A.21 is read
-as the Assumption A.10 that it names and as printed; the batch is infinite, which item 4 admits.
+as printed and as the Assumption A.10 that it names; the batch is infinite, which item 4 admits.
 """
 
 from dataclasses import replace
@@ -41,29 +41,32 @@ COSTS = claims.at_least(
 )
 
 
+WORDS = "r_{lam_1} <= r_{lam_2}, |theta_1^n(K) - A^ft|_F^2 > |theta_2^n(K) - A^ft|_F^2"
+
 theorem = claims.Theorem(
     space=stage.stage_space(**strengths.FIELDS),
-    assumes=(AS_LABELLED.assumption(),),
+    assumes=(AS_PRINTED.assumption(),),
     hypotheses=stage.APART,
-    simulate=strengths.simulation(AS_LABELLED),
+    simulate=strengths.simulation(AS_PRINTED),
     claims=(*_points(claims.at_most), COSTS),
-    source=claims.Printed(
-        "Lemma A.27 under Assumption A.21, item 3 by its label, Assumption A.10",
-        "r_{lam_1} <= r_{lam_2}, |theta_1^n(K) - A^ft|_F^2 > |theta_2^n(K) - A^ft|_F^2",
-    ),
-    note="the displays of the proof show the opposite order of the inflection points",
+    source=claims.Printed("Lemma A.27 under Assumption A.21 as printed", WORDS),
+    note="the order is reversed, and item 3 of A.21 lacks the learning rate",
     readings=(
-        AS_PRINTED.reading(
-            "item 3 as printed",
+        AS_LABELLED.reading(
+            "item 3 as A.10",
             strengths.simulation,
             source=claims.Printed(
-                "Lemma A.27 under Assumption A.21 as printed", "r_{lam_1} <= r_{lam_2}, ..."
+                "Lemma A.27 under Assumption A.21, item 3 by its label, Assumption A.10", WORDS
             ),
-            note="the order is reversed, and item 3 of A.21 lacks the learning rate",
+            note="the displays of the proof show the opposite order of the inflection points",
         ),
         CORRECTED.reading(
             "corrected",
             strengths.simulation,
+            source=claims.Corrected(
+                "r_lam1 >= r_lam2, and item 3 of Assumption A.21: "
+                "K >= log(100 / epsilon) / (eta min{pre_i, ft_i})"
+            ),
             claims=(*_points(claims.at_least), COSTS),
             primary=True,
             note="r_(lam_1) >= r_(lam_2); K >= log(100 / epsilon) / (eta min) in A.21",

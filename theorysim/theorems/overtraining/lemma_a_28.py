@@ -100,10 +100,15 @@ theorem = claims.Theorem(
         claims.Reading(
             "Eq. 18",
             claims.Printed(
-                "Lemma A.28, f of Eq. 18", "f(x) = x + 2 eta x (sigma^2 - x^2) + 2 eta lam (...)"
+                "Lemma A.28, f of Eq. 18",
+                "|f^(k)(sigma_0) - sigma*| <= (1 - 2 eta min{sigma^2, sigma_0^2})^k "
+                "|sigma_0 - sigma*|, f(x) = x + 2 eta x (sigma^2 - x^2) + "
+                "2 eta lam (sigma_0^2 - x^2)",
             ),
             predict=_predict(printed_limit, f=printed_step),
-            note="the map as Eq. 18 prints it, without the factor x in the pull-back",
+            claims=(LOWER, UPPER, _rate()),
+            note="sigma* has sigma and sigma_0 swapped, and f has no factor x in its pull-back: "
+            "with either one mended the rate still fails",
         ),
         claims.corrected(
             "sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam))",

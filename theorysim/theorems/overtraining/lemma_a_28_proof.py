@@ -120,7 +120,16 @@ theorem = claims.Theorem(
         *_displays(lambda x: x.sigma_0, _printed_slope, lambda lam: lam + 2),
         *_signs(_printed_slope),
     ),
-    source=claims.Printed("proof of Lemma A.28", "g(x) = x (x - sigma*) (x + (lam + 1) sigma*)"),
+    source=claims.Printed(
+        "proof of Lemma A.28",
+        "g(x) = x (x^2 - sigma^2) + lam x (x^2 - sigma_0), g(sigma*) = 0, f = x - 2 eta g; "
+        "g = x (x^2 - sigma^2) + lam x (x^2 - sigma_0^2) = x (x - sigma*) (x + (lam + 1) sigma*); "
+        "f - sigma* = (x - sigma*) (1 - 2 eta x (x + (lam + 1) sigma*)); "
+        "min{sigma^2, sigma_0^2} <= x (x + (lam + 1) sigma*) <= (lam + 2) max{sigma^2, sigma_0^2}; "
+        "1 - 2 eta x (x + (lam + 1) sigma*) > 0; "
+        "|f - sigma*| <= |x - sigma*| (1 - 2 eta min{sigma^2, sigma_0^2}); "
+        "f - sigma* has the sign of x - sigma*",
+    ),
     printed="proof displays",
     note="sigma* is swapped, g has sigma_0 for its square, and its factor 1 + lam is misplaced",
     readings=(

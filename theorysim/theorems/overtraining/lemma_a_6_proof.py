@@ -127,17 +127,27 @@ theorem = claims.Theorem(
         claims.equal("P6: noise and loss", lambda r: r.sim.loss, lambda r: r.sim.printed_loss),
     ),
     source=claims.Printed(
-        "proof of Lemma A.6", "| |W_1|_F^2 - |W_1'|_F^2 | <= 2 exp(-C tau) pre_1 + exp(-2 C tau)"
+        "proof of Lemma A.6",
+        "| |W_1|_F^2 - |W_1'|_F^2 | <= 2 exp(-C tau) pre_1 + exp(-2 C tau); "
+        "|W_1 W_2 - W_1' W_2'|_F <= 2 sqrt(d) exp(-C tau) pre_1 + exp(-2 C tau); "
+        "|W_1 W_2 + W_1' W_2' - 2 A|_F <= 2 sqrt(d) exp(-C tau) pre_1 + 2 exp(-2 C tau) "
+        "+ 2 sqrt(d) pre_1; "
+        "| |W_1 W_2 - A|_F^2 - |W_1' W_2' - A|_F^2 | <= 16 d pre_1^2 exp(-C tau); "
+        "|L~(theta) - L~(theta')| <= exp(-C tau) 8 d pre_1 (2 pre_1 + gamma^2); "
+        "E |W_1 W_2 - A|_F^2 = |W_1' W_2' - A|_F^2 + d gamma^2 (|W_1|_F^2 + |W_2|_F^2), "
+        "' of the ideal start",
     ),
     printed="proof displays",
-    note="pre_1 stands for norms of the order of sqrt(pre_1), and P6 for Eq. 15",
+    note="pre_1 stands for norms of the order of sqrt(pre_1); of P6 the left side is L~, the bars "
+    "are on the wrong factors, and E |alpha beta|_F^2 is missing",
     readings=(
         claims.corrected(
             "sqrt(d pre_1) and sqrt(pre_1) for the norms of the ideal factors",
             name="proof displays, corrected",
             simulate=_simulate(corrected_radius),
             claims=AMENDED,
-            note="with these norms, and the corrected Assumption A.2, all displays hold",
+            note="with these norms, and the corrected Assumption A.2, P1 to P5 hold; P6 is then "
+            "Eq. 15, the statement eq-15",
         ),
     ),
     mutants=(

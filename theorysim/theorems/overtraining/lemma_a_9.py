@@ -72,7 +72,8 @@ theorem = claims.Theorem(
                     strict=True,
                 ),
             ),
-            note="for lam > 0 the condition compares numbers with features: small spectra fail it",
+            note="for lam > 0 the condition compares numbers with features: it fails where these "
+            "are small or lam is large",
         ),
     ),
     mutants=(

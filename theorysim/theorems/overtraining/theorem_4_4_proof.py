@@ -59,7 +59,10 @@ theorem = claims.Theorem(
     simulate=_simulate(printed_radius),
     claims=_displays(late=1),
     source=claims.Printed(
-        "proof of Theorem A.3", "the least s with gamma^2 > pre_s / d, s <= d - 1"
+        "proof of Theorem A.3",
+        "the least s with gamma^2 > pre_s / d, s <= d - 1; for n > s: "
+        "L~(ideal^n) - L~(ideal^{n-1}) > pre_n^2, L~(theta^n) - L~(ideal^n) > -pre_n^2 / 2, "
+        "L~(ideal^{n-1}) - L~(theta^{n-1}) > -pre_n^2 / 2, L~(theta^n) - L~(theta^{n-1}) > 0",
     ),
     printed="proof displays",
     note="s may be d, and Lemma A.6, on which P2 and P3 rest, fails",

@@ -28,6 +28,8 @@ def _misaligned(x: claims.Instance):
     return jnp.min((stage.ft_spectrum(x) / stage.pre_spectrum(x))[1:] - 1, initial=jnp.inf)
 
 
+APPENDIX = "Delta_pre(n) >= 0 and Delta_pre(n) does not decrease with n"
+
 theorem = claims.Theorem(
     space=stage.stage_space(**practice.FIELDS),
     assumes=(a_21.CORRECTED.assumption(),),
@@ -44,8 +46,20 @@ theorem = claims.Theorem(
     note="the main text leaves the sizes open: here they are those of the corrected reading",
     aliases=("theorem-a.24",),
     readings=(
-        a_21.AS_PRINTED.reading("appendix", simulation, note=a_21.NO_RATE),
-        a_21.AS_LABELLED.reading("appendix, item 3 as A.10", simulation, note=a_21.NO_UNIT),
+        a_21.AS_PRINTED.reading(
+            "appendix",
+            simulation,
+            source=claims.Printed("Theorem A.24 under Assumption A.21 as printed", APPENDIX),
+            note=a_21.NO_RATE,
+        ),
+        a_21.AS_LABELLED.reading(
+            "appendix, item 3 as A.10",
+            simulation,
+            source=claims.Printed(
+                "Theorem A.24 under Assumption A.21, item 3 by its label, Assumption A.10", APPENDIX
+            ),
+            note=a_21.NO_UNIT,
+        ),
         a_21.CORRECTED.reading("corrected", simulation, note=a_21.FREE_OF_SCALE, primary=True),
         practice.reading(
             "practical sizes", "Theorem 4.6", a_21.AS_LABELLED, simulation_of(practice.run)

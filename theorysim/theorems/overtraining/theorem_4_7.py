@@ -130,6 +130,11 @@ COSTS_MORE = claims.increasing(COSTS.name, lambda r: _ft_loss(r)[:, 1:], strict=
 APPENDIX = (_rises("1: rises at n <= r", lambda r: -after()(r)), *BROUGHT_FORWARD, COSTS_MORE)
 AMENDED = (*_rising(), *DELAYED, COSTS)
 
+APPENDIX_WORDS = (
+    "L_pre(theta^n(K)) - L_pre(theta^{n-1}(K)) > 0 for n <= r; r_{lam_1} <= r_{lam_2}; "
+    "|theta_1^n(K) - A^ft|_F^2 > |theta_2^n(K) - A^ft|_F^2"
+)
+
 
 def _reading(name: str, sizes: a_21.Sizes, **parts: Any) -> claims.Reading:
     """A reading under this version of Assumption A.21 alone."""
@@ -162,12 +167,17 @@ theorem = claims.Theorem(
         _reading(
             "appendix",
             a_21.AS_PRINTED,
+            source=claims.Printed("Theorem A.25 under Assumption A.21 as printed", APPENDIX_WORDS),
             claims=APPENDIX,
             note="both inequalities are reversed, and item 3 of A.21 lacks the learning rate",
         ),
         _reading(
             "appendix, item 3 as A.10",
             a_21.AS_LABELLED,
+            source=claims.Printed(
+                "Theorem A.25 under Assumption A.21, item 3 by its label, Assumption A.10",
+                APPENDIX_WORDS,
+            ),
             claims=APPENDIX,
             note="both inequalities are reversed",
         ),
@@ -180,6 +190,10 @@ theorem = claims.Theorem(
         _reading(
             "corrected",
             a_21.CORRECTED,
+            source=claims.Corrected(
+                "n > r, r_lam1 >= r_lam2, and item 3 of Assumption A.21: "
+                "K >= log(100 / epsilon) / (eta min{pre_i, ft_i})"
+            ),
             claims=AMENDED,
             primary=True,
             note="n > r and r(lam_1) >= r(lam_2); K >= log(100 / epsilon) / (eta min) in A.21",

@@ -21,7 +21,7 @@ from theorysim.theorems.overtraining import _drawn_batches as drawn
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _strengths as strengths
 from theorysim.theorems.overtraining import lemma_a_26, theorem_4_7
-from theorysim.theorems.overtraining._assumption_a_21 import Sizes
+from theorysim.theorems.overtraining._assumption_a_21 import NO_UNIT, Sizes
 from theorysim.theorems.overtraining._stages import loss_against
 from theorysim.theorems.overtraining.theorem_4_7 import Parts, after, at_part_2
 
@@ -95,7 +95,7 @@ theorem = claims.Theorem(
         "with probability 1 - delta, L_pre(theta^n(K)) - L_pre(theta^{n-1}(K)) > 0 for n <= r; "
         "|theta_1^n(K) - A^ft|_F^2 > |theta_2^n(K) - A^ft|_F^2",
     ),
-    note=f"n <= r is reversed, and {drawn.NO_BATCH}",
+    note=f"{NO_UNIT}; n <= r is reversed; item 3 lacks the learning rate; {drawn.NO_BATCH}",
     readings=(
         claims.Reading(
             "Lemma A.26",
@@ -106,11 +106,15 @@ theorem = claims.Theorem(
             simulate=_simulate_alone(drawn.AS_PRINTED),
             assumes=_assumed_alone(drawn.AS_PRINTED),
             claims=(ABOVE,),
-            note=f"{drawn.NO_BATCH}; item 3 lacks the learning rate",
+            note=f"{NO_UNIT}; item 3 lacks the learning rate; {drawn.NO_BATCH}",
         ),
         claims.Reading(
             "corrected",
-            claims.Corrected("n > r, and items 3 and 4 of Assumption A.21"),
+            claims.Corrected(
+                "n > r, and items 3 and 4 of Assumption A.21: "
+                "K >= log(100 / epsilon) / (eta min{pre_i, ft_i}), "
+                "d + log(K / delta) for d - log(10 d K delta)"
+            ),
             simulate=theorem_4_7.simulation(drawn.CORRECTED_UNDRAWN),
             assumes=theorem_4_7.assumptions(drawn.CORRECTED_UNDRAWN),
             claims=(ABOVE, COSTS),
