@@ -3,8 +3,8 @@
 Section 4 of Afzal et al. (2025): the w that minimises (1/n) sum_i (phi_i . w - y~_i)^2 + sigma w^2,
 y~ = y - f0 and sigma = lambda/2, is a combination of the features, and the optimal function is
 printed as K(., x) [K + sigma I]^(-1) y. It lacks the n that the average brings (n sigma for sigma)
-and f0, on both sides. The printed formula is that of the dual to the letter (ridge-dual), and that
-of the summed loss of Section 2 where f0 = 0.
+and f0, on both sides; one slide has f_w = phi . w, where f0 = 0. The printed formula is that of the
+dual to the letter (ridge-dual), and that of the summed loss of Section 2 where f0 = 0.
 """
 
 from collections.abc import Callable
@@ -64,8 +64,8 @@ theorem = claims.Theorem(
             "a model that starts at zero",
             claims.Printed(
                 reformulation.PLACE,
-                "min_w (1/n) sum_i (phi(x_i)^T w - ~y_i)^2 + sigma |w|^2, alpha* = [K(x*, x*) + "
-                "sigma I]^(-1) y*, where f0 = 0",
+                "model f_w(x) = phi(x)^T w, min_w (1/n) sum_i (phi(x_i)^T w - ~y_i)^2 + sigma "
+                "|w|^2, alpha* = [K(x*, x*) + sigma I]^(-1) y*, f*(.) = K(., x*) alpha*",
             ),
             simulate=lambda x, key: _simulate(averaged=True)(_from_zero(x), key),
             claims=reformulation.OPTIMAL,

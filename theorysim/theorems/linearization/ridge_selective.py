@@ -1,8 +1,9 @@
 """The selective scheme trains a linearised model without any regularisation: not to f*.
 
 Section 4 of Afzal et al. (2025) takes the ridge solution f* = K(., x) [K + sigma I]^(-1) y, sigma =
-lambda / 2, for what regularised fine-tuning of the linearised model finds. The scheme of Section 3
-finds it with the pull always on, in small steps. Selective, it never pulls: along descent on a
+lambda / 2, for what regularised fine-tuning of the linearised model finds. The update of Section 2
+finds it, its pull always on, in small steps. The selective scheme of Section 3, of which Section 4
+does not speak, never pulls: along descent on a
 linear model from theta_0 the product <grad R, theta - theta_0> is negative, whatever lambda, and
 the end is that of no pull, the least-norm interpolation. (With the condition at theta_(t-1),
 rounding decides it once the gradient is zero, and every other pull is a kick.) Here f0 = 0 and the
@@ -63,16 +64,13 @@ theorem = claims.Theorem(
     simulate=_simulate("printed"),
     predict=predict,
     claims=(END,),
-    source=claims.Printed(
-        "slides, Section 4, 'Fine-tuning can be defined as RKHS', with the scheme of Section 3",
-        "As the model is linear in regularized fine-tuning, we can acquire optimal function w/o SGD"
-        " like optimization process: f*(.) = K(., x*) [K(x*, x*) + sigma I]^(-1) y*",
-    ),
+    printed="f* for the selective scheme",
+    source=claims.Finding("Section 4's optimal function for the scheme of Section 3"),
     note="for a linear model the selective scheme is descent without a pull: it interpolates",
     readings=(
         claims.Reading(
-            "corrected",
-            claims.Corrected("the least-norm interpolation, sigma = 0, for f*"),
+            "the least-norm interpolation",
+            claims.Finding("what the scheme of Section 3 trains a linear model to"),
             predict=_interpolation,
             primary=True,
             note="whatever lambda: the product of the condition is never positive",

@@ -3,9 +3,10 @@
 Section 3 of Afzal et al. (2025), below Theorem 1 and in the appendix: theta_t is the pulled step if
 <grad R(theta_t), theta_t - theta_0> >= 0, and the step without a pull if it is negative. In a
 valley that turns back, the pulled step has a negative product and the other one a positive product,
-for most steps along a stretch of the run: neither is theta_t. At most one of them ever is. A
-program has to take the condition elsewhere, such as at theta_(t-1); theorem-1-steps says what that
-costs.
+for most steps along a stretch of the run: neither is theta_t. In this valley no more than one of
+them ever is; elsewhere both can be, as for R = c - (theta - 1)^2 / 2 with theta_0 = 0, theta_(t-1)
+= 1.2, lambda eta = 0.3 and a small eta, where the pull crosses the top at 1. A program has to take
+the condition elsewhere, such as at theta_(t-1); theorem-1-steps says what that costs.
 """
 
 import jax.numpy as jnp

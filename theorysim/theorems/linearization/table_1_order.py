@@ -4,7 +4,8 @@ Section 6 of Afzal et al. (2025), RoBERTa with LoRA on CoLA and SST-2. No row of
 Kullback-Leibler divergence is monotone in lambda (table-1), but in each most of the 28 pairs of
 pulls are in order. An order that is drawn has as few discordant pairs in 1.6 (gap) and 5.4
 (divergence) of a hundred cases on CoLA, and in 0.7 and 0.3 on SST-2. In both rows of the accuracy
-the strongest pull has the lowest one. The numbers are those of the print, nothing is trained.
+the strongest pull has the lowest one. The numbers are those of the print, nothing is trained: the
+space is two data sets, and what is drawn is one of them, however often.
 """
 
 from collections.abc import Callable

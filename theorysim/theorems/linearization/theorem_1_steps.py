@@ -1,8 +1,9 @@
 """A step of the selective scheme does not raise the loss, where its condition is taken as printed.
 
 Commentary to Theorem 1 of Afzal et al. (2025): under the selective scheme "a non-increasing
-||f - y*||^2 is guaranteed at step t". The theorem is about the flow; this is the descent, in a
-valley that turns back, with steps below 1 / (lambda + smoothness). The condition is printed at
+||f - y*||^2 is guaranteed at step t". The theorem is about the flow; this is the descent, with
+steps below 1 / (lambda + smoothness), and in one family of valleys of two parameters that turn
+back: no proof for other models. The condition is printed at
 theta_t, the point that it decides; where neither choice is consistent the pull is left off
 (selective-update). Taken at theta_(t-1) or at the half step, as a program must, it guarantees
 nothing: where the gradient is small a pull raises the loss to second order in the step.

@@ -3,6 +3,8 @@
 Case 1 of Theorem 2 of Afzal et al. (2025), a constant lambda > 0: lim sup ||theta_t - theta_0|| <=
 2 Lip(f) ||f_t - y|| / lambda. The residual at time t, which does not bound the distance on the way
 (theorem-2), does bound it at last: where the flow rests, lambda (theta - theta_0) = -2 J^T (f - y).
+Left out are pulls below 0.3, which lemma-3 and theorem-2 have: up to their last time, 40 / lambda,
+an integrator takes ever more steps.
 """
 
 import jax

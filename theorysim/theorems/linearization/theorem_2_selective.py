@@ -59,7 +59,8 @@ theorem = claims.Theorem(
     printed="selective scheme, as printed",
     source=claims.Printed(
         "slides, Section 3, Theorem 2",
-        "Consider the selectively regularized fine-tuning solution",
+        "Consider the selectively regularized fine-tuning solution [...] ||theta - theta_0|| <= "
+        "2 Lip(f) ||f_theta_t(x*) - y*|| int_0^t e^(-(Lambda_t - Lambda_s)) ds",
     ),
     note="as for the flow: a model that has fitted its data has moved",
     readings=(

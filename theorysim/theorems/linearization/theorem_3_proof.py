@@ -4,7 +4,9 @@ Proof of Theorem 3 of Afzal et al. (2025), line by line, for the linearised flow
 The flow of the linearised model that the proof prints has a pull, which its next display forgets.
 The line of the triangle inequality has a minus for a plus and the inner product without its factor
 1 / Delta, and a later copy of the last bound has a minus in front: both bound the growth of the gap
-by what can be negative. Lip(k) is that of the kernel itself, until the line that uses Lemma 1.
+by what can be negative. With that minus Lemma 1 turns the inequality around, and then the minus is
+gone: the last display, b - b e^(-lambda t), is right. Lip(k) is that of the kernel itself, until
+the line that uses Lemma 1.
 """
 
 from collections.abc import Callable
@@ -121,6 +123,8 @@ MINUS = claims.at_most(
 PRODUCT = claims.equal(
     "growth of the gap as a product", lambda r: r.sim.growth, lambda r: jnp.abs(r.sim.product)
 )
+BY_LEMMA = claims.at_most("by Lemma 1, with a minus", lambda r: -_fifth(r), lambda r: -_sixth(r))
+SIGN = claims.equal("the minus is lost", lambda r: -_sixth(r), _sixth)
 PLUS = MINUS.against(lambda r: r.sim.kernel + r.x.strength * r.sim.pull)
 LINES = (FIRST, DROPPED, HALF, THIRD, FOURTH, FIFTH, SIXTH, LAST)
 
@@ -185,6 +189,18 @@ theorem = claims.Theorem(
             ),
             claims=(MINUS.against(lambda r: -_fifth(r)),),
             note="the minus belongs to e^(-lambda t) alone",
+        ),
+        claims.Reading(
+            "proof display, by Lemma 1 with a minus",
+            claims.Printed(
+                PLACE,
+                "-2 Lip(f) ||y(0) - y*|| ((2 / lambda) Lip(k) ||y(0) - y*|| + Lip(f)) <= -2 Lip(f) "
+                "||y(0) - y*|| ((4 / lambda) Lip(grad f) Lip(f) ||y(0) - y*|| + Lip(f)) (Lemma 1) "
+                "= 2 Lip(f)^2 ||y(0) - y*|| ((4 / lambda) Lip(grad f) ||y(0) - y*|| + 1) "
+                "(1 - e^(-lambda t))",
+            ),
+            claims=(BY_LEMMA, SIGN),
+            note="Lip(k) <= 2 Lip(f) Lip(grad f) gives >= under a minus; then the minus is gone",
         ),
     ),
     mutants=(

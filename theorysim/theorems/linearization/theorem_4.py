@@ -3,7 +3,8 @@
 Theorem 4 of Afzal et al. (2025), lambda_0 = 2 r_0 Lip(f) / r with r_0 the residual at the start.
 What holds for all t if lambda >= lambda_0, and for t <= ln(1 / (1 - lambda / lambda_0)) / lambda
 else, is left blank in the statement: the explanation has ||theta_t - theta_0|| <= r. The simplified
-bound of Theorem 3 has R(theta_0) = r_0^2 in the statement, where the appendix has r_0.
+bound of Theorem 3 has R(theta_0) = r_0^2 in the statement, where the appendix has r_0; "if lambda
+is small, the bound holds", too, up to that time.
 """
 
 from collections.abc import Callable
@@ -57,14 +58,14 @@ def _stays(name: str, where: Callable):
     )
 
 
-def _gaps(power: int) -> tuple:
+def _gaps(power: int, where: Callable = _strong, prefix: str = "") -> tuple:
     """The simplified bound with this power of the residual at the start."""
     return tuple(
         claims.at_most(
-            f"gap to {name}",
+            f"{prefix}gap to {name}",
             lambda r, name=name: flow.gap(r, name),
             lambda r: r.x.residual_size**power * r.theory,
-            where=_strong,
+            where=where,
             statement=f"||f - f_linear|| <= 2 Lip(f) r_0^{power} (2 r Lip(grad f) + Lip(f)) t",
         )
         for name in flow.READINGS
@@ -84,13 +85,23 @@ def _theorem_3(r) -> Float[Array, " times"]:
     return b * flow.excess_time(strength, _times(r.x))
 
 
-def _simplifies(power: int):
+def _simplifies(power: int, where: Callable = _strong, prefix: str = ""):
     return claims.at_most(
-        "the bound of Theorem 3 simplifies",
+        f"{prefix}the bound of Theorem 3 simplifies",
         _theorem_3,
         lambda r: r.x.residual_size**power * r.theory,
-        where=_strong,
+        where=where,
     )
+
+
+def _bounds(power: int) -> tuple:
+    return *_gaps(power), _simplifies(power)
+
+
+def _weak_bounds(power: int) -> tuple:
+    """Of weak pulls, up to the printed limit."""
+    of_weak = (_weak, "lambda < lambda_0: ")
+    return *_gaps(power, *of_weak), _simplifies(power, *of_weak)
 
 
 theorem = claims.Theorem(
@@ -105,13 +116,14 @@ theorem = claims.Theorem(
     ),
     simulate=simulate,
     predict=predict,
-    claims=(*STAYS, *_gaps(2), _simplifies(2)),
+    claims=(*STAYS, *_bounds(2), *_weak_bounds(2)),
     source=claims.Printed(
         "slides, Section 3, Theorem 4, and its explanation in the appendix",
         "if lambda >= lambda_0 then for all t, else for t <= (1/lambda) ln(1 / (1 - lambda / "
         "lambda_0)): theta_t remains in the r-ball; for lambda >= lambda_0 ||f_t(x*) - "
         "f_linear(x*)|| <= 2 Lip(f) R(theta_0) (2 r Lip(grad f) + Lip(f)) t, to which the bound of "
-        "theorem 3 simplifies",
+        "theorem 3 simplifies; if lambda is small, the bound holds when the time step is smaller "
+        "than a certain value",
     ),
     note="R(theta_0) = r_0^2 is smaller than r_0 where r_0 < 1",
     integrates=True,
@@ -123,14 +135,25 @@ theorem = claims.Theorem(
                 "Delta(t) grows linearly, with coefficient 2 Lip(f) ||y(0) - y*|| (2 r Lip(grad f) "
                 "+ Lip(f))",
             ),
-            claims=(*STAYS, *_gaps(1), _simplifies(1)),
+            claims=(*STAYS, *_bounds(1)),
             primary=True,
             note="r_0, not R(theta_0) = r_0^2, which is smaller where r_0 < 1",
+        ),
+        claims.Reading(
+            "lambda < lambda_0, corrected",
+            claims.Corrected("||y(0) - y*|| for R(theta_0), as in the appendix for strong pulls"),
+            claims=_weak_bounds(1),
+            note="up to the printed time the bound holds for weak pulls, too",
         ),
     ),
     mutants=(
         claims.Mutant("half of the ball", claims=tuple(claim.scaled(0.5) for claim in STAYS)),
-        claims.Mutant("R(theta_0) for its root", claims=(*_gaps(2), _simplifies(2))),
+        claims.Mutant("R(theta_0) for its root", claims=_bounds(2)),
+        claims.Mutant(
+            "R(theta_0) for its root, lambda < lambda_0",
+            of=("lambda < lambda_0, corrected",),
+            claims=_weak_bounds(2),
+        ),
     ),
     instances=256,
     mutant_instances=1024,

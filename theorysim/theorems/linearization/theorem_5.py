@@ -130,7 +130,8 @@ theorem = claims.Theorem(
             "R and the training loss averaged",
             claims.Printed(
                 "slides, Section 4, Theorem 5 with the problem that it solves",
-                "min_w (1/n) sum_i (phi(x_i)^T w - ~y_i)^2 + sigma |w|^2",
+                "min_w (1/n) sum_i (phi(x_i)^T w - ~y_i)^2 + sigma |w|^2; (sigma |y*| / (sigma + "
+                "lambda_max(K)))^2 <= R(theta) <= (sigma |y*| / (sigma + lambda_min(K)))^2",
             ),
             simulate=_simulate(averaged=True, from_start=False),
             claims=_claims(divided=True),
