@@ -1,6 +1,7 @@
 """Kept programs: traced once, never used for another, and compute the same bits."""
 
 import os
+import pickle
 import subprocess
 import sys
 
@@ -147,6 +148,26 @@ def test_a_damaged_program_is_made_anew_and_replaced(folder, damage, x64, caplog
     same(Program(counted(calls), "text")(ROWS, 2.5), first)
     assert len(calls) == 1 and caplog.messages == []
     same(Program(never, "text")(ROWS, 2.5), first)
+
+
+class _Stranger:
+    """What runs a command where it is unpickled."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return os.system, (f"touch {self.mark}",)
+
+
+def test_a_file_from_a_stranger_runs_no_code(folder, tmp_path, x64):
+    first = Program(counted([]), "text")(ROWS, 2.5)
+    (path,) = files(folder)
+    mark = tmp_path / "mark"
+    kept.store().write(path.name, pickle.dumps((b"", _Stranger(mark))))
+    calls = []
+    same(Program(counted(calls), "text")(ROWS, 2.5), first)
+    assert len(calls) == 1 and not mark.exists()
 
 
 def test_a_program_that_calls_python_is_not_kept(folder, x64):

@@ -24,7 +24,7 @@ import numpy as np
 from theorysim.advise import demo, demo_text
 from theorysim.advise.length_choice import TRIVIAL as LENGTH_TRIVIAL
 from theorysim.advise.scores import TRIVIAL
-from theorysim.advise.source_choice import TRIVIAL as SOURCE_TRIVIAL
+from theorysim.advise.source_checks import TRIVIAL as SOURCE_TRIVIAL
 from theorysim.advise.strength_choice import TRIVIAL as PULL_TRIVIAL
 from validation import write_whole
 from validation.advise_cases import Case, interval, layer_case, strength_case, transfer_case

@@ -19,17 +19,16 @@ from theorysim.advise.kernels import PAIRS, fitting, kernels
 from theorysim.advise.layer_choice import correlations
 from theorysim.advise.problem import Examples, as_inputs, problem, rank_correlation
 from theorysim.advise.scores import SCORES, moved, score
-from theorysim.advise.source_choice import SCORES as SOURCE_SCORES
+from theorysim.advise.source_checks import SCORES as SOURCE_SCORES
+from theorysim.advise.source_checks import correlations as source_correlations
+from theorysim.advise.source_checks import sign_rule, steps_apart
 from theorysim.advise.source_choice import (
     SCRATCH,
     Taught,
     after_task,
     from_scratch,
     measured_steps,
-    sign_rule,
-    steps_apart,
 )
-from theorysim.advise.source_choice import correlations as source_correlations
 from theorysim.advise.strength_choice import strength
 from theorysim.advise.subject import subject
 from theorysim.advise.tuning import tune

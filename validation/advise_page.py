@@ -10,8 +10,9 @@ import numpy as np
 from theorysim.advise.length_choice import CLOSE, NOISE_SCORES, NOISES
 from theorysim.advise.length_choice import SCORES as LENGTH_SCORES
 from theorysim.advise.scores import SCORES
-from theorysim.advise.source_choice import FACTOR, SCRATCH
-from theorysim.advise.source_choice import SCORES as SOURCE_SCORES
+from theorysim.advise.source_checks import FACTOR
+from theorysim.advise.source_checks import SCORES as SOURCE_SCORES
+from theorysim.advise.source_words import SCRATCH
 from theorysim.advise.strength_choice import SCORES as PULL_SCORES
 from validation import row
 from validation.advise_cases import DESCENT, interval

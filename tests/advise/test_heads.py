@@ -31,6 +31,8 @@ def start(outputs, seed=0):
     }
 
 
+# Kernels of some dozen products in single precision, of numbers of order one.
+SINGLE = 1e-4
 GROUPS = {"body": "body", "head": ["head", "bias"]}
 
 
@@ -61,8 +63,8 @@ def test_kernels_of_two_heads_are_those_of_their_jacobians(found):
 
     own, away = rows(found, X, "body"), rows(other, OTHERS, "body")
     head = rows(other, OTHERS, "head")
-    np.testing.assert_allclose(crossed["own"], own @ away.T, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(gram, away @ away.T + head @ head.T, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(crossed["own"], own @ away.T, rtol=SINGLE, atol=SINGLE)
+    np.testing.assert_allclose(gram, away @ away.T + head @ head.T, rtol=SINGLE, atol=SINGLE)
 
 
 def test_how_many_outputs_a_task_needs():

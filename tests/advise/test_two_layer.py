@@ -9,6 +9,10 @@ from theorysim.advise.two_layer import constant_loss, noise_cost, spectrum, two_
 
 RNG = np.random.default_rng(0)
 VALUES = np.array([1.0, 0.5, 0.2])
+# The theory's two units are fitted to losses that descent gives in steps.
+FITTED = 0.02
+# Covariances of 400 examples are divided by 399 here, and by 400 there.
+COUNTED = 2 / 400
 
 
 def factors(values):
@@ -53,7 +57,7 @@ def test_the_turn_of_a_two_layer_network_is_found_from_its_losses():
     assert told.factor == pytest.approx(rate, rel=0.15) and told.tau == pytest.approx(2, abs=0.3)
     for losses, noise in zip(told.losses, noises):
         real = unchanged + noise_cost(run, noise)
-        np.testing.assert_allclose(losses, real, rtol=0.02)
+        np.testing.assert_allclose(losses, real, rtol=FITTED)
         assert np.argmin(losses) == np.argmin(real)
     assert np.argmin(told.losses[0]) > np.argmin(told.losses[1])
 
@@ -65,7 +69,7 @@ def spectrum_of(values):
     first, second = factors(values)
     targets = inputs @ (first @ second).T + 5.0
     found = spectrum(Examples(jnp.asarray(inputs @ RNG.normal(size=(3, 3))), targets))
-    np.testing.assert_allclose(found.values, values, rtol=5e-3)
+    np.testing.assert_allclose(found.values, values, rtol=COUNTED)
     assert found.explained == pytest.approx(1, rel=1e-3)
     return found
 

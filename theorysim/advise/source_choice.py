@@ -16,13 +16,13 @@ import jax
 import numpy as np
 
 from theorysim.advise import kernel_fits, record
-from theorysim.advise.answer import Advice, Check, Uncertain
+from theorysim.advise.answer import Advice, Uncertain
 from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping, shown
 from theorysim.advise.heads import cross_kernels, outputs_needed, rest_of, with_head
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
 from theorysim.advise.layer_words import standard_error
-from theorysim.advise.paths import MOST_STEPS, curvature, real_steps_to, steps_to
+from theorysim.advise.paths import curvature, real_steps_to, steps_to
 from theorysim.advise.problem import (
     Examples,
     Loss,
@@ -31,26 +31,14 @@ from theorysim.advise.problem import (
     as_targets,
     losses_of,
     problem,
-    rank_correlation,
     rows_of,
 )
+from theorysim.advise.source_checks import SCORES, TRIVIAL, Measured, checks_of
 from theorysim.advise.source_words import SCRATCH, SHARE, Source, meanings, panel, sentence
 from theorysim.advise.subject import Params, Subject, subject
-from theorysim.advise.tuning import RATES, Tuned, pretrain, tune
+from theorysim.advise.tuning import RATES, pretrain, tune
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
-
-SCORES: dict[str, tuple[str, int]] = {
-    "linearised": ("held-out risk of the linearised model after source and target", 1),
-    "left_out": ("its leave-one-out risk on the target", 1),
-    "start": ("loss with which fine-tuning starts", 1),
-    "movement": ("distance that fine-tuning moves the linearised parameters", 1),
-    "size": ("trivial: most source examples first", -1),
-}
-"""Names, what they are, and 1 where the smallest value is promising, -1 where the largest is"""
-TRIVIAL = ("size",)
-FACTOR = 2
-"""numbers of steps are called alike within it"""
 
 
 @checked
@@ -151,13 +139,6 @@ class Taught(NamedTuple):
         """Parameters with which the target starts."""
         learnt = pretrain(replace(task, subject=self.subject), self.examples, steps)
         return learnt if self.head is None else rest_of(learnt, self.head, task.subject.params)
-
-
-class Measured(NamedTuple):
-    """By source: what tuning from it gives, and steps of descent until half of the loss is left."""
-
-    tuned: dict[str, Tuned]
-    steps: dict[str, int | None]
 
 
 def _measure(
@@ -387,7 +368,7 @@ def _advice(
         sentence(order[0], promised, by_name, scored, measured, question, by, task),
         tuple(rows),
         tuple(columns),
-        tuple(_checks(scored, run, by)),
+        tuple(checks_of(scored, run, by)),
         (
             record.told(question, by),
             *meanings(task, question),
@@ -399,94 +380,5 @@ def _advice(
     )
 
 
-def sign_rule(scored: Mapping[str, Source], risks: Mapping[str, float]) -> tuple[int, int]:
-    """In how many of how many sources a start loss below the untrained one's means a gain."""
-    names = [name for name in scored if name != SCRATCH]
-    right = [
-        (scored[n].scores["start"] < scored[SCRATCH].scores["start"]) == (risks[n] < risks[SCRATCH])
-        for n in names
-    ]
-    return sum(right), len(right)
-
-
-def correlations(scored: Mapping[str, Source], risks: Mapping[str, float]) -> dict[str, float]:
-    """Of every score with what was measured, over sources (none among them)."""
-    names = [name for name in scored if name != SCRATCH]
-    return {
-        by: rank_correlation(
-            [sign * scored[n].scores[by] for n in names], [risks[n] for n in names]
-        )
-        for by, (_, sign) in SCORES.items()
-    }
-
-
 def _counted(steps: int | None) -> int | str:
     return "more" if steps is None else steps
-
-
-def steps_apart(
-    scored: Mapping[str, Source], measured: Mapping[str, int | None]
-) -> tuple[int, float]:
-    """For how many sources predicted and measured steps are within `FACTOR`, and how they rank.
-
-    Numbers of steps that are too large to count are one more than the largest that is counted.
-    """
-    pairs = [
-        tuple(MOST_STEPS + 1 if n is None else n for n in (scored[name].steps, measured[name]))
-        for name in scored
-    ]
-    near = sum(max(pair) <= FACTOR * min(pair) for pair in pairs)
-    return near, rank_correlation(*(list(side) for side in zip(*pairs)))
-
-
-def _steps_check(scored: Mapping[str, Source], measured: Mapping[str, int | None]) -> Check:
-    near, correlation = steps_apart(scored, measured)
-    return Check(
-        f"predicted and measured steps agree within a factor of {FACTOR}",
-        near == len(scored),
-        f"for {near} of {len(scored)}; their rank correlation is {correlation:.2f}",
-    )
-
-
-def _checks(scored: Mapping[str, Source], run: Measured | None, by: str) -> list[Check]:
-    measured = None if run is None else run.tuned
-    start = scored[SCRATCH].scores["start"]
-    below = [n for n, one in scored.items() if n != SCRATCH and one.scores["start"] < start]
-    checks = [
-        Check(
-            "sign rule: a source pays if fine-tuning starts at a lower loss than without it",
-            None if measured is None else True,
-            f"it says so of {', '.join(below) or 'none'}",
-        )
-    ]
-    if run is None or measured is None:
-        return checks
-    risks = {name: run.risk(0)[0] for name, run in measured.items()}
-    right, count = sign_rule(scored, risks)
-    checks = [
-        Check(checks[0].what, right == count, f"right for {right} of {count} sources"),
-    ]
-    near = [
-        abs(scored[n].scores["linearised"] - risks[n])
-        <= 2 * float(np.hypot(standard_error(scored[n].held_out), measured[n].risk(0)[1]))
-        for n in scored
-    ]
-    checks.append(
-        Check(
-            "predicted and measured risks agree within two standard errors",
-            all(near),
-            f"for {sum(near)} of {len(near)}: the linearisation leaves out that features change",
-        )
-    )
-    checks.append(_steps_check(scored, run.steps))
-    if len(scored) > 3:
-        found = correlations(scored, risks)
-        others = ", ".join(f"{name} {value:.2f}" for name, value in found.items() if name != by)
-        checks.append(
-            Check(
-                "what was measured ranks sources alike",
-                found[by] > 0,
-                f"rank correlation of `{by}` in this run {found[by]:.2f} ({others})",
-            )
-        )
-    return checks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import jax
 import numpy as np
@@ -39,9 +39,9 @@ def _instance_program(
     """Traced once per theorem, readings with their claims, and sizes (static in the instance)."""
     del sizes
     if monte_carlo:
+        moved = partial(perturb_rounding, ties=not theorem.integrates)
         readings = tuple(
-            replace(r, simulate=perturb_rounding(r.simulate), predict=perturb_rounding(r.predict))
-            for r in readings
+            replace(r, simulate=moved(r.simulate), predict=moved(r.predict)) for r in readings
         )
 
     def program(x: Instance, key_data: Array) -> Measurements:

@@ -1,24 +1,60 @@
-"""Whether a missed probability, or a witness, stands where results are rounded otherwise.
+"""Whether averages, probabilities and witnesses stand where results are rounded otherwise.
 
-One instance is enough for either: the one that is told is looked at first, all of them only where
-it does not stand.
+One instance is enough to miss a probability or to be a witness: the one that is told is looked at
+first, all of them only where it does not stand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import jax
 import numpy as np
 
 from theorysim.claims.evidence import Evidence, Judgement
+from theorysim.claims.instance import Instance
 from theorysim.claims.kinds import Claim, Existence, OnAverage, Probable
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
+from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import Setup
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A judgement, what it was made from, and how often it comes out alike."""
+
+    case: Case
+    judgement: Judgement
+    evidence: Evidence
+    instances: Instance
+    keys: np.ndarray
+
+    @property
+    def rounding(self) -> np.ndarray:
+        """As it was measured, per instance."""
+        return np.asarray(self.evidence.measurement.rounding)
+
+    def with_rounding_of(
+        self, look: Callable, rounding: np.ndarray, at: np.ndarray
+    ) -> tuple[Judgement, np.ndarray]:
+        """The judgement, and all roundings, with those that a look shows at some instances."""
+        own, keys = jax.tree.map(lambda leaf: leaf[at], (self.instances, self.keys))
+        found = look(self.case, self.evidence.measurement.rows(at), own, keys)
+        rounding = np.array(rounding)
+        rounding[at] = np.fmax(rounding[at], found.rounding)
+        measurement = replace(self.evidence.measurement, rounding=rounding)
+        return self.case.claim.judge(replace(self.evidence, measurement=measurement)), rounding
+
+    def is_shown_by(self, judged: Judgement) -> bool:
+        """Whether it comes out alike, and the instance that is told shows it by itself."""
+        if judged.verdict is not self.judgement.verdict:
+            return False
+        is_witness = isinstance(self.case.claim, Existence)
+        return is_witness or bool(judged.scatter["violated"][judged.row])
 
 
 def stand_by_roundings(
@@ -29,73 +65,73 @@ def stand_by_roundings(
     judgement: Judgement,
     evidence: Evidence,
 ) -> Judgement:
-    """A judgement, confirmed or inconclusive if it misses a probability or tells a witness.
+    """A judgement on averages, a probability or an existence, or inconclusive by rounding.
 
-    Where other roundings are costly, the size of what is seen is asked first. A probability that is
-    met is looked at again where that is cheap. Averages must come out alike in every lane: chaos
-    changes runs, not what they are on average.
+    Averages must come out alike in every lane: chaos changes runs, not what they are on average. A
+    probability that is met is looked at again where that is cheap.
     """
-    witness = isinstance(claim, Existence) and judgement.verdict is Verdict.HOLDS
-    missed = isinstance(claim, Probable) and judgement.verdict is Verdict.VIOLATED
-    met = isinstance(claim, Probable) and judgement.verdict is Verdict.HOLDS
-    decided = judgement.verdict in (Verdict.HOLDS, Verdict.VIOLATED)
-    average = isinstance(claim, OnAverage) and decided
-    if not (witness or missed or met or average):
-        return judgement
+    rows = sample.rows_of(reading, claim)
+    x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
+    seen = _Seen(Case(setup.theorem, reading, claim), judgement, evidence, x, keys)
+    holds, violated = (judgement.verdict is v for v in (Verdict.HOLDS, Verdict.VIOLATED))
+    if isinstance(claim, OnAverage) and (holds or violated):
+        return _alike_in_lanes(seen)
+    if isinstance(claim, Probable) and holds:
+        return _met_by_more_than_rounding(seen)
+    if (isinstance(claim, Existence) and holds) or (isinstance(claim, Probable) and violated):
+        return _one_stands(seen)
+    return judgement
+
+
+def _alike_in_lanes(seen: _Seen) -> Judgement:
+    from theorysim.engine.confirm.other_roundings import judged_in_lanes
+
+    judged = judged_in_lanes(seen.case, seen.evidence, seen.instances, seen.keys)
+    alike = all(one.verdict is seen.judgement.verdict for one in judged)
+    return seen.judgement if alike else _in_doubt(seen.judgement)
+
+
+def _met_by_more_than_rounding(seen: _Seen) -> Judgement:
+    from theorysim.engine.confirm.other_roundings import is_costly, with_other_roundings
+
+    if is_costly(seen.case, seen.instances):
+        return seen.judgement
+    every = np.arange(len(seen.keys))
+    judged, _ = seen.with_rounding_of(with_other_roundings, seen.rounding, every)
+    return seen.judgement if judged.verdict is Verdict.HOLDS else _in_doubt(seen.judgement)
+
+
+def _one_stands(seen: _Seen) -> Judgement:
+    """The witness, or the missed probability, of an instance that stands; else inconclusive.
+
+    Where other roundings are costly, the size of what is seen is asked first.
+    """
     from theorysim.engine.confirm.other_roundings import (
         AGAIN,
         MEANS,
         is_costly,
-        judged_in_lanes,
         with_other_roundings,
     )
     from theorysim.engine.confirm.size import with_rounding_by_size
-    from theorysim.engine.confirm.suspect import Case
 
-    rows = sample.rows_of(reading, claim)
-    x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
-    case = Case(setup.theorem, reading, claim)
-    judged, row, every = judgement, judgement.row, np.arange(len(keys))
+    verdict, row, every = seen.judgement.verdict, seen.judgement.row, np.arange(len(seen.keys))
+    looks = [(with_rounding_by_size, "by its size")] * is_costly(seen.case, seen.instances)
     assert row is not None
-
-    def looked(
-        look: Callable, rounding: np.ndarray, at: np.ndarray
-    ) -> tuple[Judgement, np.ndarray]:
-        own, its_keys = jax.tree.map(lambda leaf: leaf[at], (x, keys))
-        found = look(case, evidence.measurement.rows(at), own, its_keys)
-        rounding = np.array(rounding)
-        rounding[at] = np.fmax(rounding[at], found.rounding)
-        measurement = replace(evidence.measurement, rounding=rounding)
-        return claim.judge(replace(evidence, measurement=measurement)), rounding
-
-    def stands(judged: Judgement, row: int | None) -> bool:
-        return judged.row == row and judged.verdict is judgement.verdict and _shows(judged, claim)
-
-    measured = np.asarray(evidence.measurement.rounding)
-    if average:
-        others = {one.verdict for one in judged_in_lanes(case, evidence, x, keys)}
-        return judgement if others <= {judgement.verdict} else _in_doubt(judgement)
-    if met:
-        found = (
-            judgement if is_costly(case, x) else looked(with_other_roundings, measured, every)[0]
-        )
-        return judgement if found.verdict is Verdict.HOLDS else _in_doubt(judgement)
-    looks = [(with_rounding_by_size, "by its size")] if is_costly(case, x) else []
     for look, means in [*looks, (with_other_roundings, MEANS)]:
-        judged, _ = looked(look, measured, every[[row]])
-        if stands(judged, row):
+        judged, _ = seen.with_rounding_of(look, seen.rounding, every[[row]])
+        if judged.row == row and seen.is_shown_by(judged):
             return _confirmed(judged, means)
     # Of many, one may seem to stand by the luck of its directions: it is looked at in others, too.
-    judged, rounding = looked(with_other_roundings, measured, every)
+    judged, rounding = seen.with_rounding_of(with_other_roundings, seen.rounding, every)
     for turn in range(1, 1 + AGAIN):
-        if judged.verdict is not judgement.verdict or not _shows(judged, claim):
+        if not seen.is_shown_by(judged):
             break
         assert judged.row is not None
-        row = judged.row
-        judged, rounding = looked(partial(with_other_roundings, turn=turn), rounding, every[[row]])
-        if stands(judged, row):
+        row, look = judged.row, partial(with_other_roundings, turn=turn)
+        judged, rounding = seen.with_rounding_of(look, rounding, every[[row]])
+        if judged.row == row and seen.is_shown_by(judged):
             return _confirmed(judged, MEANS)
-    if judged.verdict is judgement.verdict:
+    if judged.verdict is verdict:
         note = f"{judged.note}, but none of those looked at stands {MEANS}"
         return replace(judged, verdict=Verdict.INCONCLUSIVE, note=note)
     return judged
@@ -110,10 +146,3 @@ def _confirmed(judgement: Judgement, means: str) -> Judgement:
     """With how the instance that is told was confirmed; the others were not looked at again."""
     note = f"{judgement.note}; the one told is confirmed {means}"
     return replace(judgement, note=note, confirmation=means)
-
-
-def _shows(judgement: Judgement, claim: Claim) -> bool:
-    """Whether the instance that is told is a witness, or misses its probability by itself."""
-    if isinstance(claim, Existence):
-        return judgement.verdict is Verdict.HOLDS
-    return bool(judgement.scatter["violated"][judgement.row])
