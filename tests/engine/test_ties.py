@@ -52,6 +52,11 @@ def opaque(number):
     return 0 * jax.lax.lgamma(number + 1)
 
 
+def ranks(c):
+    """1, 2, ... times c, but for rounding."""
+    return jnp.arange(1.0, 200.0) * c / (c * c) * c * c
+
+
 def none(side=lambda r: r.sim):
     return equal("claim", side, lambda r: jnp.zeros(jnp.shape(side(r))))
 
@@ -82,6 +87,33 @@ TRUE = {
     "overflow on the way": (
         at_most("claim", lambda r: r.sim, lambda r: 0.9),
         lambda x, key: jnp.tanh(jnp.log(jnp.cosh(x.t)) / 1000.0) + opaque(x.t),
+        LARGE,
+    ),
+    "one of many ties of whole numbers": (
+        none(),
+        lambda x, key: jnp.any((ranks(x.c) / x.c).astype(int) != jnp.arange(1, 200)) * 1.0,
+        NUMBERS,
+    ),
+    "one of many floors": (
+        none(),
+        lambda x, key: (
+            jnp.any(jnp.floor(ranks(x.c) / x.c) != jnp.arange(1, 200)) * 1.0 + opaque(x.c)
+        ),
+        NUMBERS,
+    ),
+    "underflow of a function that nobody thought of": (
+        at_least("claim", lambda r: r.sim, lambda r: 0.3),
+        lambda x, key: jax.lax.erfc(x.t / 27.0) ** 0.001 + opaque(x.t),
+        LARGE,
+    ),
+    "complex underflow": (
+        at_least("claim", lambda r: r.sim, lambda r: 0.3),
+        lambda x, key: jnp.abs(jnp.exp(-x.t + 1j)) ** 0.001,
+        LARGE,
+    ),
+    "complex overflow": (
+        at_most("claim", lambda r: r.sim, lambda r: 0.95),
+        lambda x, key: jnp.tanh(jnp.log(jnp.abs(jnp.exp(x.t + 1j))) / 1000.0),
         LARGE,
     ),
     "underflow": (
@@ -124,6 +156,34 @@ def test_a_plain_average_is_shown_and_its_contrary_violated(costly):
 def test_a_probability_that_only_rounding_meets_is_not_met():
     rare = with_probability("claim", lambda r: 0.5, lambda r: r.sim, at_least=lambda r: 0.05)
     assert verdict(rare, tie, keys=256) is Verdict.INCONCLUSIVE
+
+
+def coins(x, key):
+    """Whether ten coins of a tenth do not add up to less than none: in .623 of the runs."""
+    thrown = jnp.where(jax.random.bernoulli(key, 0.5, (10,)), 0.1, -0.1)
+    return jnp.where(jnp.sum(thrown) >= 0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(("least", "expected"), [(0.7, Verdict.VIOLATED), (0.2, Verdict.HOLDS)])
+def test_runs_that_hang_on_rounding_tell_of_no_other(least, expected, costly):
+    """However ties fall, the chance of 0 lies between .377 and .623."""
+    claim = with_probability("claim", lambda r: r.sim, lambda r: 0.5, at_least=lambda r: least)
+    assert verdict(claim, coins, keys=1024, instances=8) is expected
+
+
+def test_a_loop_that_ends_by_an_equality_ends(costly):
+    """A contraction whose rounding, hundreds of units, falls into a cycle when it is moved."""
+
+    def step(y, c):
+        return (1000.0 + 0.25 * y * c) - 999.0
+
+    def simulate(x, key):
+        go = lambda s: (step(s[0], x.c), s[0])  # noqa: E731
+        y, _ = jax.lax.while_loop(lambda s: s[0] != s[1], go, (0.0 * x.c, 1 + 0.0 * x.c))
+        return 1.01 * y, step(y, x.c)
+
+    claim = equal("claim", lambda r: r.sim[0], lambda r: r.sim[1])
+    assert verdict(claim, simulate) is Verdict.VIOLATED
 
 
 def test_plain_violations_of_complex_numbers_are_confirmed(costly):

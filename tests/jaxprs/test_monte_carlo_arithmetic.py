@@ -282,3 +282,11 @@ def test_infinity_is_near_no_number_and_makes_exact_zeros(function, moved):
     given = jnp.asarray(0.55), jnp.asarray(0.83)
     found, plain = np.asarray(moved(function, *given)), float(function(*given))
     assert np.allclose(found, plain, rtol=MOVED_ORIGINS, atol=0)
+
+
+def test_of_two_numbers_that_tie_one_is_not_above_and_below_the_other():
+    def both(a, b):
+        return jnp.stack([(a > b) & (b > a), (a > b) | (b > a) | (a == b), a > b]) * 1.0
+
+    never, always, above = origins(both, 1.1 * 49 / 49, np.nextafter(1.1, 2)).T
+    assert not np.any(never) and np.all(always) and 0 < np.mean(above) < 1

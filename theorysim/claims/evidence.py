@@ -42,7 +42,8 @@ class Measurement:
 
     `lhs`, `rhs`, `applies` (whether the claim speaks of the point), `limit`, `sampling` (a standard
     error) and `skewness` (of the batches behind it) have the shape of the points; `rounding` and
-    `integrator` are one number per instance, the largest along the path. `extremes` are the largest
+    `integrator` are one number per instance, the largest along the path (after a second look,
+    `rounding` may be one per point). `extremes` are the largest
     deviations of the samples behind averages from their medians, in units of the median deviation.
     `probability` is the printed one, 0 for claims that print none.
     """
@@ -51,7 +52,7 @@ class Measurement:
     rhs: Shaped[Any, "*points"]
     applies: Shaped[Any, "*points"]
     probability: Shaped[Any, "*instances"]
-    rounding: Shaped[Any, "*instances"]
+    rounding: Shaped[Any, "..."]
     integrator: Shaped[Any, "*instances"]
     limit: Shaped[Any, "*points"]
     sampling: Shaped[Any, "*points"]
@@ -184,7 +185,7 @@ def tabulate(measurement: Measurement) -> Points:
         table["sampling"] = _shared_where_none(table["sampling"], BATCHES * own)
     with np.errstate(invalid="ignore"):
         parts = {
-            "rounding": np.asarray(measurement.rounding).reshape(rows, 1) + own,
+            "rounding": np.asarray(measurement.rounding).reshape(rows, -1) + own,
             "integrator": np.asarray(measurement.integrator).reshape(rows, 1) + 0 * own,
             "limit": table["limit"],
             "sampling": _sampling_error(table),

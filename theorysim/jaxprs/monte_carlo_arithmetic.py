@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from jaxtyping import Array
 
-from theorysim.jaxprs.directions import Moves, is_inexact, seed_of
+from theorysim.jaxprs.directions import Moves, hashed, is_inexact, seed_of
 from theorysim.jaxprs.exactness import (
     exact_constant,
     exact_results,
@@ -31,14 +31,14 @@ from theorysim.jaxprs.exactness import (
 from theorysim.jaxprs.moved_origins import (
     apart,
     as_origin,
-    jumps,
     moved_constant,
     of_origin,
+    sorts,
 )
 from theorysim.jaxprs.moved_roundings import in_range, moved_rounding, rounds_nothing
 from theorysim.jaxprs.overflow import may_overflow
 from theorysim.jaxprs.structure import CALLS
-from theorysim.jaxprs.ties import ORDERS, compared
+from theorysim.jaxprs.ties import ORDERS, compared, from_whole, jumps
 
 EQUALITIES = frozenset({"eq", "ne"})
 
@@ -97,8 +97,10 @@ def _outputs(equation: Any, moves: Moves, given: list[Any], exact: list[bool]) -
         return _call(params[CALLS[name]], moves, given, exact)
     if name in LOOPS:
         return LOOPS[name](params, moves, given, exact)
-    if moves.origins and moves.ties and jumps(equation):
-        given = apart(equation, moves, given, exact)
+    if moves.ties and jumps(equation):
+        given = from_whole(equation, moves, given, exact)
+    elif moves.ties and moves.origins and sorts(equation):
+        given = apart(moves, given, exact)
     found = equation.primitive.bind(*given, **params)
     results = found if equation.primitive.multiple_results else [found]
     if name in ORDERS and (moves.ties or (name in EQUALITIES and not moves.origins)):
@@ -143,9 +145,19 @@ def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Se
     return jax.lax.while_loop(lambda counted: jnp.any(goes_on(*counted)), move, start_at)[1]
 
 
+# Rounds of a loop after which the directions change in every one.
+SETTLED = 256
+
+
 def _in_round(moves: Moves, count: Array) -> Moves:
-    """Of a loop: ties of what stands still fall otherwise in every round, so that it may end."""
-    return moves._replace(round=moves.round + count)
+    """Of a loop: what stands still, or falls into a cycle, does so otherwise in every round.
+
+    So a loop that ends by an equality may end. Ties change at once, directions after so many rounds
+    as an iteration takes to come to rest.
+    """
+    late = moves.seed ^ hashed(count.astype(moves.seed.dtype))
+    seed = jnp.where(count < SETTLED, moves.seed, late)
+    return moves._replace(round=moves.round + count, seed=seed)
 
 
 def _scan(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:

@@ -24,12 +24,8 @@ from theorysim.jaxprs.moved_roundings import (
 )
 from theorysim.jaxprs.ties import TIE, perhaps_none
 
-# What jumps where operands tie; of an array's entries, where some of these do.
+# What jumps where some entries of its operand tie.
 AMONG_ENTRIES = frozenset({"argmax", "argmin", "sort", "top_k"})
-
-_JUMPS = "sign rem floor ceil round convert_element_type"
-
-JUMPS = AMONG_ENTRIES | frozenset(_JUMPS.split())
 
 # Units of the last place by which origins are moved: one is absorbed where a function is flat.
 ORIGIN = 64
@@ -76,25 +72,21 @@ def of_origin(equation: Any, moves: Moves, given: list[Any], exact: list[bool], 
     return perhaps_none(value, ORIGIN * size, moves, moved)
 
 
-def jumps(equation: Any) -> bool:
-    """Whether a result changes by much where a float changes by little."""
+def sorts(equation: Any) -> bool:
+    """Whether a result hangs on the order of entries; values that are sorted alone do not."""
     name = equation.primitive.name
-    if name == "convert_element_type":
-        return not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.inexact)
-    # Values that are sorted alone are the same in any order.
-    return name in JUMPS and (name != "sort" or len(equation.invars) > 1)
+    return name in AMONG_ENTRIES and (name != "sort" or len(equation.invars) > 1)
 
 
-def apart(equation: Any, moves: Moves, given: list[Any], exact: list[bool]) -> list[Any]:
-    """Operands moved beyond all ties; what is equal moves differently at another place."""
+def apart(moves: Moves, given: list[Any], exact: list[bool]) -> list[Any]:
+    """Operands whose entries are moved beyond all ties, equal ones differently."""
 
     def moved(place: int, value: Any, is_exact: bool) -> Any:
         values = jnp.asarray(value)
         if not is_inexact(values):
             return value
         salt = bits_of(values) + place
-        if equation.primitive.name in AMONG_ENTRIES:
-            salt += jnp.arange(values.size, dtype=salt.dtype).reshape(values.shape)
+        salt += jnp.arange(values.size, dtype=salt.dtype).reshape(values.shape)
         return nudged(values, TIE * jnp.abs(values), salt, moves.seed, is_exact)
 
     return [moved(*one) for one in zip(range(len(given)), given, exact)]

@@ -46,11 +46,14 @@ WHOLE = frozenset(_WHOLE.split())
 # Products that are one operation err with the root of the number of their factors.
 PRODUCTS = frozenset({"reduce_prod", "cumprod"})
 
-# Results are zero where they underflow, though no operand is (one by one, or at all).
-UNDERFLOWING = PRODUCTS | {"mul", "div", "exp", "exp2", "pow", "integer_pow", "square", "logistic"}
-
-# What leaves the range of floats at its ends; sums of numbers near them are left out.
-RANGING = UNDERFLOWING | {"cosh", "sinh", "expm1"}
+# Functions of numbers one by one whose results stay within the range of floats, or leave it only
+# where that is exact. Sums leave it only near its end, and are left out.
+WITHIN = frozenset(
+    {
+        *("sin", "cos", "tan", "tanh", "asin", "acos", "atan", "asinh", "acosh", "atanh"),
+        *("sqrt", "rsqrt", "cbrt", "log", "log1p", "erf", "erf_inv", "convert_element_type"),
+    }
+)
 
 DIFFERENCES = frozenset({"add", "add_any", "sub"})
 
@@ -74,18 +77,38 @@ def moved_rounding(
 def beyond_range(
     equation: Any, moves: Moves, given: list[Any], values: Array, moved: Array
 ) -> Array:
-    """What is moved; of real numbers what under- or overflows is one of its range's ends."""
-    name = equation.primitive.name
-    if name not in RANGING or not jnp.issubdtype(values.dtype, jnp.floating):
+    """What is moved; what under- or overflows is one of the ends of its range, by the lane."""
+    if not _may_leave_range(equation, given, values):
         return moved
+    if jnp.issubdtype(values.dtype, jnp.complexfloating):
+        size = jnp.abs(values)
+        parts = moved.real, moved.imag
+    else:
+        size, parts = jnp.abs(values), (moved,)
     bits, limits = bits_of(values), jnp.finfo(values.dtype)
     inward = hashed((bits + _salt(equation, given, bits)) ^ moves.seed.astype(bits.dtype)) & 1 == 1
-    within = _within_range(equation, given)
-    if name in UNDERFLOWING:
-        under = (values == 0) & (within != 0)
-        moved = jnp.where(under & inward, jnp.copysign(limits.tiny, values), moved)
-    over = jnp.isinf(values) & jnp.isfinite(within)
-    return jnp.where(over & inward, jnp.copysign(limits.max, values), moved)
+    within = jnp.abs(_within_range(equation, given))
+    under, over = (size == 0) & (within != 0), jnp.isinf(size) & jnp.isfinite(within)
+    # Half of the largest number, because a complex one has two parts.
+    largest = limits.max / len(parts)
+    ended = []
+    for part in parts:
+        least = jnp.where(under & inward, jnp.copysign(limits.tiny, part), part)
+        most = over & inward & ~jnp.isfinite(part)
+        ended.append(jnp.where(most, jnp.copysign(largest, part), least))
+    return jax.lax.complex(*ended) if len(ended) == 2 else ended[0]
+
+
+def _may_leave_range(equation: Any, given: list[Any], values: Array) -> bool:
+    """Whether an operation makes numbers one by one, or is a product of many."""
+    name = equation.primitive.name
+    if name in PRODUCTS:
+        return True
+    apart = {*SUMS, *WHOLE, *WITHIN, *DIFFERENCES}
+    if name in apart or name.startswith("cum") or "callback" in name:
+        return False
+    floats = [value for value in given if is_inexact(value)]
+    return bool(floats) and all(value.shape in (values.shape, ()) for value in floats)
 
 
 def _within_range(equation: Any, given: list[Any]) -> Array:

@@ -18,9 +18,12 @@ from theorysim.jaxprs.directions import Moves, bits_of, hashed, is_inexact
 LANES = "lanes"
 """The axis of lanes that run side by side"""
 
-# Numbers that differ by so many units of the last place may be equal: moves of one unit need not
-# meet. Of operands whose origins are moved.
-NEAR, TIE = 4, 1000
+# Numbers that differ by so many units of the last place may be equal: what a dozen operations err
+# by. Of operands whose origins are moved.
+NEAR, TIE = 32, 1000
+
+# What jumps where its operand is a whole number, half of one, or a multiple of another operand.
+JUMPS = frozenset({"floor", "ceil", "round", "rem", "convert_element_type"})
 
 EQUAL, BELOW, ABOVE = range(3)
 
@@ -63,18 +66,54 @@ def compared(
     if asks_for_nan or all(exact) or not is_inexact(a):
         return plain
     difference, size = a - b, jnp.maximum(jnp.abs(a), jnp.abs(b))
-    units = TIE if moves.origins else NEAR
-    near = jnp.abs(difference) <= units * jnp.finfo(a.dtype).eps * size
+    near = jnp.abs(difference) <= _units(moves) * jnp.finfo(a.dtype).eps * size
     near &= jnp.isfinite(a) & jnp.isfinite(b)  # nothing finite is near infinity
     if not moves.origins:
         near &= a != b
-    falls = outcome(bits_of(a) + bits_of(b), moves)
+    first, second = bits_of(a), bits_of(b)
+    falls = outcome(first + second, moves)
+    # The same of b and a, the other way round.
+    falls = jnp.where((first > second) & (falls != EQUAL), BELOW + ABOVE - falls, falls)
     says = _any_of(falls, ORDERS[equation.primitive.name])
     return jnp.where(near, says, plain)
 
 
+def _units(moves: Moves) -> int:
+    return TIE if moves.origins else NEAR
+
+
 def _any_of(falls: Array, outcomes: frozenset[int]) -> Array:
     return jnp.any(jnp.stack([falls == one for one in sorted(outcomes)]), axis=0)
+
+
+def jumps(equation: Any) -> bool:
+    """Whether a float becomes a whole number."""
+    name = equation.primitive.name
+    if name == "convert_element_type":
+        (given,), (made,) = equation.invars, equation.outvars
+        return is_inexact(given.aval) and jnp.issubdtype(made.aval.dtype, jnp.integer)
+    return name in JUMPS and jnp.issubdtype(equation.invars[0].aval.dtype, jnp.floating)
+
+
+def from_whole(equation: Any, moves: Moves, given: list[Any], exact: list[bool]) -> list[Any]:
+    """The operands, the first of which is one where it jumps, or beside that, if it nearly is."""
+    values, *others = map(jnp.asarray, given)
+    if exact[0]:
+        return given
+    whole = _nearest_jump(equation.primitive.name, values, others)
+    reach = _units(moves) * jnp.finfo(values.dtype).eps * jnp.abs(values)
+    near = jnp.isfinite(values) & (jnp.abs(values - whole) <= reach)
+    falls = outcome(bits_of(values), moves)
+    aside = jnp.asarray([0, -1, 1], values.dtype)[falls] * reach
+    return [jnp.where(near, whole + aside, values), *others]
+
+
+def _nearest_jump(name: str, values: Array, others: list[Array]) -> Array:
+    if name == "round":
+        return jnp.floor(values) + 0.5
+    if name == "rem":
+        return jnp.round(values / others[0]) * others[0]
+    return jnp.round(values)
 
 
 def perhaps_none(value: Array, size: Array, moves: Moves, moved: Array) -> Array:

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from theorysim.chunks import Chunked
 from theorysim.claims.evidence import Evidence, Judgement, Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
-from theorysim.claims.kinds import Claim
+from theorysim.claims.kinds import Claim, Probable
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
@@ -114,7 +114,8 @@ def with_other_roundings(
     if traced(case, size_items(instances)).operations > MOST_OPERATIONS:
         return replace(measurement, rounding=np.full(len(keys), np.inf))
     spread = spread_of_rows(case, measurement, instances, keys, turn)
-    return replace(measurement, rounding=np.fmax(measurement.rounding, ROUNDING_SAFETY * spread))
+    own = np.reshape(measurement.rounding, (len(keys), -1))
+    return replace(measurement, rounding=np.fmax(own, ROUNDING_SAFETY * spread))
 
 
 def judged_in_lanes(
@@ -141,16 +142,20 @@ def spread_of_rows(
     keys: np.ndarray,
     turn: int = 0,
     origins: bool = False,
-) -> Float[np.ndarray, " rows"]:
-    """By how much both sides of stacked instances move; infinite where there is no number."""
-    rows = len(keys)
-    known = np.asarray(measurement.applies).reshape(rows, 1, -1)
-    spread = np.zeros(rows)
+) -> Float[np.ndarray, "rows #columns"]:
+    """By how much both sides of stacked instances move; infinite where there is no number.
+
+    Of a probability by key, for all its points: a run that hangs on rounding tells of no other.
+    """
+    shape = np.shape(measurement.lhs)
+    by_key = shape[:2] if isinstance(case.claim, Probable) else (shape[0], 1)
+    known = np.asarray(measurement.applies).reshape(*by_key, -1)
+    spread = np.zeros(by_key)
     found = _in_chunks(case, turn, instances, keys, origins)
     for side, own in zip(found, (measurement.lhs, measurement.rhs), strict=True):
-        apart = _apart(np.asarray(side), np.reshape(own, (rows, 1, -1)))
-        spread = np.maximum(spread, np.max(apart, axis=(1, 2), where=known, initial=0))
-    return 2 * spread  # of both sides
+        apart = _apart(np.asarray(side), np.reshape(own, (shape[0], 1, -1))).max(axis=1)
+        spread = np.maximum(spread, apart.reshape(known.shape).max(2, where=known, initial=0))
+    return 2 * np.repeat(spread, known.shape[2] if by_key[1] > 1 else 1, axis=1)  # of both sides
 
 
 def _apart(moved: np.ndarray, plain: np.ndarray) -> np.ndarray:

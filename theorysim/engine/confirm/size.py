@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 
 import jax
 import numpy as np
@@ -56,7 +57,8 @@ def with_rounding_by_size(
         spread_of_rows(case, measurement, instances, keys, turn, origins=True)
         for turn in range(1 + AGAIN)
     ]
-    rounding = MEASURED * np.fmax.reduce([measurement.rounding, *moved])
+    own = np.reshape(measurement.rounding, (len(keys), -1))
+    rounding = MEASURED * reduce(np.fmax, moved, own)
     return replace(measurement, rounding=np.maximum(FAR * largest, rounding))
 
 

@@ -35,8 +35,14 @@ class _Seen:
 
     @property
     def rounding(self) -> np.ndarray:
-        """As it was measured, per instance."""
-        return np.asarray(self.evidence.measurement.rounding)
+        """As it was measured, per instance, for all its points."""
+        rounding = np.asarray(self.evidence.measurement.rounding)
+        return np.repeat(rounding.reshape(len(self.keys), -1), self._columns, axis=1)
+
+    @property
+    def _columns(self) -> int:
+        """How many points an instance has, with all its keys."""
+        return int(np.prod(np.shape(self.evidence.measurement.lhs)[1:]))
 
     def with_rounding_of(
         self, look: Callable, rounding: np.ndarray, at: np.ndarray
@@ -45,7 +51,7 @@ class _Seen:
         own, keys = jax.tree.map(lambda leaf: leaf[at], (self.instances, self.keys))
         found = look(self.case, self.evidence.measurement.rows(at), own, keys)
         rounding = np.array(rounding)
-        rounding[at] = np.fmax(rounding[at], found.rounding)
+        rounding[at] = np.fmax(rounding[at], np.reshape(found.rounding, (len(at), -1)))
         measurement = replace(self.evidence.measurement, rounding=rounding)
         return self.case.claim.judge(replace(self.evidence, measurement=measurement)), rounding
 
@@ -134,7 +140,7 @@ def _one_stands(seen: _Seen) -> Judgement:
     if judged.verdict is verdict:
         note = f"{judged.note}, but none of those looked at stands {MEANS}"
         return replace(judged, verdict=Verdict.INCONCLUSIVE, note=note)
-    return judged
+    return replace(judged, note=_in_doubt(seen.judgement).note)
 
 
 def _in_doubt(judgement: Judgement) -> Judgement:
