@@ -15,15 +15,7 @@ from theorysim.claims import (
     exists,
     with_probability,
 )
-from theorysim.engine.confirm import other_roundings
 from theorysim.engine.verify.verify import verify
-
-
-@pytest.fixture(params=[True, False], ids=["costly", "cheap"])
-def costly(request, monkeypatch):
-    """Of every program, whatever it costs."""
-    monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0 if request.param else 10**6)
-    return request.param
 
 
 def judged(simulate, claim, space, **more):

@@ -18,16 +18,7 @@ from theorysim.claims import (
     on_average,
     with_probability,
 )
-from theorysim.engine.confirm import other_roundings
 from theorysim.engine.verify.verify import verify
-
-
-@pytest.fixture(params=[True, False], ids=["costly", "cheap"])
-def costly(request, monkeypatch):
-    """Of every program, whatever it costs."""
-    monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0 if request.param else 10**6)
-    return request.param
-
 
 NUMBERS = Space(c=Real(1, 2))
 LARGE = Space(t=Real(760, 900))

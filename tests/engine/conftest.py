@@ -1,0 +1,12 @@
+"""What tests of the engine share."""
+
+import pytest
+
+from theorysim.engine.confirm import other_roundings
+
+
+@pytest.fixture(params=[True, False], ids=["costly", "cheap"])
+def costly(request, monkeypatch):
+    """Whether other roundings are held to be costly to compile, of every program."""
+    monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0 if request.param else 10**6)
+    return request.param
