@@ -17,7 +17,7 @@ def test_reductions_keep_nan(rows, reduction):
 
 
 def test_the_trap_is_still_there():
-    """Where this fails, JAX keeps NaN by itself, and theorysim.compiled can go."""
+    """Where this fails, JAX keeps NaN by itself, and that option can go."""
     undefined = np.full((20_000, 4, 3), np.nan)
     found = jax.jit(jax.vmap(lambda row: jnp.max(jnp.abs(row), axis=0)))(undefined)
     assert not np.isnan(found).any()
