@@ -137,7 +137,12 @@ def test_what_the_registry_read_is_what_the_module_says(id):
 
 @over(RECORDED, 12)
 def test_the_recorded_verdicts_are_of_the_statement_as_it_stands(id):
-    assert is_fresh(verdicts().get(id), ENTRIES[id]), f"python -m validation.catalogue --only {id}"
+    line = verdicts().get(id)
+    assert is_fresh(line, ENTRIES[id]), f"python -m validation.catalogue --only {id}"
+    words = {r.name: (r.note, *dataclasses.astuple(r.source)) for r in load(id).all_readings()}
+    for reading in line["readings"]:
+        of, note = dict(reading["source"]), reading["note"]
+        assert words[reading["name"]] == (note, *(of[name] for name in of if name != "kind"))
 
 
 @over(RECORDED, 1)

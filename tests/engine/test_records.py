@@ -10,6 +10,7 @@ import pytest
 from theorysim.engine import registry
 from theorysim.engine.registry import sources
 from theorysim.engine.registry.records import lines_of, own_statements, verdicts
+from theorysim.engine.registry.words import without_words
 from theorysim.engine.verify.recorded import from_record, to_record
 from theorysim.engine.verify.verify import verify
 from theorysim.report.answer import answer
@@ -85,9 +86,65 @@ def test_the_hash_is_of_everything_that_is_imported(package):
         assert now() == before, name
     for name in ("numerics/sums.py", "systems/__init__.py", "theorems/one/lemma_1.py"):
         text = (package / name).read_text()
-        (package / name).write_text(text + "# changed\n")
+        (package / name).write_text(text + "changed = 1\n")
         assert now() != before, name
+        (package / name).write_text(text + "# a remark\n")
+        assert now() == before, name
         (package / name).write_text(text)
+
+
+STATEMENT = """
+def simulate(x):
+    '''What it does.'''
+    return x.a  # a remark
+
+claim = at_most("a", sides, statement="a <= b")
+theorem = Theorem(
+    claims=(claim,), source=claims.Printed("Section 1", "the words"), note="so it is",
+    readings=(claims.corrected("b for a", name="mended"), Reading("ours", Finding("why"))),
+)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("What it does.", "Was es tut: \u00e4 # no remark"),
+        ("  # a remark", ""),
+        ("a <= b", "a < b"),
+        ("Section 1", "Section 2"),
+        ('"the words"', '"the "\n        "words"'),
+        ("so it is", "so it was"),
+        ("b for a", "a for b"),
+        ("why", "because"),
+    ],
+)
+def test_words_are_no_code(old, new):
+    assert old in STATEMENT
+    changed = STATEMENT.replace(old, new)
+    assert without_words(changed.encode()) == without_words(STATEMENT.encode())
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('at_most("a"', 'at_most("b"'),
+        ('name="mended"', 'name="other"'),
+        ('"ours"', '"theirs"'),
+        ("Finding(", "Printed("),
+        ("return x.a", "return x.b"),
+        ("claims=(claim,)", "claims=()"),
+    ],
+)
+def test_names_and_code_are_no_words(old, new):
+    assert old in STATEMENT
+    changed = STATEMENT.replace(old, new)
+    assert without_words(changed.encode()) != without_words(STATEMENT.encode())
+
+
+def test_indentation_is_code():
+    loop, after = "for i in j:\n    f()\n    g()\n", "for i in j:\n    f()\ng()\n"
+    assert without_words(loop.encode()) != without_words(after.encode())
 
 
 def test_a_campaign_keeps_what_another_one_wrote(tmp_path):

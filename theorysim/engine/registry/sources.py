@@ -1,30 +1,36 @@
 """The code that a statement rests on, as one hash: records of it are stale once it changes.
 
 Files are read, not run. Only the rooms that say what is simulated and claimed count: how a verdict
-is reached is the same for all statements.
+is reached is the same for all statements. Nor do words count that are for readers only.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 from theorysim.engine.registry.entries import Entry
+from theorysim.engine.registry.words import without_words
 
 PACKAGE = Path(__file__).parents[2]
 ROOMS = ("theorems", "systems", "numerics", "data")
 
 
 def source_hash(entry: Entry) -> str:
-    """SHA-256 over the files of ROOMS that the statement's module imports, directly or not."""
-    return code_hash(entry.module, ROOMS)
+    """SHA-256 over the files of ROOMS that the statement's module imports, directly or not.
+
+    Without words: hours of campaigns say the same of a statement whose note was mended.
+    """
+    return code_hash(entry.module, ROOMS, without_words)
 
 
-def code_hash(module: str, rooms: tuple[str, ...]) -> str:
-    """SHA-256 over the files of some rooms that a module of one of them imports, and its own."""
+def code_hash(
+    module: str, rooms: tuple[str, ...], kept: Callable[[bytes], bytes] = lambda file: file
+) -> str:
+    """SHA-256 over what is `kept` of the files of some rooms that a module imports, and its own."""
     names, waiting = set(), [module]
     while waiting:
         name = waiting.pop()
@@ -33,8 +39,13 @@ def code_hash(module: str, rooms: tuple[str, ...]) -> str:
             waiting += _imports(name, rooms)
     digest = sha256()
     for name in sorted(names):
-        digest.update(name.encode() + b"\0" + sha256(_file(name).read_bytes()).digest())
+        digest.update(name.encode() + b"\0" + _digest(kept, _file(name).read_bytes()))
     return digest.hexdigest()
+
+
+@cache
+def _digest(kept: Callable[[bytes], bytes], file: bytes) -> bytes:
+    return sha256(kept(file)).digest()
 
 
 def _file(module: str) -> Path:
