@@ -5,7 +5,8 @@
 attacks every reading whose recorded verdict is "violated" from a cold start and rewrites
 theorysim/records/errata.jsonl, which `theorysim errata` prints and the test suite replays. With
 `--again` nothing is searched: what is recorded is confirmed and certified anew; with
-`--words` what the statements' files say of it is written anew.
+`--words` what the statements' files say of it is written anew. What they no longer print leaves the
+ledger, and is named.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from theorysim.chunks import forget
-from theorysim.claims import Corrected, Theorem, UsageError, Verdict
+from theorysim.claims import Corrected, Printed, ResolvedReading, Theorem, UsageError, Verdict
 from theorysim.claims.kinds import Pointwise
 from theorysim.engine import registry
 from theorysim.engine.certify.certify import certify
@@ -38,6 +39,8 @@ FOUND = (
     *("theorem", "reading", "claim", "kind", "lhs", "rhs", "error", "evaluations"),
     *("instance", "confirmation", "certificate", "note"),
 )
+# The verdict of a correction that was written after the last record.
+UNRECORDED = "not recorded yet"
 
 Place: TypeAlias = tuple[str, str]
 
@@ -52,7 +55,9 @@ def misprint(theorem: Theorem, reading: str) -> dict[str, Any]:
         "place": printed.source.place,
         "words": printed.source.words,
         "wrong": printed.note,
-        "instead": [[change, verdicts[name]] for name, change in answers(theorem, reading)],
+        "instead": [
+            [change, verdicts.get(name, UNRECORDED)] for name, change in answers(theorem, reading)
+        ],
     }
 
 
@@ -75,6 +80,34 @@ def warrants(theorem: Theorem, reading: str, claim: str, instance: Any) -> dict[
     if isinstance(found.claim, Pointwise) and found.verdict is not Verdict.VIOLATED:
         raise RuntimeError(f"{theorem.id}, {reading}, {claim}: {found.verdict}, {found.note}")
     return {"confirmation": found.confirmation, "certificate": proof}
+
+
+def in_print(theorem: Theorem, reading: str) -> ResolvedReading | None:
+    """The reading of that name, if the paper has it: only what stands there can be an erratum.
+
+    Readings become findings or get other names after they were refuted.
+    """
+    readings = {found.name: found for found in theorem.all_readings()}
+    found = readings.get(reading)
+    return found if found is not None and isinstance(found.source, Printed) else None
+
+
+def is_stated(line: dict[str, Any]) -> bool:
+    """Whether a statement's file still has the claim of a line in a reading of the print."""
+    if line["theorem"] not in {entry.id for entry in registry.catalogue()}:
+        return False
+    reading = in_print(registry.theorem(line["theorem"]), line["reading"])
+    return reading is not None and line["claim"] in {claim.name for claim in reading.claims}
+
+
+def drop_unstated(only: str) -> None:
+    """Take what the statements' files no longer print from the ledger, and name it."""
+    lines = errata()
+    gone = [line for line in lines if only in line["theorem"] and not is_stated(line)]
+    for line in gone:
+        print(f"{line['theorem']}, {line['reading']}, {line['claim']}: NOT IN PRINT ANY MORE")
+    if gone:
+        write_whole(Path(str(LEDGER)), as_text([line for line in lines if line not in gone]))
 
 
 def certificate(theorem: Theorem, reading: str, claim: str, instance: Any) -> str:
@@ -140,6 +173,7 @@ def found_by_attack(theorem: Theorem, reading: str, budget: int) -> list[Attack]
 
 def restate(only: str = "") -> None:
     """Write anew what the statements' files say of each recorded line; search nothing."""
+    drop_unstated(only)
     lines = [stated_anew(line) if only in line["theorem"] else line for line in errata()]
     write_whole(Path(str(LEDGER)), as_text(lines))
 
@@ -165,6 +199,9 @@ def record(budget: int, only: str = "", missing: bool = False) -> None:
         forget()
         start = time.perf_counter()
         theorem = registry.theorem(id)
+        if in_print(theorem, reading) is None:
+            print(f"{id}, {reading}: NOT IN PRINT ANY MORE: record its verdict anew", flush=True)
+            continue
         hits = found_by_attack(theorem, reading, budget)
         replace((id, reading), refutations(), [entry(theorem, attack) for attack in hits])
         found = ", ".join(attack.claim for attack in hits) or "NOT FOUND AGAIN"
@@ -173,6 +210,7 @@ def record(budget: int, only: str = "", missing: bool = False) -> None:
 
 def warrant_again(only: str = "") -> None:
     """Confirm and certify what is recorded, and write the ledger after each line."""
+    drop_unstated(only)
     for line in errata():
         id, reading = where(line)
         if only not in id:

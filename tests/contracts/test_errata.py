@@ -6,7 +6,7 @@ from drawn import is_drawn, marks_of
 from theorysim.claims import Verdict
 from theorysim.engine.registry.ledger import LEDGER, errata
 from theorysim.engine.verify.verify import verify
-from validation.errata import as_text, refutations, where
+from validation.errata import UNRECORDED, as_text, refutations, where
 
 ENTRIES = errata()
 # What a ladder shows, no single instance does; the catalogue's verdict re-checks it.
@@ -47,3 +47,9 @@ def test_the_ledger_stands_as_its_writer_writes_it():
     places = [where(entry) for entry in ENTRIES]
     assert places == sorted(places, key=refutations().index)
     assert LEDGER.read_text("utf-8") == as_text(ENTRIES)
+
+
+def test_the_ledger_tells_a_recorded_verdict_of_every_correction():
+    """`python -m validation.errata --words`, once `validation.catalogue` has recorded it."""
+    told = {verdict for entry in ENTRIES for _, verdict in entry["instead"]}
+    assert told and UNRECORDED not in told

@@ -28,8 +28,10 @@ SEEDS = (0, pytest.param(1, marks=pytest.mark.thorough))
 SINGLE_PRECISION_CANNOT = {
     "low-rank/lemma-5": "differences of distribution functions near 1/2, with logarithms of "
     "factorials of 1024 behind them",
+    "transferability/eq-36-48": "widths above 1e38, which single precision has no numbers for",
     "transferability/remark-singular-gram": "it takes angles of 1e-2 from unit vectors, "
     "whose rounding is 1e-5 of them",
+    "transferability/theorem-3-choices": "widths above 1e38, as in eq-36-48",
 }
 
 # A core spends over half a minute on the verdicts or the mutants of each of these.
@@ -221,11 +223,11 @@ def test_jit_and_vmap_agree(id):
 
 @verified
 def test_single_precision_agrees_within_its_budget(id):
-    if id in SINGLE_PRECISION_CANNOT:
-        pytest.skip(SINGLE_PRECISION_CANNOT[id])
     if disagreements(alone(load(id), *stacked(id), other_key=1), replay(id)):
         pytest.skip("its simulation draws numbers, which differ between precisions")
-    assert disagreements(alone(load(id), *stacked(id), double=False), replay(id)) == {}
+    apart = disagreements(alone(load(id), *stacked(id), double=False), replay(id))
+    # An excuse that is no longer needed must go.
+    assert bool(apart) == (id in SINGLE_PRECISION_CANNOT), apart
 
 
 @each

@@ -12,6 +12,8 @@ from tests.engine.statements import BUDGET, attack, theorem
 from theorysim.claims import (
     Corrected,
     Reading,
+    Real,
+    Space,
     UsageError,
     Verdict,
     at_most,
@@ -35,6 +37,18 @@ def test_a_violation_in_a_corner_is_found_shrunk_and_confirmed():
     assert found.slack < -found.error
     replay = verify(product_at_most(3.9), instance=found.instance)
     assert replay.verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("second", "simplest"),
+    [(lambda b: b, 1.0), (lambda b: (b - 1) / (b - 1), 2.0), (lambda b: b * jnp.nan, 1.0)],
+)
+def test_no_point_of_a_counterexample_loses_its_number_as_it_is_shrunk(second, simplest):
+    """a + b > 1.5 everywhere; b = 1 is simplest, but 0 / 0 beside it is no number."""
+    sides = at_most("path", lambda r: jnp.stack([r.x.a + r.x.b, second(r.x.b)]), lambda r: 1.5)
+    found = attack(theorem(sides, space=Space(a=Real(1, 2), b=Real(0.6, 2.4))))
+    assert found.refuted
+    assert found.instance["values"] == {"a": 1.0, "b": simplest}
 
 
 def test_a_true_bound_survives_with_its_tightness():

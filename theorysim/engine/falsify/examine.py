@@ -84,8 +84,8 @@ class _Outcome(NamedTuple):
 
     `violated` says whether each violates beyond its error, `relative` by how much of its sides,
     `beyond` by how much it exceeds the error, `log_ratio` the least log lhs/rhs that the error
-    leaves, `tied` whether some point has sides that differ by less than their error. `averages`
-    says whether the claim takes averages over keys.
+    leaves, `tied` whether some point has sides that differ by less than their error, `finite` at
+    which points both sides are numbers. `averages` says whether the claim takes averages over keys.
     """
 
     violated: np.ndarray
@@ -93,6 +93,7 @@ class _Outcome(NamedTuple):
     beyond: np.ndarray
     log_ratio: np.ndarray
     tied: np.ndarray
+    finite: np.ndarray
     feasible: np.ndarray
     averages: bool
 
@@ -332,15 +333,20 @@ class Examiner:
     def _simplest(
         self, claim: Pointwise, candidate: Candidate, keeps: Callable[[_Outcome], np.ndarray]
     ) -> Candidate:
-        """The simplest instance with the same fixed values of which `keeps` is true."""
+        """The simplest instance with the same fixed values of which `keeps` is true.
+
+        Where a run diverges, or a formula has no value, what is left violates still, but cannot be
+        checked by hand: no point loses its number.
+        """
         fixed = self.setup.settings.values
+        numbers = self._outcome(claim, self._measure([candidate])).finite
 
         def kept(several: Sequence[Values]) -> np.ndarray:
             outcome = self._outcome(
                 claim, self._measure([Candidate(v, candidate.key) for v in several])
             )
             same = [all(np.array_equal(v[name], fixed[name]) for name in fixed) for v in several]
-            return keeps(outcome) & np.array(same)
+            return keeps(outcome) & np.array(same) & np.all(outcome.finite | ~numbers, axis=1)
 
         space, sizes = self.setup.theorem.space, self.setup.settings.sizes
         return candidate._replace(values=shrink(space, sizes, candidate.values, kept))
@@ -389,6 +395,7 @@ class Examiner:
                 least, axis=1, where=points.applies & ~np.isnan(least), initial=-np.inf
             ),
             tied=np.any(tied, axis=1),
+            finite=np.isfinite(points.lhs) & np.isfinite(points.rhs),
             feasible=measured.feasible,
             averages=bool(np.size(m.extremes)),
         )
