@@ -85,8 +85,9 @@ theorem = claims.Theorem(
         "lambda_(m+1) ~ lambda_m. This will cover more of P_(>m) (theta_T - theta_S) without "
         "greatly increasing the left part of (3)",
     ),
-    note="a suggestion, which leaves the exact m open: where g < 1 is above lambda_m, the left "
-    "part grows by (g / lambda_m)^2 times what the right one falls by, and other m are far better",
+    note='a suggestion, which leaves the exact m open, and "greatly" names no number: it is read '
+    "as that no other m is better. Where g < 1 is above lambda_m, the left part grows by "
+    "(g / lambda_m)^2 times what the right one falls by, and other m are far better",
     readings=(
         claims.Reading(
             "corrected",

@@ -1,8 +1,8 @@
 """With few samples the terms of the risk bound decay as 1/n and 1/n^3.
 
-Prose below Theorem 4.2 of Shachaf et al. (2021), whose rates are printed for every n: with fewer
-samples than the effective rank or than delta, g decays as 1/n. All numbers of samples are below d,
-as in Section 3.
+Prose below Theorem 4.2 of Shachaf et al. (2021), whose rates are printed without a range of n: with
+fewer samples than the effective rank or than delta, g decays as 1/n. All numbers of samples are
+below d, as in Section 3.
 """
 
 import jax.numpy as jnp
@@ -29,8 +29,8 @@ theorem = claims.Theorem(
     hypotheses={"n <= max(effective rank, delta)": _few},
     source=rates.PROSE,
     printed="few samples",
-    note="the rates are printed for every n, and hold for more samples than the effective rank and "
-    "delta (for these n < d they do not)",
+    note='"decreases like" is an asymptotic phrase without a range of n: the rates hold for more '
+    "samples than the effective rank and delta; for n = 1 to 8 < d below them they do not",
     readings=(
         claims.Reading(
             "few samples, corrected",

@@ -63,9 +63,10 @@ theorem = claims.Theorem(
     claims=(claims.equal("Eq. 5, L = 2", _limit, _rescaled, where=_vanished),),
     source=claims.Printed(
         "Section 3 and Section 5, Theorem 5.2, Eq. 5",
-        "Optimization is done by either gradient descent (GD) or gradient flow (GF); "
-        "Section 5, the idea of the proof: P_perp W_1(0) and its norm remain static during the GF "
-        "optimization",
+        "lim beta(t) = (||lim beta(t)|| / ||theta_S||)^((L - 1) / L) P_perp theta_S + P_par "
+        "theta_T (Eq. 5); Section 3: Optimization is done by either gradient descent (GD) or "
+        "gradient flow (GF); Section 5, the idea of the proof: P_perp W_1(0) and its norm remain "
+        "static during the GF optimization",
     ),
     printed="gradient descent",
     note="descent leaves 0-balanced weights by an order of the learning rate; Section 5 speaks of "

@@ -160,7 +160,15 @@ theorem = claims.Theorem(
             assumes=(),
             hypotheses={"n < d": lambda x: x.d - x.n - 1.0},
             claims=(UNCHANGED,),
-            note="the prose: true of the direction only",
+            note="the direction of beta stays that of theta_S, its length follows the target",
+        ),
+        claims.Reading(
+            "still equal to the source task, corrected",
+            claims.Corrected("the model is still a multiple c theta_S of the source task"),
+            assumes=(),
+            hypotheses={"n < d": lambda x: x.d - x.n - 1.0},
+            claims=_claims(1)[:1],
+            note="c, which Theorem 5.5 leaves open, depends on the target task",
         ),
     ),
     mutants=(

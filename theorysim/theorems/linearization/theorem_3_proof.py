@@ -27,6 +27,7 @@ class Grown(NamedTuple):
     distance: Float[Array, " times"]
     residual: Float[Array, " times"]
     radius: Float[Array, " times"]
+    gap: Float[Array, " times"]  # Delta
     growth: Float[Array, " times"]  # d Delta / dt
     half_square: Float[Array, " times"]  # half of d Delta^2 / dt
     product: Float[Array, " times"]  # <(k_0 - k_t) 2 (y - y*) - lambda J u, y - y_lin>
@@ -54,6 +55,7 @@ def _simulate(pulled: bool = False) -> Callable:
             moved = models.jacobian(x, delta) @ delta
             norm = jnp.linalg.norm
             return (
+                norm(behind),
                 jax.jvp(norm, (behind,), (moves,))[1],
                 jnp.vdot(moves, behind),
                 jnp.vdot(bend - x.strength * moved, behind),
@@ -81,16 +83,26 @@ def _third(r, residual) -> Float[Array, " times"]:
     return (bent + r.x.strength * models.lipschitz(r.x, r.sim.radius).f) * r.sim.distance
 
 
-def _fifth(r) -> Float[Array, " times"]:
-    """2 Lip(f) r_0 ((2 / lambda) Lip(k) r_0 + Lip(f)) (1 - e^(-lambda t))."""
+def _before_lemma(r) -> Float[Array, " times"]:
+    """2 Lip(f) r_0 ((2 / lambda) Lip(k) r_0 + Lip(f))."""
     f, r_0 = models.lipschitz(r.x, r.sim.radius).f, r.x.residual_size
     bent = 2 / r.x.strength * models.kernel_lipschitz(r.x, r.sim.radius) * r_0
-    return 2 * f * r_0 * (bent + f) * r.theory
+    return 2 * f * r_0 * (bent + f)
+
+
+def _by_lemma(r) -> Float[Array, " times"]:
+    """b = 2 Lip(f)^2 r_0 ((4 / lambda) Lip(grad f) r_0 + 1)."""
+    return flow.gap_factor(r.x, models.lipschitz(r.x, r.sim.radius), r.x.strength)
+
+
+def _fifth(r) -> Float[Array, " times"]:
+    """2 Lip(f) r_0 ((2 / lambda) Lip(k) r_0 + Lip(f)) (1 - e^(-lambda t))."""
+    return _before_lemma(r) * r.theory
 
 
 def _sixth(r) -> Float[Array, " times"]:
     """b - b e^(-lambda t)."""
-    return flow.gap_factor(r.x, models.lipschitz(r.x, r.sim.radius), r.x.strength) * r.theory
+    return _by_lemma(r) * r.theory
 
 
 PLACE = "slides, Section 3, Theorem 3, proof"
@@ -123,8 +135,11 @@ MINUS = claims.at_most(
 PRODUCT = claims.equal(
     "growth of the gap as a product", lambda r: r.sim.growth, lambda r: jnp.abs(r.sim.product)
 )
-BY_LEMMA = claims.at_most("by Lemma 1, with a minus", lambda r: -_fifth(r), lambda r: -_sixth(r))
-SIGN = claims.equal("the minus is lost", lambda r: -_sixth(r), _sixth)
+DIVIDED = PRODUCT.against(lambda r: (r.sim.product + r.sim.linear) / r.sim.gap)
+BY_LEMMA = claims.at_most(
+    "by Lemma 1, with a minus", lambda r: -_before_lemma(r), lambda r: -_by_lemma(r)
+)
+SIGN = claims.equal("the minus is lost", lambda r: -_by_lemma(r), _sixth)
 PLUS = MINUS.against(lambda r: r.sim.kernel + r.x.strength * r.sim.pull)
 LINES = (FIRST, DROPPED, HALF, THIRD, FOURTH, FIFTH, SIXTH, LAST)
 
@@ -157,6 +172,12 @@ theorem = claims.Theorem(
             note="the pull of the linearised model, just printed, is left out of the difference",
         ),
         claims.Reading(
+            "first display, for the flow printed above it, corrected",
+            claims.Corrected("d/dt y_lin = -k_0 2 (y_lin - y*), without a pull"),
+            claims=(FIRST,),
+            note="the display, and all that follows, is that of the linearised flow without a pull",
+        ),
+        claims.Reading(
             "proof display, growth without 1 / Delta",
             claims.Printed(
                 PLACE,
@@ -164,6 +185,15 @@ theorem = claims.Theorem(
             ),
             claims=(PRODUCT,),
             note="the product lacks 1 / Delta, its sign, and the term of k_0",
+        ),
+        claims.Reading(
+            "proof display, growth without 1 / Delta, corrected",
+            claims.Corrected(
+                "d/dt Delta = (<(k_0 - k_t) 2 (y - y*) - lambda J (theta_t - theta_0), y - y_lin> "
+                "+ <k_0 (2 (y_lin - y*) - 2 (y - y*)), y - y_lin>) / Delta"
+            ),
+            claims=(DIVIDED,),
+            note="half of the growth of Delta^2, divided by Delta",
         ),
         claims.Reading(
             "proof display, triangle inequality with a minus",
@@ -175,7 +205,7 @@ theorem = claims.Theorem(
             note="a norm of a difference is at most the sum of the norms",
         ),
         claims.Reading(
-            "triangle inequality, corrected",
+            "proof display, triangle inequality with a minus, corrected",
             claims.Corrected("||(k_0 - k_t) 2 (y - y*)|| + lambda ||J (theta_t - theta_0)||"),
             claims=(PLUS,),
             note="the next line follows from it, as printed",
@@ -191,6 +221,15 @@ theorem = claims.Theorem(
             note="the minus belongs to e^(-lambda t) alone",
         ),
         claims.Reading(
+            "proof display, -b (1 - e^(-lambda t)), corrected",
+            claims.Corrected(
+                "2 Lip(f) ||y(0) - y*|| ((2 / lambda) Lip(k) ||y(0) - y*|| + Lip(f)) "
+                "(1 - e^(-lambda t)), without the minus in front"
+            ),
+            claims=(MINUS.against(_fifth),),
+            note="it is what the copy before bounds the growth by",
+        ),
+        claims.Reading(
             "proof display, by Lemma 1 with a minus",
             claims.Printed(
                 PLACE,
@@ -200,7 +239,17 @@ theorem = claims.Theorem(
                 "(1 - e^(-lambda t))",
             ),
             claims=(BY_LEMMA, SIGN),
-            note="Lip(k) <= 2 Lip(f) Lip(grad f) gives >= under a minus; then the minus is gone",
+            note="Lip(k) <= 2 Lip(f) Lip(grad f) gives >= under a minus; then the minus is gone, "
+            "and a factor 1 - e^(-lambda t) appears",
+        ),
+        claims.Reading(
+            "proof display, by Lemma 1 with a minus, corrected",
+            claims.Corrected(
+                "2 Lip(f) ||y(0) - y*|| ((2 / lambda) Lip(k) ||y(0) - y*|| + Lip(f)) "
+                "(1 - e^(-lambda t)) <= b - b e^(-lambda t): no minus, and the factor on both sides"
+            ),
+            claims=(SIXTH,),
+            note="what follows, d/dt Delta <= b - b e^(-lambda t), needs no minus",
         ),
     ),
     mutants=(

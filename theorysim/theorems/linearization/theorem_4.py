@@ -85,12 +85,12 @@ def _theorem_3(r) -> Float[Array, " times"]:
     return b * flow.excess_time(strength, _times(r.x))
 
 
-def _simplifies(power: int, where: Callable = _strong, prefix: str = ""):
+def _simplifies(power: int):
     return claims.at_most(
-        f"{prefix}the bound of Theorem 3 simplifies",
+        "the bound of Theorem 3 simplifies",
         _theorem_3,
         lambda r: r.x.residual_size**power * r.theory,
-        where=where,
+        where=_strong,
     )
 
 
@@ -100,8 +100,7 @@ def _bounds(power: int) -> tuple:
 
 def _weak_bounds(power: int) -> tuple:
     """Of weak pulls, up to the printed limit."""
-    of_weak = (_weak, "lambda < lambda_0: ")
-    return *_gaps(power, *of_weak), _simplifies(power, *of_weak)
+    return _gaps(power, _weak, "lambda < lambda_0: ")
 
 
 theorem = claims.Theorem(
@@ -125,7 +124,8 @@ theorem = claims.Theorem(
         "theorem 3 simplifies; if lambda is small, the bound holds when the time step is smaller "
         "than a certain value",
     ),
-    note="R(theta_0) = r_0^2 is smaller than r_0 where r_0 < 1",
+    note='R(theta_0) = r_0^2 is smaller than r_0 where r_0 < 1; for small lambda the "certain '
+    'value" is read as the limit of t that is printed for lambda < lambda_0',
     integrates=True,
     readings=(
         claims.Reading(

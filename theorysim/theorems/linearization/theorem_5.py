@@ -114,12 +114,6 @@ theorem = claims.Theorem(
             note="R is the sum, not the mean, of squared errors, and the target is y - f0",
         ),
         claims.Reading(
-            "R summed, f0 = 0",
-            claims.Corrected("R is the sum of squared errors"),
-            claims=_claims(),
-            note="for a model that starts at zero the target is y",
-        ),
-        claims.Reading(
             "R summed, y where f0 is not 0",
             claims.Finding("the printed target where the model does not start at zero"),
             simulate=_simulate(),
@@ -138,7 +132,7 @@ theorem = claims.Theorem(
             note="the primal problem averages squared errors: sigma stands where n sigma should",
         ),
         claims.Reading(
-            "training loss averaged, corrected",
+            "R and the training loss averaged, corrected",
             claims.Corrected(
                 "n sigma for sigma, R is the sum of squared errors, y - f0 stands for y"
             ),
@@ -163,6 +157,12 @@ theorem = claims.Theorem(
             ),
             claims=_claims(divided=True, strict=True),
             note="the 1/n of the line above is gone, with which a mean is below the lower bound",
+        ),
+        claims.Reading(
+            "proof, strict middle line, corrected",
+            claims.Corrected("R is the sum of squared errors, and <= stands for <"),
+            claims=_claims(),
+            note="for a model that starts at zero, where the target is y",
         ),
         claims.Reading(
             "targets along extreme eigenvectors",

@@ -2,7 +2,7 @@
 
 The displays of the proof of Lemma A.17 of Springer et al. (2025), on the lemma's runs; the last of
 them with epsilon up to 1 / (2 (1 + 16 eta Gamma)^K). Assumption A.8 is that of Lemma A.9, which the
-proof starts from.
+proof starts from. That P2 gives this last display is a reading of its own.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,13 @@ from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
-from theorysim.theorems.overtraining.lemma_a_17 import accuracy, growth, root, simulation
+from theorysim.theorems.overtraining.lemma_a_17 import (
+    WITHOUT_TIES,
+    accuracy,
+    growth,
+    root,
+    simulation,
+)
 from theorysim.theorems.overtraining.lemma_a_17 import theorem as lemma
 
 
@@ -40,6 +46,10 @@ INFERENCE = claims.at_most(
     lambda r: root(r) / 4,
     strict=True,
 )
+LAST = {
+    "epsilon < 1 / (2 (1 + 16 eta Gamma)^K)": claims.strict(lambda x: 1 - x.accuracy_share),
+    **WITHOUT_TIES,
+}
 
 theorem = claims.Theorem(
     space=lemma.space,
@@ -57,13 +67,21 @@ theorem = claims.Theorem(
             "proof display for epsilon < 1 / (2 (1 + 16 eta Gamma)^K)",
             claims.Printed("proof of Lemma A.17", "epsilon_K < Gamma^(1/2) / 4"),
             simulate=simulation(runs.fine_tune_on, 0.5),
-            hypotheses={
-                "epsilon < 1 / (2 (1 + 16 eta Gamma)^K)": claims.strict(
-                    lambda x: 1 - x.accuracy_share
-                )
-            },
-            claims=(P3, INFERENCE),
-            note="true of the runs, but P2 only gives e_K < sqrt(Gamma), not a quarter of it",
+            hypotheses=LAST,
+            claims=(P3,),
+            note="true of the runs, though P2 does not give it",
+        ),
+        claims.Reading(
+            "inference of P3 from P2",
+            claims.Printed(
+                "proof of Lemma A.17",
+                "epsilon_k <= ((1 + 16 eta Gamma)^k - 1) 2 epsilon Gamma^(1/2). Given that "
+                "epsilon < 1 / (2 (1 + 16 eta Gamma)^K), epsilon_K < Gamma^(1/2) / 4",
+            ),
+            simulate=lambda x, key: (),
+            hypotheses=LAST,
+            claims=(INFERENCE,),
+            note="P2 gives e_K < sqrt(Gamma), not a quarter of it",
         ),
     ),
     mutants=(

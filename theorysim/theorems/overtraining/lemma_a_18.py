@@ -32,6 +32,8 @@ def _with_pull_back(x: claims.Instance):
     return 33 * (1 + ft.pull_back(x))
 
 
+CHANGE = "epsilon_{k+1} <= (1 + 33 (1 + lam) eta Gamma) epsilon_k"
+
 theorem = claims.Theorem(
     space=one.two_state_space(steps=claims.Integer(1, 50), accuracy_share=claims.Real(0, 1)),
     hypotheses=HYPOTHESES,
@@ -52,13 +54,14 @@ theorem = claims.Theorem(
             note="the pull-back's factor 1 + lam is lost, whichever way Eq. 11 is read",
         ),
         claims.corrected(
-            "epsilon_{k+1} <= (1 + 33 (1 + lam) eta Gamma) epsilon_k",
+            CHANGE,
+            name="steps down the gradient, corrected",
             claims=_grows_by(_with_pull_back),
             note="26 Gamma, a quarter more for the batch, and 1 + lam for the pull-back",
         ),
         claims.Reading(
-            "corrected, Eq. 11 as printed",
-            claims.Corrected("epsilon_{k+1} <= (1 + 33 (1 + lam) eta Gamma) epsilon_k"),
+            "Eq. 11 as printed, corrected",
+            claims.Corrected(CHANGE),
             simulate=_simulate(one.to_the_letter),
             claims=_grows_by(_with_pull_back),
             note="the corrected factor serves Eq. 11 to the letter, too",

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _runs as runs
-from theorysim.theorems.overtraining._order import IN_ORDER
 from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
+from theorysim.theorems.overtraining.lemma_a_17 import WITHOUT_TIES
 
 
 def _simulate(ideal_anchor: Callable, run: Callable) -> Callable:
@@ -56,9 +56,9 @@ def _claims(factor: float) -> tuple:
 
 
 STATEMENTS = (
-    "under Assumption A.8",
+    "steps down the gradient, one anchor, corrected",
     "each its own anchor",
-    "Eq. 11 as printed, under Assumption A.8",
+    "Eq. 11 as printed, corrected",
 )
 CHANGE = "Assumption A.8 is among the hypotheses"
 
@@ -70,7 +70,7 @@ theorem = claims.Theorem(
         rate_share=claims.Real(0.01, 10, log=True),
         accuracy_share=claims.Real(1e-4, 0.999, log=True),
     ),
-    hypotheses={**ft.accurate(32), **IN_ORDER},
+    hypotheses={**ft.accurate(32), **WITHOUT_TIES},
     simulate=_simulate(ft.real_modes, runs.fine_tune_on),
     predict=predict,
     claims=_claims(32),
@@ -82,7 +82,7 @@ theorem = claims.Theorem(
     readings=(
         claims.corrected(
             CHANGE,
-            name="under Assumption A.8",
+            name="steps down the gradient, one anchor, corrected",
             assumes=(A_8,),
             note="with the learning rate of Lemma A.9",
         ),
@@ -104,7 +104,7 @@ theorem = claims.Theorem(
             note="Assumption A.8 is missing, whichever way Eq. 11 is read",
         ),
         claims.Reading(
-            "Eq. 11 as printed, under Assumption A.8",
+            "Eq. 11 as printed, corrected",
             claims.Corrected(CHANGE),
             simulate=_simulate(ft.real_modes, runs.run_printed),
             assumes=(A_8,),

@@ -127,15 +127,19 @@ theorem = claims.Theorem(
             note="the product rule has one of the two factors without a hat",
         ),
         claims.Reading(
-            "proof, constants",
-            claims.Printed("proof of Lemma A.22", "Combining these two inequalities with A.21"),
+            "inference of the constants",
+            claims.Printed(
+                "proof of Lemma A.22",
+                "Combining these two inequalities with A.21, we get the desired result",
+            ),
             simulate=lambda x, key: (),
             claims=(
                 claims.at_most(
                     "A.20 and A.21 combined", _product_bound, lambda r: distance_bound(r)[-1]
                 ),
             ),
-            note="the bounds combine to 8 d Gamma epsilon and more, 4 d Gamma epsilon is allowed",
+            note="Lemma A.20 and the two inequalities combine to 8 d Gamma epsilon and more; "
+            "by the bound on epsilon of A.21 the result allows 4 d Gamma epsilon",
         ),
     ),
     mutants=(

@@ -110,6 +110,16 @@ theorem = claims.Theorem(
             note="sigma* has sigma and sigma_0 swapped, and f has no factor x in its pull-back: "
             "with either one mended the rate still fails",
         ),
+        claims.Reading(
+            "Eq. 18, corrected",
+            claims.Corrected(
+                "sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam)), and "
+                "2 eta lam x (sigma_0^2 - x^2) in f"
+            ),
+            predict=_predict(),
+            claims=(LOWER, UPPER, _rate()),
+            note="with both mended, f is that of Section A.6 with its own fixed point",
+        ),
         claims.corrected(
             "sigma* = sqrt((sigma^2 + lam sigma_0^2) / (1 + lam))",
             predict=_predict(),

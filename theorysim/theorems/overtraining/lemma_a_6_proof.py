@@ -138,8 +138,8 @@ theorem = claims.Theorem(
         "' of the ideal start",
     ),
     printed="proof displays",
-    note="pre_1 stands for norms of the order of sqrt(pre_1); of P6 the left side is L~, the bars "
-    "are on the wrong factors, and E |alpha beta|_F^2 is missing",
+    note="pre_1 stands for norms of the order of sqrt(pre_1); of P6 the left side should "
+    "be L~(theta), the bars are on the wrong factors, and E |alpha beta|_F^2 is missing",
     readings=(
         claims.corrected(
             "sqrt(d pre_1) and sqrt(pre_1) for the norms of the ideal factors",

@@ -97,6 +97,13 @@ theorem = claims.Theorem(
             hypotheses=IN_ORDER,
             note="Eqs. 16 and 17 pull to theta^n(0); the map f pulls to the ideal start",
         ),
+        claims.Reading(
+            "anchored at the real start, corrected",
+            claims.Corrected("theta_hat^n(0) for theta^n(0) in Eqs. 16 and 17"),
+            predict=_predict(),
+            hypotheses=IN_ORDER,
+            note="with the ideal start as the anchor, as in the proof",
+        ),
     ),
     mutants=(claims.Mutant("half the gradient", predict=_predict(share=0.5)),),
 )

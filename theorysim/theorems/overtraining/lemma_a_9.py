@@ -62,7 +62,7 @@ theorem = claims.Theorem(
             simulate=_simulate(ft.ideal_modes),
         ),
         claims.Reading(
-            "by way of Lemma A.28",
+            "inference by way of Lemma A.28",
             claims.Printed("proof of Lemma A.9", "a direct consequence of Lemmas A.7 and A.28"),
             claims=(
                 claims.at_least(
@@ -72,8 +72,8 @@ theorem = claims.Theorem(
                     strict=True,
                 ),
             ),
-            note="for lam > 0 the condition compares numbers with features: it fails where these "
-            "are small or lam is large",
+            note="Assumption A.8 does not imply the step condition of Lemma A.28: for lam > 0 that "
+            "compares numbers with features, and fails where these are small or lam is large",
         ),
     ),
     mutants=(

@@ -187,6 +187,12 @@ theorem = claims.Theorem(
             claims=(_rises("1: rises at n >= r", _from),),
             note="the increment from r - 1 to r belongs to a feature that need not be misaligned",
         ),
+        claims.Reading(
+            "main text, every increment with n >= r, corrected",
+            claims.Corrected("L_pre increases monotonically for n > r"),
+            claims=_rising(),
+            note="every increment with n > r belongs to a misaligned feature",
+        ),
         _reading(
             "corrected",
             a_21.CORRECTED,
