@@ -106,12 +106,12 @@ theorem = claims.Theorem(
         ),
         claims.corrected(
             "lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2",
-            name="Lemma 1 corrected, mu_1 != 0",
+            name="Lemma 1, mu_1 != 0, corrected",
             claims=(kept(_orthonormal), rarely_small(_size(1, 0.0, 2))),
             note="with lambda_min^2 the start is rarely small, whatever the readouts",
         ),
         claims.Reading(
-            "Lemma 1 corrected, mu_1 = 0",
+            "Lemma 1, mu_1 = 0, corrected",
             claims.Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
             simulate=speeds(EVEN),
             claims=(kept(_orthonormal), rarely_small(_size(2, 0.5, 2))),
