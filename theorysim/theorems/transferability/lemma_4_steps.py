@@ -1,12 +1,12 @@
 """The steps by which Lemma 4 is proved, along real fine-tuning.
 
 Proof of Lemma 4 of Liu et al. (2019), with eta = O(lambda_Q / n_Q^2): (i) a distance after k steps
-is printed as equal to a sum of lengths over k' = 0, ..., k, one step more than were taken (and as
-an equality, it fails of the steps that were taken, too, where these turn); (iii)
-has u_Q(k') for u_Q(P) under a geometric sum without end, (iv) calls that sum equal to a bound. It
-goes by induction: (iii), and (iv) as printed, are of runs that meet Condition 1. What is left of
-the sum without end after the last step is at most that of residuals that stay, so that the printed
-sum is not underestimated: in such runs it is below the right side of (iv) even so.
+is printed as equal to a sum of lengths over k' = 0, ..., k, one step more than were taken (nor is
+it equal to the sum of those that were, where steps turn); (iii) has u_Q(k') for u_Q(P) under a
+geometric sum without end, (iv) calls that sum equal to a bound. It goes by induction: (iii), and
+(iv) as printed, are of runs that meet Condition 1. What is left of the sum without end after the
+last step is at most that of residuals that stay, so that the printed sum is not underestimated: in
+such runs it is below the right side of (iv) even so.
 """
 
 from typing import NamedTuple

@@ -5,8 +5,9 @@ Theorem 1 (Eq. 4) of Liu et al. (2019): ||dL(W(P))/dX^1||^2 = ||dL(W(0))/dX^1||^
 probability 1 - delta, where kappa = O(lambda_P^2 delta / (n_P^2 sqrt(n_Q))), read with the constant
 one. The gradients are ||u_Q - y_Q|| (Eq. 16). The last error is that of infinite width, whose law
 transferability/ntk-two-stage checks. W(P), pretrained in "the K iterations", of which the print
-asks nothing, is read as the end of pretraining. The error grows as n_Q: Eq. 31, n_P n_Q kappa / (lambda_P sqrt(delta)), is not within the printed order; target inputs
-that are near each other attain it. They come here in groups of distinct inputs about some centres.
+asks nothing, is read as the end of pretraining. The error grows as n_Q: Eq. 31, n_P n_Q kappa /
+(lambda_P sqrt(delta)), is not within the printed order; target inputs that are near each other
+attain it. They come here in groups of distinct inputs about some centres.
 transferability/theorem-2-widths has the other error.
 """
 
@@ -92,8 +93,8 @@ theorem = claims.Theorem(
             claims.Finding("whether K = 3 steps of pretraining obey Eq. 4, whose W(P) is the end"),
             simulate=_simulate(3.0),
             claims=(_order(1.0),),
-            note="y_(P->Q) is the end of pretraining: no erratum, the K iterations of the print are "
-            "all of them",
+            note="y_(P->Q) is the end of pretraining: no erratum, the K iterations of the print "
+            "are all of them",
         ),
     ),
     mutants=(

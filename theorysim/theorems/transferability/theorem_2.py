@@ -6,8 +6,9 @@ sqrt(delta))) + poly / m^(1/4). Appendix (Eq. 48): ||W_Q(K) - W(P)||_F^2 = e^T H
 O(n_P^2 n_Q kappa / (lambda_P^2 lambda_Q^2 delta)) + O(n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4
 delta^2 kappa^2)). kappa = O(lambda_P^2 lambda_Q^2 delta / (n_P^2 sqrt(n_Q))) is read with the
 constant one. W(Q) is read as the end of fine-tuning ("an accurate model"), and so is the W_Q(K) of
-Eq. 48, after "the K iterations", of which the print asks nothing. The errors of order kappa are those of infinite width, whose law
-transferability/ntk-two-stage checks; transferability/theorem-2-widths has the others.
+Eq. 48, after "the K iterations", of which the print asks nothing. The errors of order kappa are
+those of infinite width, whose law transferability/ntk-two-stage checks;
+transferability/theorem-2-widths has the others.
 """
 
 from collections.abc import Callable, Mapping
@@ -143,11 +144,11 @@ theorem = claims.Theorem(
         ),
         claims.Reading(
             "appendix, few steps",
-            claims.Finding("whether K = 3 steps of fine-tuning obey Eq. 48, an equality at the end"),
+            claims.Finding("whether K = 3 steps of fine-tuning obey Eq. 48, which is of the end"),
             simulate=_simulate(jnp.inf, 3.0),
             claims=(_order("squared norm", _square_error, 1.0, IN_KAPPA),),
-            note="no erratum: the K iterations of the print are all of them, since Eq. 45 sums them "
-            "to H_Q^(-1)",
+            note="no erratum: the K iterations of the print are all of them, since Eq. 45 sums "
+            "them to H_Q^(-1)",
         ),
     ),
     mutants=(
