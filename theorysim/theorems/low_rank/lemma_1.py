@@ -111,14 +111,15 @@ theorem = claims.Theorem(
     source=claims.Printed(
         "Lemma 1, Section 3.2", "|h(0)| >= (k / (k + xi^2))^s* C_sigma gamma xi^2"
     ),
-    note="small readouts make h(0) small: lambda_min^2 is missing",
+    note="small readouts make h(0) small: lambda_min^2 is missing; over size, gamma is its square",
     readings=(
         claims.Reading(
             "Lemma 1, mu_1 = 0",
             claims.Printed("Lemma 1, Section 3.2", "... times 1 / sqrt(k) if mu_1 = 0"),
             simulate=speeds(EVEN),
             claims=(kept(_orthonormal), rarely_small_for_any(_size(2, 0.5))),
-            note="small readouts make h(0) small: lambda_min^2 is missing",
+            note="small readouts make h(0) small: lambda_min^2 is missing; over size, gamma is its "
+            "square",
         ),
         claims.corrected(
             "lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2",
