@@ -158,7 +158,7 @@ theorem = claims.Theorem(
     mutants=(
         claims.Mutant("reversed", claims=(first.reversed(),)),
         claims.Mutant("without sqrt(n_Q)", claims=(without_root,)),
-        claims.Mutant("u_Q(k') for u_Q(P), as printed", claims=(printed[2],)),
+        claims.Mutant("u_Q(k') for u_Q(P), as printed", claims=(third.against(_literal),)),
         claims.Mutant("2 for 4", claims=(fourth.scaled(1 / 2),)),
     ),
     instances=32,
