@@ -1,11 +1,14 @@
 """The command `theorysim errata`: of one theorem or paper, by hand, searched, cited."""
 
+import io
 import json
 import re
 
 import pytest
+from rich.console import Console
 
 from theorysim.engine.registry.ledger import is_inference
+from theorysim.report.errata import render_list
 
 
 def test_errata_of_one_theorem_or_paper(run):
@@ -49,7 +52,30 @@ def test_inferences_are_named_and_counted_apart(run):
     places = {(line["theorem"], line["reading"]) for line in lines}
     steps = {place for place in places if is_inference(place[1])}
     briefly = " ".join(run("errata", "transferability")[1].split())
-    assert f"{len(places)} refuted readings, of which {len(steps)} are inferences" in briefly
+    assert f"{len(places)} refuted readings, {len(steps)} of them inferences (" in briefly
     assert briefly.count(", an inference:") == len(steps)
     assert ("transferability/theorem-2-root", "inference: Eq. 5 from Eq. 48") in steps
-    assert "inferences" not in " ".join(run("errata", "low-rank")[1].split()).rpartition(";")[0]
+
+
+@pytest.mark.parametrize(
+    ("readings", "told"),
+    [
+        (["as printed", "proof"], "2 refuted readings; theorysim errata ID"),
+        (["as printed", "inference: a"], "2 refuted readings, 1 of them an inference (that a step"),
+        (["as printed", "inference: a", "inference: b"], "readings, 2 of them inferences (that"),
+        (["inference: a", "inference: b"], "2 refuted readings, all of them inferences (that a"),
+        (["inference: a"], "1 refuted reading, an inference (that a step fails does not refute"),
+    ],
+)
+def test_the_last_line_counts_inferences_in_words(readings, told):
+    ledger = [{"theorem": "p/t", "reading": r, "place": "here", "wrong": "it"} for r in readings]
+    console = Console(record=True, width=200, file=io.StringIO())
+    render_list(ledger, console)
+    assert told in console.export_text()
+
+
+def test_citations_are_not_asked_for_as_json(run):
+    """They used to give way without a word."""
+    code, out, err = run("errata", "low-rank", "--json", "--bibtex")
+    assert code == 2 and not out
+    assert "ask for one of --json and --bibtex" in " ".join(err.split())

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from theorysim.cli.options import AsJson, console
+from theorysim.errors import UsageError
 
 
 def errata(
@@ -30,6 +31,8 @@ def errata(
     from theorysim.engine import registry
     from theorysim.engine.registry.ledger import errata as ledger
 
+    if as_json and bibtex:
+        raise UsageError("citations are no JSON: ask for one of --json and --bibtex")
     lines = [line for line in ledger() if search.lower() in _words(line).lower()]
     if certified:
         lines = [line for line in lines if line["certificate"] == "certified"]

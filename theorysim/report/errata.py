@@ -38,9 +38,19 @@ def render_list(ledger: Iterable[Mapping[str, Any]], console: Console) -> None:
         console.print(title.append(line["wrong"], "not bold"))
     told = count(len(found), "refuted reading")
     steps = sum(is_inference(lines[0]["reading"]) for lines in found)
-    if steps:
-        told += f", of which {steps} are inferences, whose conclusions that does not refute"
+    told += _inferences(steps, len(found))
     console.print(f"\n{told}; theorysim errata ID shows words and counterexamples")
+
+
+def _inferences(steps: int, every: int) -> str:
+    """How many of the refuted readings are inferences, and what that leaves open."""
+    if steps == 0:
+        return ""
+    if steps == every:
+        are = ", an inference" if every == 1 else ", all of them inferences"
+    else:
+        are = f", {steps} of them {'an inference' if steps == 1 else 'inferences'}"
+    return f"{are} (that a step fails does not refute what it concludes)"
 
 
 def render_misprint(lines: Misprint, console: Console) -> None:

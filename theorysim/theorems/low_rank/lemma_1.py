@@ -5,7 +5,9 @@ h(m) sign(h(0)) >= |h(0)| / 2 wherever m h(0) >= 0, and |h(0)| is at least gamma
 (mu_1 != 0) or the same over sqrt(k) (mu_1 = 0), but for a chance of o(1) + exp(-2k / (e xi^2)) +
 O(sqrt(gamma)). The o(1) is read as 1 / sqrt(k) in the first claim and left out of the second, whose
 k are odd, so that no sum of signs vanishes, and for m 17 numbers in [0, 1] are taken. Activations
-are ReLU (mu_1 = 1/2) and |a| (mu_1 = 0, s* = 2); readouts have any sign and size.
+are ReLU (mu_1 = 1/2) and |a| (mu_1 = 0, s* = 2); readouts have any sign and size. As printed, gamma
+is taken as the square of their size, so that both shrink together: over gamma alone the chance
+falls again once gamma is below lambda_min^2.
 """
 
 import jax
@@ -17,7 +19,7 @@ from theorysim.theorems.low_rank._recovery import Setting, even, growing_scale, 
 
 GAMMAS = (0.5, 0.25, 0.125, 0.0625)
 NEURONS = (5.0, 9.0, 17.0)
-
+SIZES = (0.5, 0.25, 0.125, 0.0625)
 
 ODD, EVEN = Setting(True, growing_scale, odd), Setting(True, growing_scale, even)
 
@@ -62,6 +64,20 @@ def rarely_small(size):
     )
 
 
+def rarely_small_for_any(size):
+    """The same of readouts that shrink, gamma being the square of their size."""
+
+    def rarely(r: claims.Run):
+        return jnp.mean(r.sim[0] <= r.x.size**2 * size(r.x), axis=0)
+
+    return claims.exists_constant(
+        "C2: |h(0)| is rarely small",
+        rarely,
+        lambda r: r.x.size,
+        over={"size": SIZES, "k": NEURONS},
+    )
+
+
 def _orthonormal(x: claims.Instance):
     """k / xi^2."""
     return x.xi_bar**-2
@@ -90,28 +106,29 @@ def lemma_space(**fields: claims.Field) -> claims.Space:
 theorem = claims.Theorem(
     space=lemma_space(xi_bar=claims.Real(0.3, 1)),
     simulate=speeds(ODD),
-    claims=(kept(_orthonormal), rarely_small(_size(1, 0.0))),
+    claims=(kept(_orthonormal), rarely_small_for_any(_size(1, 0.0))),
     printed="Lemma 1, mu_1 != 0",
     source=claims.Printed(
         "Lemma 1, Section 3.2", "|h(0)| >= (k / (k + xi^2))^s* C_sigma gamma xi^2"
     ),
-    note="small readouts make h(0) small: lambda_min^2 is missing",
+    note="small readouts make h(0) small: lambda_min^2 is missing; over size, gamma is its square",
     readings=(
         claims.Reading(
             "Lemma 1, mu_1 = 0",
             claims.Printed("Lemma 1, Section 3.2", "... times 1 / sqrt(k) if mu_1 = 0"),
             simulate=speeds(EVEN),
-            claims=(kept(_orthonormal), rarely_small(_size(2, 0.5))),
-            note="small readouts make h(0) small: lambda_min^2 is missing",
+            claims=(kept(_orthonormal), rarely_small_for_any(_size(2, 0.5))),
+            note="small readouts make h(0) small: lambda_min^2 is missing; over size, gamma is its "
+            "square",
         ),
         claims.corrected(
             "lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2",
-            name="Lemma 1 corrected, mu_1 != 0",
+            name="Lemma 1, mu_1 != 0, corrected",
             claims=(kept(_orthonormal), rarely_small(_size(1, 0.0, 2))),
             note="with lambda_min^2 the start is rarely small, whatever the readouts",
         ),
         claims.Reading(
-            "Lemma 1 corrected, mu_1 = 0",
+            "Lemma 1, mu_1 = 0, corrected",
             claims.Corrected("lambda_min^2 C_sigma gamma xi^2 for C_sigma gamma xi^2"),
             simulate=speeds(EVEN),
             claims=(kept(_orthonormal), rarely_small(_size(2, 0.5, 2))),

@@ -123,11 +123,12 @@ theorem = claims.Theorem(
         ),
         claims.corrected(
             "-2 (f* - f^) sum_i lambda_i xi c^_i / sqrt(1 + xi^2/k) sigma'(<v^_i, x>) x",
+            name="of the loss (A.2), corrected",
             predict=_loss(-2.0),
             note="with the sign, xi / sqrt(1 + xi^2/k) and the student's neurons it holds",
         ),
         claims.Reading(
-            "of the student, corrected",
+            "of the student (proof of Proposition 5), corrected",
             claims.Corrected("sigma'(<v^_i, x>) for sigma'(<v_i, x>)"),
             simulate=_student_slope,
             predict=_student(_own),
@@ -138,7 +139,7 @@ theorem = claims.Theorem(
         claims.Mutant("the sign is lost", predict=_loss(2.0)),
         claims.Mutant(
             "the teacher's neurons",
-            of=("of the student, corrected",),
+            of=("of the student (proof of Proposition 5), corrected",),
             predict=_student(_teachers),
         ),
     ),

@@ -147,7 +147,9 @@ theorem = claims.Theorem(
             simulate=_weighed,
             hypotheses={f"xi_bar >= {LEAST}": lambda x: x.xi_bar - LEAST},
             claims=(VANISHING,),
-            note="xi^2 is xi_bar^2 k: Claim 1 has no k left, and the chance does not vanish with k",
+            note="xi^2 is xi_bar^2 k: Claim 1 has no k left, and the chance does not vanish with "
+            "k; decided at xi_bar near 1, where the print has some small one, and undecided for "
+            "0.4 to 0.5 alone",
         ),
         claims.Reading(
             "proof, corrected",

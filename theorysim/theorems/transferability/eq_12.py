@@ -15,6 +15,7 @@ from theorysim import claims
 from theorysim.systems.two_layer_relu import empirical_gram
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._generic import LABELLED
 
 
 class Observed(NamedTuple):
@@ -68,6 +69,7 @@ def _claims(last) -> tuple:
 theorem = claims.Theorem(
     space=training.pretraining_space(),
     assumes=(problem.REGULAR,),
+    hypotheses=LABELLED,
     simulate=simulate,
     claims=_claims(_of_i),
     source=claims.Printed(
@@ -81,6 +83,7 @@ theorem = claims.Theorem(
             "corrected",
             claims.Corrected("I^Q_rj for I^Q_ri"),
             claims=_claims(_of_j),
+            hypotheses={},
             primary=True,
             note="the change of entry (i, j) and the flips of target input j",
         ),

@@ -15,6 +15,7 @@ from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._generic import LABELLED
 
 
 def simulate(x: claims.Instance, key) -> training.Bounded:
@@ -91,6 +92,7 @@ theorem = claims.Theorem(
                 "8 sqrt(m n_P) ||y_P - u_P(0)|| / (sqrt(2 pi) kappa lambda_P delta)",
             ),
             claims=(claims.equal("Eq. 20: both forms", _bound, _inserted),),
+            hypotheses=LABELLED,
             note="R has a sqrt(n_P) of its own: n_P^(3/2) for its sqrt(n_P)",
         ),
         claims.Reading(

@@ -16,6 +16,7 @@ from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._generic import LABELLED
 
 
 class Parts(NamedTuple):
@@ -92,6 +93,7 @@ plus_labels = printed.against(lambda r: _corrected(r, sign=1.0))
 theorem = claims.Theorem(
     space=training.training_space(),
     assumes=(problem.REGULAR,),
+    hypotheses=LABELLED,
     simulate=simulate,
     claims=(printed,),
     source=claims.Printed(
@@ -107,6 +109,7 @@ theorem = claims.Theorem(
                 "Z_Q(0), |Z_Q(0)^T eps|^2, 2 u_Q(0), -2 y_Q and the missing cross terms"
             ),
             claims=(printed.against(_corrected),),
+            hypotheses={},
             primary=True,
             note="the square of Eq. 22, multiplied out",
         ),

@@ -17,6 +17,7 @@ from theorysim import claims
 from theorysim.numerics.descent import iterate
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._generic import LABELLED
 
 
 class Observed(NamedTuple):
@@ -102,6 +103,7 @@ eq_39 = claims.at_most(
 theorem = claims.Theorem(
     space=training.training_space(),
     assumes=(problem.REGULAR,),
+    hypotheses=LABELLED,
     simulate=simulate,
     claims=(
         eq_40.against(_summed(lambda k, t: k + 0 * t)),
@@ -121,6 +123,7 @@ theorem = claims.Theorem(
                 "(I - eta H_Q)^t in Eq. 40; H_Q of infinite width for H_Q(0) in Eq. 39"
             ),
             claims=(eq_40, eq_39),
+            hypotheses={},
             primary=True,
             note="the recursion of Eq. 38, solved",
         ),

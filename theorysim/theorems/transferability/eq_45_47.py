@@ -16,6 +16,7 @@ from theorysim import claims
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._generic import LABELLED
 
 
 class Observed(NamedTuple):
@@ -63,6 +64,7 @@ plus = first.against(lambda r: _first_line(r) + 2 * r.sim.start)
 theorem = claims.Theorem(
     space=training.training_space(),
     assumes=(problem.REGULAR,),
+    hypotheses=LABELLED,
     simulate=simulate,
     claims=(first, printed),
     source=claims.Printed("below Eq. 45, and Eq. 47", "... - Z_Q(0)^T eps - eps' + u_Q(0)"),
@@ -73,6 +75,7 @@ theorem = claims.Theorem(
             "corrected",
             claims.Corrected("-u_Q(0) in the second line, as in the first"),
             claims=(first, second),
+            hypotheses={},
             primary=True,
             note="Eq. 22, rearranged",
         ),

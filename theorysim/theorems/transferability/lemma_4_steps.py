@@ -1,11 +1,12 @@
 """The steps by which Lemma 4 is proved, along real fine-tuning.
 
 Proof of Lemma 4 of Liu et al. (2019), with eta = O(lambda_Q / n_Q^2): (i) a distance after k steps
-is printed as equal to a sum of lengths over k' = 0, ..., k, one step more than were taken; (iii)
-has u_Q(k') for u_Q(P) under a geometric sum without end, (iv) calls that sum equal to a bound. It
-goes by induction: (iii), and (iv) as printed, are of runs that meet Condition 1. What is left of
-the sum without end after the last step is at most that of residuals that stay, so that the printed
-sum is not underestimated: in such runs it is below the right side of (iv) even so.
+is printed as equal to a sum of lengths over k' = 0, ..., k, one step more than were taken (nor is
+it equal to the sum of those that were, where steps turn); (iii) has u_Q(k') for u_Q(P) under a
+geometric sum without end, (iv) calls that sum equal to a bound. It goes by induction: (iii), and
+(iv) as printed, are of runs that meet Condition 1. What is left of the sum without end after the
+last step is at most that of residuals that stay, so that the printed sum is not underestimated: in
+such runs it is below the right side of (iv) even so.
 """
 
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from jaxtyping import Array, Float
 from theorysim import claims
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._generic import LABELLED
 
 # Units are exchangeable: the displays of the proof are looked at on so many.
 UNITS = 8
@@ -112,12 +114,14 @@ def _total(r):
 
 
 FIRST, FOURTH = "(i) the distance and the sum of steps", "(iv) the geometric sum"
+ALIKE = "(i) as an equality, without the step too many"
 first = claims.at_most(FIRST, _distance, _travelled)
 second = claims.at_most("(ii) gradients", _gradients, _per_step)
 third = claims.at_most("(iii) sums of lengths", _total, _geometric, where=_condition_1)
 fourth = claims.at_most(FOURTH, _geometric, _term)
 printed = (
     claims.equal(FIRST, _distance, _one_step_more),
+    claims.equal(ALIKE, _distance, _travelled),
     second,
     third.against(_literal),
     claims.equal(FOURTH, _literal, _term, where=_condition_1),
@@ -127,6 +131,7 @@ without_root = second.against(lambda r: _per_step(r) / jnp.sqrt(r.x.q))
 theorem = claims.Theorem(
     space=training.lemma_4_space(600),
     assumes=(problem.REGULAR,),
+    hypotheses=LABELLED,
     simulate=simulate,
     claims=printed,
     printed="displays as printed",
@@ -145,6 +150,7 @@ theorem = claims.Theorem(
                 "<= for = in (i) and (iv), k' < k in (i), u_Q(P) for u_Q(k') in (iii) and (iv)"
             ),
             claims=(first, second, third, fourth),
+            hypotheses={},
             primary=True,
             note="lengths add up to at most their sum, and Theorem 3 bounds each of them",
         ),
@@ -152,7 +158,7 @@ theorem = claims.Theorem(
     mutants=(
         claims.Mutant("reversed", claims=(first.reversed(),)),
         claims.Mutant("without sqrt(n_Q)", claims=(without_root,)),
-        claims.Mutant("u_Q(k') for u_Q(P), as printed", claims=(printed[2],)),
+        claims.Mutant("u_Q(k') for u_Q(P), as printed", claims=(third.against(_literal),)),
         claims.Mutant("2 for 4", claims=(fourth.scaled(1 / 2),)),
     ),
     instances=32,

@@ -4,9 +4,10 @@ Theorem 1 (Eq. 4) of Liu et al. (2019): ||dL(W(P))/dX^1||^2 = ||dL(W(0))/dX^1||^
 |y_Q - y_(P->Q)|^2 + poly / m^(1/4) + O(n_P^2 sqrt(n_Q) kappa / (lambda_P^2 delta)), with
 probability 1 - delta, where kappa = O(lambda_P^2 delta / (n_P^2 sqrt(n_Q))), read with the constant
 one. The gradients are ||u_Q - y_Q|| (Eq. 16). The last error is that of infinite width, whose law
-transferability/ntk-two-stage checks, after K steps; the print asks nothing of K. It grows as
-n_Q: Eq. 31, n_P n_Q kappa / (lambda_P sqrt(delta)), is not within the printed order; target inputs
-that are near each other attain it. They come here in groups of distinct inputs about some centres.
+transferability/ntk-two-stage checks. W(P), pretrained in "the K iterations", of which the print
+asks nothing, is read as the end of pretraining. The error grows as n_Q: Eq. 31, n_P n_Q kappa /
+(lambda_P sqrt(delta)), is not within the printed order; target inputs that are near each other
+attain it. They come here in groups of distinct inputs about some centres.
 transferability/theorem-2-widths has the other error.
 """
 
@@ -89,13 +90,11 @@ theorem = claims.Theorem(
         ),
         claims.Reading(
             "after any number of steps",
-            claims.Printed(
-                "Theorem 1 with Appendix C, first paragraph",
-                "W(P) denotes the pretrained weight matrix after training K steps",
-            ),
+            claims.Finding("whether K = 3 steps of pretraining obey Eq. 4, whose W(P) is the end"),
             simulate=_simulate(3.0),
             claims=(_order(1.0),),
-            note="K = 3: y_(P->Q) is the end of pretraining, and the print asks nothing of K",
+            note="y_(P->Q) is the end of pretraining: no erratum, the K iterations of the print "
+            "are all of them",
         ),
     ),
     mutants=(

@@ -5,9 +5,10 @@ Theorem 2 of Liu et al. (2019), with e = y_Q - y_(P->Q) and probability 1 - delt
 sqrt(delta))) + poly / m^(1/4). Appendix (Eq. 48): ||W_Q(K) - W(P)||_F^2 = e^T H_Q^(-1) e +
 O(n_P^2 n_Q kappa / (lambda_P^2 lambda_Q^2 delta)) + O(n_P^5 n_Q^5 / (m^(1/4) lambda_P^4 lambda_Q^4
 delta^2 kappa^2)). kappa = O(lambda_P^2 lambda_Q^2 delta / (n_P^2 sqrt(n_Q))) is read with the
-constant one. W(Q) is read as the end of fine-tuning ("an accurate model"); Eq. 48 is of W_Q(K), and
-asks nothing of K. The errors of order kappa are those of infinite width, whose law
-transferability/ntk-two-stage checks; transferability/theorem-2-widths has the others.
+constant one. W(Q) is read as the end of fine-tuning ("an accurate model"), and so is the W_Q(K) of
+Eq. 48, after "the K iterations", of which the print asks nothing. The errors of order kappa are
+those of infinite width, whose law transferability/ntk-two-stage checks;
+transferability/theorem-2-widths has the others.
 """
 
 from collections.abc import Callable, Mapping
@@ -143,13 +144,11 @@ theorem = claims.Theorem(
         ),
         claims.Reading(
             "appendix, few steps",
-            claims.Printed(
-                "Eq. 48 with Appendix C, first paragraph",
-                "W_Q(k) denotes the weight matrix after K steps of fine-tuning from W(P)",
-            ),
+            claims.Finding("whether K = 3 steps of fine-tuning obey Eq. 48, which is of the end"),
             simulate=_simulate(jnp.inf, 3.0),
             claims=(_order("squared norm", _square_error, 1.0, IN_KAPPA),),
-            note="K = 3: an equality at the end of fine-tuning, and the print asks nothing of K",
+            note="no erratum: the K iterations of the print are all of them, since Eq. 45 sums "
+            "them to H_Q^(-1)",
         ),
     ),
     mutants=(

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from theorysim import claims
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
+from theorysim.theorems.transferability._generic import LABELLED
 from theorysim.theorems.transferability._steps import before, changed, simulate, times
 
 
@@ -74,12 +75,14 @@ t8 = claims.equal(
 theorem = claims.Theorem(
     space=training.training_space(radius_share=claims.Real(0.5, 4, log=True)),
     assumes=(problem.REGULAR,),
+    hypotheses=LABELLED,
     simulate=simulate,
     claims=(t1, t2, t4, t5, t8.against(_expansion(literal=True))),
     source=claims.Printed(
         "proof of Theorem 3",
-        "||y_Q - u_Q(k+1)||^2 = ||y_Q - u_Q(k)||^2 - ... + ||u_Q(k+1) - u_Q(k)||^2, where "
-        "|I_2^i| <= eta |S_bar_i| sqrt(n_Q) ||u_Q(k) - y_Q|| / m",
+        "denote by H_Q(k)^perp the matrix whose i,j entry is (1/m) x_i^T x_j (u_j - y_j) sum_(r in "
+        "S_bar_i) I{...}; ||y_Q - u_Q(k+1)||^2 = ... + 2 eta (y_Q - u_Q(k))^T H_Q(k)^perp (y_Q - "
+        "u_Q(k)) - 2 (y_Q - u_Q(k))^T I_2 + ||u_Q(k+1) - u_Q(k)||^2",
     ),
     note="the entries of H_perp have a factor (u_j - y_j) too many",
     readings=(
@@ -87,6 +90,7 @@ theorem = claims.Theorem(
             "corrected",
             claims.Corrected("H_perp without (u_j - y_j) in its entries"),
             claims=(t1, t2, t4, t5, t8),
+            hypotheses={},
             primary=True,
             note="the vectors beside H_perp supply the residual already",
         ),
