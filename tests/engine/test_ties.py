@@ -43,6 +43,17 @@ def opaque(number):
     return 0 * jax.lax.lgamma(number + 1)
 
 
+def flagged(c):
+    """1 if one of 200 ranks, computed in a loop, is none."""
+
+    def body(state):
+        k, miss = state
+        return k + 1, miss | (jnp.floor(k * c / (c * c) * c) != k)
+
+    ended = jax.lax.while_loop(lambda s: s[0] < 200, body, (1, False))
+    return jnp.where(ended[1], 1.0, 0.0)
+
+
 def ranks(c):
     """1, 2, ... times c, but for rounding."""
     return jnp.arange(1.0, 200.0) * c / (c * c) * c * c
@@ -83,6 +94,27 @@ TRUE = {
     "one of many ties of whole numbers": (
         none(),
         lambda x, key: jnp.any((ranks(x.c) / x.c).astype(int) != jnp.arange(1, 200)) * 1.0,
+        NUMBERS,
+    ),
+    "one of many that absorb": (
+        none(),
+        lambda x, key: 1.0 - jnp.all(jax.nn.sigmoid(45.0 + x.v) < 1) + opaque(x.v[0]),
+        Space(n=Size(100), v=Gaussian("n")),
+    ),
+    "one of many that underflow": (
+        none(),
+        lambda x, key: 1.0 - jnp.all(jnp.exp(-800.0 - jnp.abs(x.v)) > 0) + opaque(x.v[0]),
+        Space(n=Size(100), v=Gaussian("n")),
+    ),
+    "one tie in a loop": (none(), lambda x, key: flagged(x.c) + opaque(x.c), NUMBERS),
+    "size of complex numbers": (
+        at_least("claim", lambda r: r.sim, lambda r: 0.25),
+        lambda x, key: 1e18 * (jnp.abs(jax.lax.complex(x.c, 1e-9)) - x.c) * x.c,
+        NUMBERS,
+    ),
+    "a narrower number": (
+        at_least("claim", lambda r: r.sim, lambda r: 0.3),
+        lambda x, key: (1e-200 * x.c).astype(jnp.float32).astype(float) ** 0.001 + opaque(x.c),
         NUMBERS,
     ),
     "one of many floors": (
@@ -175,6 +207,29 @@ def test_a_loop_that_ends_by_an_equality_ends(costly):
 
     claim = equal("claim", lambda r: r.sim[0], lambda r: r.sim[1])
     assert verdict(claim, simulate) is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    "goes_on",
+    [
+        lambda y, before: jnp.any(y != before),
+        lambda y, before: jnp.max(jnp.abs(y - before)) > 1e-15,
+    ],
+)
+def test_loops_of_many_numbers_end(goes_on, costly):
+    """Not all of a hundred entries come to rest at once while they are moved.
+
+    Plainly they do: an increasing map gives monotone sequences, which have no cycles.
+    """
+
+    def simulate(x, key):
+        body = lambda s: (s[0] / 3.0 + x.v / 7.0, s[0])  # noqa: E731
+        start = (jnp.zeros_like(x.v), jnp.ones_like(x.v))
+        return jax.lax.while_loop(lambda s: goes_on(*s), body, start)[0]
+
+    claim = equal("claim", lambda r: r.sim, lambda r: 1.01 * r.x.v * 3.0 / 14.0)
+    space = Space(n=Size(100), v=Gaussian("n"))
+    assert verdict(claim, simulate, space) is Verdict.VIOLATED
 
 
 def test_plain_violations_of_complex_numbers_are_confirmed(costly):

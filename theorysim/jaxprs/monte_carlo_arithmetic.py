@@ -12,15 +12,15 @@ An integer that leaves the range of its type is no number: an arbitrary one stan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 from jaxtyping import Array
 
-from theorysim.jaxprs.directions import Moves, hashed, is_inexact, seed_of
+from theorysim.jaxprs.directions import Moves, is_inexact, seed_of
 from theorysim.jaxprs.exactness import (
     exact_constant,
     exact_results,
@@ -29,13 +29,21 @@ from theorysim.jaxprs.exactness import (
     steady,
 )
 from theorysim.jaxprs.moved_origins import (
+    ORIGIN,
     apart,
     as_origin,
     moved_constant,
     of_origin,
     sorts,
 )
-from theorysim.jaxprs.moved_roundings import in_range, moved_rounding, rounds_nothing
+from theorysim.jaxprs.moved_roundings import (
+    SPECIAL,
+    WHOLE,
+    in_range,
+    moved_rounding,
+    rounds_nothing,
+    with_moved_operands,
+)
 from theorysim.jaxprs.overflow import may_overflow
 from theorysim.jaxprs.structure import CALLS
 from theorysim.jaxprs.ties import ORDERS, compared, from_whole, jumps
@@ -50,7 +58,7 @@ def perturb_rounding(
 
     With `origins`, only floats among inputs and constants, and what is drawn, are moved. Ties are,
     unless the time of an integrator, that must come to its end, is compared. With `lanes` it runs
-    under a vmap whose axis is `ties.LANES`, in three of which all ties fall alike.
+    under a vmap whose axis is `directions.LANES`.
     """
 
     def run(*inputs: Any) -> Any:
@@ -84,14 +92,28 @@ def _call(
             exact_constant(a.val) if isinstance(a, Literal) else integers[a]
             for a in equation.invars
         ]
-        known.update(zip(equation.outvars, _outputs(equation, moves, given, flags), strict=True))
+        turned = _is_turned(equation, known)
+        results = _outputs(equation, moves, given, flags, turned)
+        known.update(zip(equation.outvars, results, strict=True))
         integers.update(zip(equation.outvars, exact_results(equation, flags), strict=True))
     return [
         moved_constant(a.val, moves) if isinstance(a, Literal) else known[a] for a in jaxpr.outvars
     ]
 
 
-def _outputs(equation: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:
+def _is_turned(equation: Any, known: Mapping[Any, Any]) -> bool:
+    """Whether a comparison names first what was computed last: it is one of two ways round."""
+    if equation.primitive.name not in ORDERS:
+        return False
+    atoms = [atom for atom in equation.invars if not isinstance(atom, Literal)]
+    if len(atoms) < 2:
+        return len(atoms) == 1 and atoms[0] is equation.invars[0]
+    return next(v for v in reversed(known) if v in atoms) is equation.invars[0]
+
+
+def _outputs(
+    equation: Any, moves: Moves, given: list[Any], exact: list[bool], turned: bool
+) -> Sequence[Any]:
     name, params = equation.primitive.name, equation.params
     if name in CALLS:
         return _call(params[CALLS[name]], moves, given, exact)
@@ -101,10 +123,12 @@ def _outputs(equation: Any, moves: Moves, given: list[Any], exact: list[bool]) -
         given = from_whole(equation, moves, given, exact)
     elif moves.ties and moves.origins and sorts(equation):
         given = apart(moves, given, exact)
+    elif name in WHOLE or name in SPECIAL:
+        given = with_moved_operands(equation, moves, given, ORIGIN if moves.origins else 1)
     found = equation.primitive.bind(*given, **params)
     results = found if equation.primitive.multiple_results else [found]
     if name in ORDERS and (moves.ties or (name in EQUALITIES and not moves.origins)):
-        return [compared(equation, moves, given, exact, results[0])]
+        return [compared(equation, moves, given, exact, results[0], turned)]
     if moves.origins:
         return [of_origin(equation, moves, given, exact, result) for result in results]
     if rounds_nothing(equation):
@@ -124,14 +148,22 @@ def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Se
     test_exact, body_exact, start_exact = parts_of_while(params, exact)
     state_exact = steady(params["body_jaxpr"], body_exact, start_exact, [])
 
+    settles = not _counts(params["cond_jaxpr"].jaxpr)
+
+    def called(program: ClosedJaxpr, count: Array, inputs: list[Any], flags: list[bool]) -> list:
+        moved = _call(program, _in_round(moves, count), inputs, flags)
+        if not settles:
+            return moved
+        plain = jaxpr_as_fun(program)(*inputs)
+        return [jnp.where(count < SETTLED, one, other) for one, other in zip(moved, plain)]
+
     def goes_on(count: Array, state: list[Any]) -> Array:
-        flags = [*test_exact, *state_exact]
-        return _call(params["cond_jaxpr"], _in_round(moves, count), [*test, *state], flags)[0]
+        return called(params["cond_jaxpr"], count, [*test, *state], [*test_exact, *state_exact])[0]
 
     def move(counted: tuple[Array, list[Any]]) -> tuple[Array, list[Any]]:
         count, state = counted
-        own, flags = _in_round(moves, count), [*body_exact, *state_exact]
-        moved = _call(params["body_jaxpr"], own, [*body, *state], flags)
+        inputs, flags = [*body, *state], [*body_exact, *state_exact]
+        moved = called(params["body_jaxpr"], count, inputs, flags)
         going = goes_on(count, state)
         if not going.ndim:
             return count + 1, moved
@@ -145,19 +177,23 @@ def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Se
     return jax.lax.while_loop(lambda counted: jnp.any(goes_on(*counted)), move, start_at)[1]
 
 
-# Rounds of a loop after which the directions change in every one.
+# Rounds after which nothing is moved any more in a loop whose end hangs on what it computes. It
+# ends as the plain loop does then: one that waits until numbers are equal, or within a tolerance
+# of some units, would not if these were moved for ever, or fell into a cycle.
 SETTLED = 256
 
 
-def _in_round(moves: Moves, count: Array) -> Moves:
-    """Of a loop: what stands still, or falls into a cycle, does so otherwise in every round.
+def _counts(test: Jaxpr) -> bool:
+    """Whether the end of a loop hangs on whole numbers only."""
+    used = {atom for one in test.eqns for atom in one.invars if not isinstance(atom, Literal)}
+    used.update(atom for atom in test.outvars if not isinstance(atom, Literal))
+    asked = [v.aval for v in (*test.constvars, *test.invars) if v in used]
+    return all(jnp.issubdtype(getattr(value, "dtype", bool), jnp.integer) for value in asked)
 
-    So a loop that ends by an equality may end. Ties change at once, directions after so many rounds
-    as an iteration takes to come to rest.
-    """
-    late = moves.seed ^ hashed(count.astype(moves.seed.dtype))
-    seed = jnp.where(count < SETTLED, moves.seed, late)
-    return moves._replace(round=moves.round + count, seed=seed)
+
+def _in_round(moves: Moves, count: Array) -> Moves:
+    """Of a loop: ties that fall by themselves do so otherwise in every round."""
+    return moves._replace(round=moves.round + count)
 
 
 def _scan(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:

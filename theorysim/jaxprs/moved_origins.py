@@ -36,7 +36,7 @@ def as_origin(values: Any, moves: Moves) -> Any:
     values = jnp.asarray(values)
     if not moves.origins or not is_inexact(values):
         return values
-    return nudged(values, ORIGIN * jnp.abs(values), bits_of(values), moves.seed, False)
+    return nudged(values, ORIGIN * jnp.abs(values), bits_of(values), moves, False)
 
 
 def moved_constant(value: Any, moves: Moves) -> Any:
@@ -68,7 +68,7 @@ def of_origin(equation: Any, moves: Moves, given: list[Any], exact: list[bool], 
         size = size_of_error(equation, arrays, value)
     else:
         size = jnp.maximum(*map(jnp.abs, arrays))
-    moved = nudged(value, ORIGIN * size, bits_of(value), moves.seed, False)
+    moved = nudged(value, ORIGIN * size, bits_of(value), moves, False)
     return perhaps_none(value, ORIGIN * size, moves, moved)
 
 
@@ -87,6 +87,6 @@ def apart(moves: Moves, given: list[Any], exact: list[bool]) -> list[Any]:
             return value
         salt = bits_of(values) + place
         salt += jnp.arange(values.size, dtype=salt.dtype).reshape(values.shape)
-        return nudged(values, TIE * jnp.abs(values), salt, moves.seed, is_exact)
+        return nudged(values, TIE * jnp.abs(values), salt, moves, is_exact)
 
     return [moved(*one) for one in zip(range(len(given)), given, exact)]

@@ -1,7 +1,8 @@
 """Which numbers may be equal, and how their ties fall.
 
 Operands tie where they differ by no more than some units of the last place. In most lanes every tie
-falls by itself. Of many one then nearly always falls one way; so in three lanes all fall alike.
+falls by itself. Of many one then nearly always falls one way; so in three lanes all fall alike, in
+whichever round of a loop: a flag that no tie may set is not set in one of them.
 """
 
 from __future__ import annotations
@@ -13,10 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
-from theorysim.jaxprs.directions import Moves, bits_of, hashed, is_inexact
-
-LANES = "lanes"
-"""The axis of lanes that run side by side"""
+from theorysim.jaxprs.directions import ALIKE, LANES, Moves, bits_of, hashed, is_inexact
 
 # Numbers that differ by so many units of the last place may be equal: what a dozen operations err
 # by. Of operands whose origins are moved.
@@ -45,7 +43,12 @@ def outcome(bits: Array, moves: Moves) -> Int[Array, "..."]:
     if not moves.lanes:
         return own
     lane = jax.lax.axis_index(LANES)
-    return jnp.where(lane < 3, (lane + at.astype(int)) % 3, own)
+    return jnp.where(lane < ALIKE, lane % 3, own)
+
+
+def all_alike(moves: Moves) -> Array | bool:
+    """Whether this is a lane in which all ties fall alike."""
+    return jax.lax.axis_index(LANES) < ALIKE if moves.lanes else False
 
 
 def _third(hashes: Array) -> Int[Array, "..."]:
@@ -54,12 +57,19 @@ def _third(hashes: Array) -> Int[Array, "..."]:
 
 
 def compared(
-    equation: Any, moves: Moves, given: list[Any], exact: list[bool], plain: Array
+    equation: Any,
+    moves: Moves,
+    given: list[Any],
+    exact: list[bool],
+    plain: Array,
+    turned: bool,
 ) -> Array:
     """A comparison of floats, by the lane where they tie; what asks for NaN is sure.
 
     Where roundings are moved what is equal stays so: it was made alike. The time of an integrator
-    must come to its end: without `ties` only equality ties.
+    must come to its end: without `ties` only equality ties. The same numbers are compared either
+    way round: `turned` tells one way from the other where all ties of arrays fall alike, their bits
+    do where each falls by itself.
     """
     a, b = map(jnp.asarray, given)
     asks_for_nan = equation.invars[0] is equation.invars[1]
@@ -72,8 +82,8 @@ def compared(
         near &= a != b
     first, second = bits_of(a), bits_of(b)
     falls = outcome(first + second, moves)
-    # The same of b and a, the other way round.
-    falls = jnp.where((first > second) & (falls != EQUAL), BELOW + ABOVE - falls, falls)
+    reverse = jnp.where(all_alike(moves), turned, first > second)
+    falls = jnp.where(reverse & (falls != EQUAL), BELOW + ABOVE - falls, falls)
     says = _any_of(falls, ORDERS[equation.primitive.name])
     return jnp.where(near, says, plain)
 

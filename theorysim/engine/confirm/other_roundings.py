@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
@@ -28,13 +29,14 @@ from theorysim.engine.measure.errors import (
     simulation_keys,
 )
 from theorysim.engine.measure.making import made_of
+from theorysim.jaxprs.directions import LANES as AXIS
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
-from theorysim.jaxprs.ties import LANES as AXIS
 from theorysim.kept import Program
 from theorysim.memory import chunk_length
 
-# How often the sides are computed with other roundings. A result that was rounded once errs alike
-# in all of them with a chance of 2^-7, so that what stands is looked at as often again, twice.
+# How often the sides are computed with other roundings: in two lanes all are moved one way, in six
+# each by itself. The difference of two results errs alike in all of them with a chance of 2^-6, so
+# that what stands is looked at as often again, twice.
 LANES = 8
 AGAIN = 2
 
@@ -98,8 +100,18 @@ def _moved(case: Case, suspects: list[Suspect], turn: int, origins: bool = False
     x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in suspects))
     keys = np.stack([np.asarray(s.key) for s in suspects])
     program = perturbed_sides(case.theorem, case.reading, size_items(x), origins)
-    found = program((np.full(len(suspects), float(turn)), x, keys))[case.claim.name]
-    lhs, rhs = map(np.asarray, found)
+    shape = len(suspects), LANES, suspects[0].points.lhs.shape[1]
+    return _computed(case, program, (np.full(len(suspects), float(turn)), x, keys), shape)
+
+
+def _computed(case: Case, program: Callable, rows: tuple, shape: tuple[int, int, int]) -> Sides:
+    """Both sides; no numbers where a run raises an error, as a solver does that cannot converge."""
+    try:
+        lhs, rhs = map(np.asarray, program(rows)[case.claim.name])
+    except jax.errors.JaxRuntimeError as error:
+        if "callback" not in str(error):  # out of memory
+            raise
+        return np.full(shape, np.nan), np.full(shape, np.nan)
     return lhs, rhs
 
 
@@ -125,7 +137,7 @@ def judged_in_lanes(
     if traced(case, size_items(instances)).operations > MOST_OPERATIONS:
         return []
     own = evidence.measurement
-    lhs, rhs = _in_chunks(case, 0, instances, keys)
+    lhs, rhs = _in_chunks(case, own, 0, instances, keys)
 
     def judged(lane: int) -> Judgement:
         sides = lhs[:, lane].reshape(own.lhs.shape), rhs[:, lane].reshape(own.rhs.shape)
@@ -151,7 +163,7 @@ def spread_of_rows(
     by_key = shape[:2] if isinstance(case.claim, Probable) else (shape[0], 1)
     known = np.asarray(measurement.applies).reshape(*by_key, -1)
     spread = np.zeros(by_key)
-    found = _in_chunks(case, turn, instances, keys, origins)
+    found = _in_chunks(case, measurement, turn, instances, keys, origins)
     for side, own in zip(found, (measurement.lhs, measurement.rhs), strict=True):
         apart = _apart(np.asarray(side), np.reshape(own, (shape[0], 1, -1))).max(axis=1)
         spread = np.maximum(spread, apart.reshape(known.shape).max(2, where=known, initial=0))
@@ -166,8 +178,13 @@ def _apart(moved: np.ndarray, plain: np.ndarray) -> np.ndarray:
 
 
 def _in_chunks(
-    case: Case, turn: int, instances: Instance, keys: np.ndarray, origins: bool = False
-) -> list[np.ndarray]:
+    case: Case,
+    measurement: Measurement,
+    turn: int,
+    instances: Instance,
+    keys: np.ndarray,
+    origins: bool = False,
+) -> Sides:
     """Both sides of all instances in all lanes, so many at once as fit."""
     sizes = size_items(instances)
     need = instance_bytes(case.theorem, (case.reading,), dict(sizes)) * LANES // PERTURBATIONS
@@ -176,7 +193,8 @@ def _in_chunks(
     sides = perturbed_sides(case.theorem, case.reading, sizes, origins)
     program = Chunked(sides, chunk, case.theorem.id)
     x = jax.tree.map(np.asarray, instances)
-    return program((np.full(rows, float(turn)), x, keys))[case.claim.name]
+    shape = rows, LANES, np.size(measurement.lhs) // rows
+    return _computed(case, program, (np.full(rows, float(turn)), x, keys), shape)
 
 
 @lru_cache(maxsize=64)
