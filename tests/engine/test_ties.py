@@ -2,11 +2,15 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+import optimistix
 import pytest
 
 from theorysim.claims import (
+    Choice,
     Claim,
     Gaussian,
+    Integer,
     Real,
     Size,
     Space,
@@ -52,6 +56,18 @@ def flagged(c):
 
     ended = jax.lax.while_loop(lambda s: s[0] < 200, body, (1, False))
     return jnp.where(ended[1], 1.0, 0.0)
+
+
+# The companion matrix of (x - 1)^5.
+FIVEFOLD = np.vstack([[5.0, -10.0, 10.0, -5.0, 1.0], np.eye(4, 5)])
+SYMMETRIC = np.array([[2.0, 1, 0, 1], [1, 3, 1, 0], [0, 1, 5, 2], [1, 0, 2, 7]])
+
+
+def off_diagonal(matrix):
+    """What `SYMMETRIC` keeps beside its diagonal in the eigenvectors of a matrix."""
+    vectors = jnp.linalg.eigh(matrix)[1]
+    turned = vectors.T @ SYMMETRIC @ vectors
+    return jnp.max(jnp.abs(turned - jnp.diag(jnp.diag(turned))))
 
 
 def ranks(c):
@@ -116,6 +132,33 @@ TRUE = {
         at_least("claim", lambda r: r.sim, lambda r: 0.3),
         lambda x, key: (1e-200 * x.c).astype(jnp.float32).astype(float) ** 0.001 + opaque(x.c),
         NUMBERS,
+    ),
+    "a sum of equal addends in turn": (
+        equal("claim", lambda r: r.sim, lambda r: 30_000 * r.x.t),
+        lambda x, key: jax.lax.fori_loop(0, 30_000, lambda i, s: s + x.t, opaque(x.t)),
+        Space(t=Choice(0.1, 0.7)),
+    ),
+    "sums that cancel, one of many": (
+        none(),
+        lambda x, key: (
+            jnp.any((s := 1.0 + jnp.abs(x.v)) / 49.0 * 49.0 - s < 0) * 1.0 + opaque(x.v[0])
+        ),
+        Space(n=Size(100), v=Gaussian("n")),
+    ),
+    "eigenvalues of an exact matrix": (
+        at_most("claim", lambda r: r.sim, lambda r: 1e-6),
+        lambda x, key: jnp.abs(jnp.linalg.eigvals(x.k * FIVEFOLD) / x.k - 1.0),
+        Space(k=Integer(1, 50)),
+    ),
+    "eigenvectors of nearly equal eigenvalues": (
+        at_most("claim", lambda r: r.sim, lambda r: 1e-8),
+        lambda x, key: off_diagonal(x.k * jnp.eye(4) + 2.0**-36 * SYMMETRIC) + opaque(1.0 * x.k),
+        Space(k=Integer(1, 50)),
+    ),
+    "a special function near its zero": (
+        at_most("claim", lambda r: jnp.abs(r.sim), lambda r: 1e-3 * r.x.h),
+        lambda x, key: jax.lax.lgamma(1.0 + x.h) + jnp.euler_gamma * x.h,
+        Space(h=Choice(1e-15, 2e-15)),
     ),
     "one of many floors": (
         none(),
@@ -230,6 +273,20 @@ def test_loops_of_many_numbers_end(goes_on, costly):
     claim = equal("claim", lambda r: r.sim, lambda r: 1.01 * r.x.v * 3.0 / 14.0)
     space = Space(n=Size(100), v=Gaussian("n"))
     assert verdict(claim, simulate, space) is Verdict.VIOLATED
+
+
+def test_a_solver_that_gives_up_where_it_is_moved_shows_no_number(costly):
+    """Newton's method to the last bit: it converges plainly, not where residuals are moved."""
+
+    def simulate(x, key):
+        squares = 1.0 + x.v**2
+        newton = optimistix.Newton(rtol=1e-15, atol=1e-15)
+        found = optimistix.root_find(lambda y, _: y * y - squares, newton, squares)
+        return jnp.sum(found.value), jnp.sum(jnp.sqrt(squares))
+
+    claim = equal("claim", lambda r: 1.01 * r.sim[0], lambda r: r.sim[1])
+    space = Space(n=Size(8), v=Gaussian("n"))
+    assert verdict(claim, simulate, space) in (Verdict.VIOLATED, Verdict.INCONCLUSIVE)
 
 
 def test_plain_violations_of_complex_numbers_are_confirmed(costly):
