@@ -19,20 +19,23 @@ from theorysim.jaxprs.structure import CALLS, bodies, shape, size, summed_length
 # integration; roots and rejection samplers take fewer.
 LOOP_STEPS = 1000
 
-# Operations per result, relative to an addition: elementary functions; ciphers and series.
+# Operations per result, relative to an addition: elementary functions; ciphers and short series;
+# series of hundreds of terms, which all entries wait for.
 TRANSCENDENTAL = 20
 RANDOM = 100
+SERIES = 10_000
 _TRANSCENDENTAL = """
     exp exp2 expm1 log log1p logistic sin cos tan tanh asin acos atan atan2 sinh cosh asinh acosh
     atanh pow sqrt rsqrt cbrt div rem erf erfc erf_inv
 """
 _RANDOM = """
-    random_bits random_fold_in random_split random_seed threefry2x32 random_gamma_grad lgamma
-    digamma polygamma igamma igammac igamma_grad_a regularized_incomplete_beta bessel_i0e
-    bessel_i1e zeta
+    random_bits random_fold_in random_split random_seed threefry2x32 lgamma digamma polygamma
+    bessel_i0e bessel_i1e zeta
 """
+_SERIES = "igamma igammac igamma_grad_a random_gamma_grad regularized_incomplete_beta"
 _WEIGHTS: dict[str, int] = dict.fromkeys(_TRANSCENDENTAL.split(), TRANSCENDENTAL)
 _WEIGHTS |= dict.fromkeys(_RANDOM.split(), RANDOM)
+_WEIGHTS |= dict.fromkeys(_SERIES.split(), SERIES)
 
 # Per entry and length of the longest axis, and the call of a library.
 DECOMPOSITION = 30

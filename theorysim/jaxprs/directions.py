@@ -35,14 +35,16 @@ class Moves(NamedTuple):
     """How numbers are moved.
 
     The seed of all directions; whether origins are moved in place of roundings; whether ties of
-    comparisons are; whether lanes run side by side, on the axis `LANES` of a vmap; and which round
-    of a loop this is, so that what stands still does not tie alike for ever.
+    comparisons are; whether lanes run side by side, on the axis `LANES` of a vmap; whether anything
+    but overflowing integers is moved; and which round of a loop this is, so that what stands still
+    does not tie alike for ever.
     """
 
     seed: Array
     origins: bool
     ties: bool
     lanes: bool = False
+    roundings: bool = True
     round: Array | int = 0
 
     @property

@@ -51,21 +51,31 @@ from theorysim.jaxprs.ties import ORDERS, compared, from_whole, jumps
 EQUALITIES = frozenset({"eq", "ne"})
 
 
+def with_arbitrary_overflows(function: Callable) -> Callable:
+    """The function of arrays with an arbitrary integer for each that leaves its range."""
+    return perturb_rounding(function, ties=False, roundings=False)
+
+
 def perturb_rounding(
-    function: Callable, origins: bool = False, ties: bool = True, lanes: bool = False
+    function: Callable,
+    origins: bool = False,
+    ties: bool = True,
+    lanes: bool = False,
+    roundings: bool = True,
 ) -> Callable:
     """The function of arrays in Monte Carlo arithmetic; its errors differ with the inputs.
 
     With `origins`, only floats among inputs and constants, and what is drawn, are moved. Ties are,
     unless the time of an integrator, that must come to its end, is compared. With `lanes` it runs
-    under a vmap whose axis is `directions.LANES`.
+    under a vmap whose axis is `directions.LANES`. Without `roundings` only integers that overflow
+    are others.
     """
 
     def run(*inputs: Any) -> Any:
         program, shapes = jax.make_jaxpr(function, return_shape=True)(*inputs)
         leaves = list(map(jnp.asarray, jax.tree.leaves(inputs)))
         exact = [not is_inexact(leaf) for leaf in leaves]
-        moves = Moves(seed_of(leaves), origins, ties, lanes)
+        moves = Moves(seed_of(leaves), origins, ties, lanes, roundings)
         given = [as_origin(leaf, moves) for leaf in leaves] if origins else leaves
         results = _call(program, moves, given, exact)
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
@@ -119,6 +129,8 @@ def _outputs(
         return _call(params[CALLS[name]], moves, given, exact)
     if name in LOOPS:
         return LOOPS[name](params, moves, given, exact)
+    if not moves.roundings:
+        return _overflowing(equation, moves, given)
     if moves.ties and jumps(equation):
         given = from_whole(equation, moves, given, exact)
     elif moves.ties and moves.origins and sorts(equation):
@@ -143,12 +155,21 @@ def _outputs(
     ]
 
 
+def _overflowing(equation: Any, moves: Moves, given: list[Any]) -> Sequence[Any]:
+    """The results, computed plainly, but for integers that leave their range."""
+    found = equation.primitive.bind(*given, **equation.params)
+    results = found if equation.primitive.multiple_results else [found]
+    if not may_overflow(equation):
+        return results
+    return [in_range(equation, moves, list(map(jnp.asarray, given)), results[0])]
+
+
 def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:
     test, body, start = parts_of_while(params, given)
     test_exact, body_exact, start_exact = parts_of_while(params, exact)
     state_exact = steady(params["body_jaxpr"], body_exact, start_exact, [])
 
-    settles = not _counts(params["cond_jaxpr"].jaxpr)
+    settles = moves.roundings and not _counts(params["cond_jaxpr"].jaxpr)
 
     def called(program: ClosedJaxpr, count: Array, inputs: list[Any], flags: list[bool]) -> list:
         moved = _call(program, _in_round(moves, count), inputs, flags)
@@ -180,7 +201,7 @@ def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Se
 # Rounds after which nothing is moved any more in a loop whose end hangs on what it computes. It
 # ends as the plain loop does then: one that waits until numbers are equal, or within a tolerance
 # of some units, would not if these were moved for ever, or fell into a cycle.
-SETTLED = 256
+SETTLED = 1024
 
 
 def _counts(test: Jaxpr) -> bool:

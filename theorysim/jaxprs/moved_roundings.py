@@ -128,8 +128,8 @@ def beyond_range(
     inward = _stays_within(bits + _salt(equation, given, bits), moves)
     within = jnp.abs(_within_range(equation, given))
     under, over = (size == 0) & (within != 0), jnp.isinf(size) & jnp.isfinite(within)
-    # Half of the largest number, because a complex one has two parts.
-    largest = limits.max / len(parts)
+    # Half of the largest number: a complex one has two parts, and what is moved or added to stays.
+    largest = limits.max / 2
     ended = []
     for part in parts:
         least = jnp.where(under & inward, jnp.copysign(limits.tiny, part), part)

@@ -1,22 +1,28 @@
 """Instances whose integers leave the range of their type: what is computed with them means nothing.
 
-JAX wraps them around in silence. In Monte Carlo arithmetic an arbitrary integer stands in for each
-that overflows, so that both sides change by more than any rounding.
+JAX wraps them around in silence. Here an arbitrary integer stands in for each that overflows, so
+that both sides change by more than any rounding.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from functools import lru_cache
 
 import jax
 import numpy as np
 
 from theorysim.chunks import Chunked
 from theorysim.claims.evidence import Measurement
-from theorysim.claims.instance import Instance, size_items
-from theorysim.engine.confirm.other_roundings import perturbed_sides
+from theorysim.claims.instance import Instance, SizeItems, size_items
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.theorem import Theorem
+from theorysim.engine.confirm.other_roundings import sides_of_run
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.confirm.traced import traced
+from theorysim.engine.measure.making import made_of
+from theorysim.jaxprs.monte_carlo_arithmetic import with_arbitrary_overflows
+from theorysim.kept import Program
 
 # Instances that are run side by side, in one compiled length.
 BATCH = 256
@@ -37,12 +43,19 @@ def without_overflow(
     sizes = size_items(instances)
     if not traced(case, sizes).multiplies_fields:
         return measurement
-    sides = perturbed_sides(case.theorem, case.reading, sizes, count=1)
-    program = Chunked(sides, BATCH, case.theorem.id)
+    program = Chunked(_other_sides(case.theorem, case.reading, sizes), BATCH, case.theorem.id)
     x = jax.tree.map(np.asarray, instances)
     changed = _changed(measurement, program((np.zeros(len(keys)), x, keys))[case.claim.name])
     rounding = np.where(changed, np.nan, np.asarray(measurement.rounding))
     return dataclasses.replace(measurement, rounding=rounding)
+
+
+@lru_cache(maxsize=64)
+def _other_sides(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Program:
+    """The sides of a reading's claims with arbitrary integers for those that overflow."""
+    across = jax.vmap(with_arbitrary_overflows(sides_of_run(theorem, reading)))
+    known_by = made_of(theorem, (reading,), sizes, "arbitrary overflows")
+    return Program(lambda rows: across(*rows), known_by)
 
 
 def _changed(plain: Measurement, perturbed: list[np.ndarray]) -> np.ndarray:
@@ -51,7 +64,7 @@ def _changed(plain: Measurement, perturbed: list[np.ndarray]) -> np.ndarray:
     lhs, rhs = (np.asarray(side).reshape(count, -1) for side in (plain.lhs, plain.rhs))
     applies = np.asarray(plain.applies, bool).reshape(count, -1)
     with np.errstate(invalid="ignore"):
-        distance = np.abs(perturbed[0][:, 0] - lhs) + np.abs(perturbed[1][:, 0] - rhs)
+        distance = np.abs(perturbed[0] - lhs) + np.abs(perturbed[1] - rhs)
         allowed = CHANGE * (np.abs(lhs) + np.abs(rhs))
         allowed += ROUNDINGS * np.asarray(plain.rounding).reshape(count, 1)
         return np.any(applies & (distance > allowed), axis=1)

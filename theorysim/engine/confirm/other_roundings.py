@@ -199,35 +199,40 @@ def _in_chunks(
 
 @lru_cache(maxsize=64)
 def perturbed_sides(
-    theorem: Theorem,
-    reading: ResolvedReading,
-    sizes: SizeItems,
-    origins: bool = False,
-    count: int = LANES,
+    theorem: Theorem, reading: ResolvedReading, sizes: SizeItems, origins: bool = False
 ) -> Program:
     """The sides of a reading's claims without a ladder, of (turns, instances, keys), all stacked.
 
-    Each side is (rows, lanes, path), of `count` lanes, other ones in every turn. Compiled once,
-    whichever claims are in doubt.
+    Each side is (rows, lanes, path), of other lanes in every turn. Compiled once, whichever claims
+    are in doubt.
+    """
+    sides = sides_of_run(theorem, reading)
+    moved = perturb_rounding(sides, origins, ties=not theorem.integrates, lanes=True)
+
+    def in_lanes(turn: Array, x: Instance, key_data: Array) -> dict[str, list[Array]]:
+        lanes = 1 + turn * LANES + jnp.arange(LANES)
+        return jax.vmap(moved, (0, None, None), axis_name=AXIS)(lanes, x, key_data)
+
+    across = jax.vmap(in_lanes)
+    known_by = made_of(theorem, (reading,), sizes, "other roundings", origins)
+    return Program(lambda rows: across(*rows), known_by)
+
+
+def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
+    """The sides of a reading's claims without a ladder, of a number, an instance and its keys.
+
+    The number enters the directions of all roundings, and nothing else.
     """
     claims = [claim for claim in reading.claims if not claim.over]
 
     def sides(lane: Array, x: Instance, key_data: Array) -> dict[str, list[Array]]:
-        del lane  # it enters the directions of all roundings
+        del lane
         keys = simulation_keys(jax.random.wrap_key_data(key_data), theorem.keys)
         x = replace_tolerance_scale(x, 1.0 if theorem.integrates else jnp.nan)
         run = runs((reading,), x, keys)[reading.name]
         return {claim.name: [jnp.ravel(side) for side in claim.sides(run)] for claim in claims}
 
-    moved = perturb_rounding(sides, origins, ties=not theorem.integrates, lanes=True)
-
-    def in_lanes(turn: Array, x: Instance, key_data: Array) -> dict[str, list[Array]]:
-        lanes = 1 + turn * count + jnp.arange(count)
-        return jax.vmap(moved, (0, None, None), axis_name=AXIS)(lanes, x, key_data)
-
-    across = jax.vmap(in_lanes)
-    known_by = made_of(theorem, (reading,), sizes, "other roundings", origins, count)
-    return Program(lambda rows: across(*rows), known_by)
+    return sides
 
 
 def _judged(case: Case, suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> Finding:
