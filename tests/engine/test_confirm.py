@@ -174,9 +174,10 @@ def test_other_roundings_in_chunks_are_those_of_all_at_once(monkeypatch):
     with jax.enable_x64(True):
         sample = draw_sample(setup, 10)
         case = Case(statement, reading, reading.claims[0])
-        whole = other_roundings._in_chunks(case, 1, sample.instances, sample.keys)
+        found = measure_all(setup, sample.instances, sample.keys)[reading.name]["a"]
+        whole = other_roundings._in_chunks(case, found, 1, sample.instances, sample.keys)
         monkeypatch.setattr(other_roundings, "chunk_length", lambda *_: 4)
-        parts = other_roundings._in_chunks(case, 1, sample.instances, sample.keys)
+        parts = other_roundings._in_chunks(case, found, 1, sample.instances, sample.keys)
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(one, other)
 

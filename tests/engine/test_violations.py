@@ -225,6 +225,37 @@ def test_a_bound_that_holds_by_overflow_only_is_not_said_to_hold(bound, high):
     assert "integers leave the range" in found.note or found.verdict is Verdict.VIOLATED
 
 
+WRAPPED = {
+    "doubled": lambda x, key: jax.lax.fori_loop(0, 70, lambda i, s: s + s, x.x) * 1.0,
+    "shifted": lambda x, key: jnp.left_shift(jnp.int64(1), 64 + 0 * x.x) * 1.0,
+    "rounded and multiplied": lambda x, key: jnp.floor(1e5 + x.x).astype(int) ** 8 * 1.0,
+    "made of a float": lambda x, key: jnp.floor(1e10 + x.x).astype(jnp.int32) * 1.0,
+    "a factorial": lambda x, key: jnp.prod(jnp.arange(1, 22)) * 1.0 + 0 * x.x,
+    "summed in 32 bits": lambda x, key: (
+        jnp.sum(jnp.arange(100_000, dtype=jnp.int32), dtype=jnp.int32) * 1.0 + 0 * x.x
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_no_bound_holds_by_overflow_however_integers_grow(name):
+    """All are above 4e9, and come out below."""
+    bounded = at_most("bound", lambda r: r.sim, lambda r: 4e9 + 0 * r.sim)
+    found = judged(about(Integer(1, 50), bounded, WRAPPED[name]))
+    assert found.verdict is not Verdict.HOLDS
+
+
+def test_integers_that_grow_in_range_hold():
+    """Counts and powers of two, in loops and of sums."""
+
+    def simulate(x, key):
+        doubled = jax.lax.fori_loop(0, 30, lambda i, s: s + s, x.x)
+        return doubled * 1.0 - jnp.sum(jnp.arange(100, dtype=jnp.int32))
+
+    bounded = at_most("bound", lambda r: r.sim, lambda r: 50 * 2.0**30)
+    assert judged(about(Integer(1, 49), bounded, simulate)).verdict is Verdict.HOLDS
+
+
 def test_integers_that_stay_in_range_are_no_obstacle():
     true = about(Integer(1, 50), sides(at_most, lambda n: n**10, lambda n: 1.0e17))
     assert judged(true).verdict is Verdict.HOLDS

@@ -22,7 +22,7 @@ LANES = "lanes"
 ALIKE = 3
 """In so many of them, the first ones, all ties fall alike"""
 UPWARDS, DOWNWARDS = 3, 4
-"""Those in which all numbers are moved one way"""
+"""The next ones, in which all numbers are moved one way"""
 
 # The golden ratio's bits and another odd number, as in common integer hashes.
 SPREAD: dict[int, tuple[Any, Any]] = {

@@ -201,7 +201,7 @@ def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Se
 # Rounds after which nothing is moved any more in a loop whose end hangs on what it computes. It
 # ends as the plain loop does then: one that waits until numbers are equal, or within a tolerance
 # of some units, would not if these were moved for ever, or fell into a cycle.
-SETTLED = 1024
+SETTLED = 256
 
 
 def _counts(test: Jaxpr) -> bool:

@@ -16,6 +16,8 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from theorysim.jaxprs.directions import (
+    ALIKE,
+    DOWNWARDS,
     LANES,
     Moves,
     bits_of,
@@ -94,7 +96,7 @@ def with_moved_operands(equation: Any, moves: Moves, given: list[Any], unit: int
 def _of_largest(sizes: Array) -> Array:
     """The largest entry of a matrix, times the root of its dimension."""
     axes = tuple(range(-min(2, sizes.ndim), 0))
-    return max(sizes.shape[axes[0] :], default=1) ** 0.5 * jnp.max(sizes, axis=axes, keepdims=True)
+    return max(sizes.shape[-2:], default=1) ** 0.5 * jnp.max(sizes, axis=axes, keepdims=True)
 
 
 def moved_rounding(
@@ -139,12 +141,13 @@ def beyond_range(
 
 
 def _stays_within(bits: Array, moves: Moves) -> Array:
-    """Whether the end is a number: of all results in one lane, of none in another, else by bits."""
+    """Whether the end is a number: of all results where ties fall alike, of none where all are
+    moved one way, else by bits."""
     own = hashed(bits ^ moves.seed.astype(bits.dtype)) & 1 == 1
     if not moves.lanes:
         return own
     lane = jax.lax.axis_index(LANES)
-    return jnp.where(lane < 2, lane == 0, own)
+    return jnp.where(lane <= DOWNWARDS, lane < ALIKE, own)
 
 
 def _may_leave_range(equation: Any, given: list[Any], values: Array) -> bool:

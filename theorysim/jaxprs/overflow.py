@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -11,11 +11,13 @@ from jaxtyping import Array, Bool
 
 from theorysim.jaxprs.structure import CALLS, bodies
 
+LOOPS = frozenset({"while", "scan"})
+TOTALS = frozenset({"cumsum", "reduce_sum"})
 PRODUCTS = frozenset(
-    {"cumprod", "dot_general", "integer_pow", "mul", "pow", "reduce_prod", "square"}
+    {"cumprod", "dot_general", "integer_pow", "mul", "pow", "reduce_prod", "shift_left", "square"}
 )
 # Operations on integers that may leave the range of their type.
-GROWING = PRODUCTS | {"add", "convert_element_type", "cumsum", "neg", "reduce_sum", "sub"}
+GROWING = PRODUCTS | TOTALS | {"add", "convert_element_type", "neg", "sub"}
 
 
 def may_overflow(equation: Any) -> bool:
@@ -41,6 +43,8 @@ def overflows(equation: Any, given: Sequence[Any]) -> Bool[Array, "*shape"]:
         params["preferred_element_type"] = None
     if name == "convert_element_type":
         (real,) = floats
+    elif name == "shift_left":
+        real = floats[0] * 2.0 ** floats[1]
     else:
         real = equation.primitive.bind(*floats, **params)
     return ~(jnp.abs(real) < float(jnp.iinfo(equation.outvars[0].aval.dtype).max))
@@ -56,24 +60,44 @@ def _makes_integers(equation: Any) -> bool:
     return any(jnp.issubdtype(one.aval.dtype, jnp.signedinteger) for one in equation.outvars)
 
 
-def _is_integer(variable: Any) -> bool:
-    return jnp.issubdtype(variable.aval.dtype, jnp.integer)
+def grows_integers(jaxpr: Jaxpr, in_loop: bool = False, fixed: Collection[Var] = ()) -> bool:
+    """Whether integers of a program may grow until they leave the range of their type.
 
-
-def multiplies_inputs(jaxpr: Jaxpr, inputs: Iterable[Var]) -> bool:
-    """Whether a program multiplies integers that come from some of its inputs."""
-    known = set(inputs)
+    Where they are multiplied by each other or shifted, where floats become integers of less than
+    64 bits, and in loops where they are added to each other. `fixed` are inputs that are constants
+    or choices among such: a counter takes steps of one, or none.
+    """
+    fixed = set(fixed)
     for equation in jaxpr.eqns:
-        given = [isinstance(atom, Var) and atom in known for atom in equation.invars]
-        if not any(given):
-            continue
-        if multiplies_integers(equation):
+        name, given = equation.primitive.name, equation.invars
+        if _grows(
+            equation, in_loop, [isinstance(atom, Literal) or atom in fixed for atom in given]
+        ):
             return True
-        called = equation.primitive.name in CALLS
         for body in bodies(equation):
-            # A loop's body may get any of what the loop gets.
-            own = (v for v, one in zip(body.invars, given) if one) if called else body.invars
-            if multiplies_inputs(body, own):
+            known = zip(body.invars, given) if name in CALLS else ()
+            own = {v for v, atom in known if isinstance(atom, Literal) or atom in fixed}
+            if grows_integers(body, in_loop or name in LOOPS, own):
                 return True
-        known.update(v for v in equation.outvars if _is_integer(v))
+        if name not in LOOPS and all(
+            isinstance(atom, Literal) or atom in fixed or _is_bool(atom) for atom in given
+        ):
+            fixed.update(equation.outvars)
     return False
+
+
+def _grows(equation: Any, in_loop: bool, fixed: Sequence[bool]) -> bool:
+    name = equation.primitive.name
+    if not may_overflow(equation):
+        return False
+    if name in ("add", "sub", "neg"):
+        return in_loop and not any(fixed)
+    if name == "convert_element_type" or name in TOTALS:
+        return equation.outvars[0].aval.dtype.itemsize < 8
+    if name == "shift_left":
+        return not fixed[1]
+    return in_loop or not any(isinstance(atom, Literal) for atom in equation.invars)
+
+
+def _is_bool(atom: Any) -> bool:
+    return atom.aval.dtype == bool

@@ -38,10 +38,10 @@ def without_overflow(
 ) -> Measurement:
     """The measurement of stacked instances, without an error (NaN) where integers overflow.
 
-    Looked for only where integers that come from fields are multiplied.
+    Looked for only where integers may grow as far.
     """
     sizes = size_items(instances)
-    if not traced(case, sizes).multiplies_fields:
+    if not traced(case, sizes).grows_integers:
         return measurement
     program = Chunked(_other_sides(case.theorem, case.reading, sizes), BATCH, case.theorem.id)
     x = jax.tree.map(np.asarray, instances)

@@ -16,7 +16,7 @@ from theorysim.enclosures.interpreter import RULES, find_rule
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.errors import runs, simulation_keys
 from theorysim.engine.measure.making import made_of, shapes_of
-from theorysim.jaxprs.overflow import multiplies_inputs, multiplies_integers
+from theorysim.jaxprs.overflow import grows_integers, multiplies_integers
 from theorysim.jaxprs.structure import CALLS, every_operation
 from theorysim.jaxprs.work import work
 from theorysim.kept import kept_value
@@ -26,15 +26,15 @@ class Facts(NamedTuple):
     """What is asked of the program of a claim without running it.
 
     `obstacle` says why ball arithmetic cannot run it ("" where it can), `narrow` which of its
-    computations is not in double precision; `multiplies_integers` whether it does so at all,
-    `multiplies_fields` whether with integers that come from fields; `largest` is its largest
+    computations is not in double precision; `multiplies_integers` whether it does so,
+    `grows_integers` whether they may leave the range of their type; `largest` is its largest
     constant, `work` what ball arithmetic has with it.
     """
 
     obstacle: str
     narrow: str
     multiplies_integers: bool
-    multiplies_fields: bool
+    grows_integers: bool
     largest: float
     operations: int
     work: int
@@ -46,7 +46,7 @@ def traced(case: Case, sizes: SizeItems) -> Facts:
     known_by = None
     if any(claim is case.claim for claim in case.reading.claims):
         known_by = made_of(case.theorem, (case.reading,), sizes, case.claim.name)
-    return Facts(*kept_value(known_by, "facts of a claim", lambda: _count(case, sizes)))
+    return Facts(*kept_value(known_by, "facts of a program", lambda: _count(case, sizes)))
 
 
 @lru_cache(maxsize=256)
@@ -69,13 +69,13 @@ def formula_of(case: Case, sizes: SizeItems) -> Formula:
 
 def _count(case: Case, sizes: SizeItems) -> Facts:
     formula = formula_of(case, sizes)
-    program, fields = formula.program, len(case.theorem.space.fields)
+    program = formula.program
     operations = list(every_operation(program.jaxpr))
     return Facts(
         _obstacle(case, formula, operations),
         _narrow(operations),
         any(map(multiplies_integers, operations)),
-        multiplies_inputs(program.jaxpr, program.jaxpr.invars[:fields]),
+        grows_integers(program.jaxpr),
         max(map(_magnitude, _constants(program, operations)), default=0.0),
         len(operations),
         work(program),
