@@ -43,6 +43,7 @@ from theorysim.jaxprs.moved_roundings import (
     moved_rounding,
     rounds_nothing,
     with_moved_operands,
+    within_domain,
 )
 from theorysim.jaxprs.overflow import may_overflow
 from theorysim.jaxprs.structure import CALLS
@@ -137,6 +138,7 @@ def _outputs(
         given = apart(moves, given, exact)
     elif name in WHOLE or name in SPECIAL:
         given = with_moved_operands(equation, moves, given, ORIGIN if moves.origins else 1)
+    given = within_domain(name, given)
     found = equation.primitive.bind(*given, **params)
     results = found if equation.primitive.multiple_results else [found]
     if name in ORDERS and (moves.ties or (name in EQUALITIES and not moves.origins)):
@@ -201,7 +203,7 @@ def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Se
 # Rounds after which nothing is moved any more in a loop whose end hangs on what it computes. It
 # ends as the plain loop does then: one that waits until numbers are equal, or within a tolerance
 # of some units, would not if these were moved for ever, or fell into a cycle.
-SETTLED = 256
+SETTLED = 4096
 
 
 def _counts(test: Jaxpr) -> bool:

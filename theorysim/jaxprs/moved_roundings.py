@@ -61,14 +61,23 @@ WITHIN = frozenset(
 
 DIFFERENCES = frozenset({"add", "add_any", "sub"})
 
+# Where numbers of about one may leave a domain by rounding: the root of 1 - u^2 is none at u = 1.
+DOMAINS: Mapping[str, tuple[float | None, float | None]] = {
+    "sqrt": (0.0, None),
+    "acosh": (1.0, None),
+    "acos": (-1.0, 1.0),
+    "asin": (-1.0, 1.0),
+}
+
 # Special functions are at best exact for operands that differ by some units of the last place: so
 # many, measured against mpmath (tests/jaxprs/test_special_functions.py).
 SPECIAL: Mapping[str, int] = {
     **dict.fromkeys(("lgamma", "digamma", "zeta", "erfc"), 16),
+    "exp2": 1,
     **dict.fromkeys(("igamma", "igammac", "igamma_grad_a", "random_gamma_grad"), 256),
 }
-# Of the incomplete beta function the result: one is the end of its operand's range.
-BETA = 1024
+# Of these the results, whose operands end where they may be: measured, too.
+INACCURATE: Mapping[str, int] = {"log1p": 32, "atanh": 64, "regularized_incomplete_beta": 1024}
 
 
 def with_moved_operands(equation: Any, moves: Moves, given: list[Any], unit: int) -> list[Any]:
@@ -93,6 +102,15 @@ def with_moved_operands(equation: Any, moves: Moves, given: list[Any], unit: int
     return list(map(moved, given))
 
 
+def within_domain(name: str, given: list[Any]) -> list[Any]:
+    """The operand, at an end of its domain where rounding may have brought it beyond."""
+    if name not in DOMAINS or not jnp.issubdtype(jnp.asarray(given[0]).dtype, jnp.floating):
+        return given
+    values, ends = jnp.asarray(given[0]), jnp.clip(given[0], *DOMAINS[name])
+    beyond = jnp.abs(values - ends) <= NEAR * jnp.finfo(values.dtype).eps
+    return [jnp.where(beyond, ends, values), *given[1:]]
+
+
 def _of_largest(sizes: Array) -> Array:
     """The largest entry of a matrix, times the root of its dimension."""
     axes = tuple(range(-min(2, sizes.ndim), 0))
@@ -106,8 +124,8 @@ def moved_rounding(
     name, bits = equation.primitive.name, bits_of(values)
     size, salt = size_of_error(equation, given, values), _salt(equation, given, bits)
     moved = nudged(values, size, bits + salt, moves, exact)
-    if name in UNROUNDED and len(given) == 2:
-        a, b = given
+    if name in UNROUNDED:
+        a, b = given if len(given) == 2 else given * 2
         moved = jnp.where(UNROUNDED[name](a, b, values), values, moved)
         if name in DIFFERENCES and not exact:
             terms = NEAR * jnp.maximum(jnp.abs(a), jnp.abs(b))
@@ -130,8 +148,8 @@ def beyond_range(
     inward = _stays_within(bits + _salt(equation, given, bits), moves)
     within = jnp.abs(_within_range(equation, given))
     under, over = (size == 0) & (within != 0), jnp.isinf(size) & jnp.isfinite(within)
-    # Half of the largest number: a complex one has two parts, and what is moved or added to stays.
-    largest = limits.max / 2
+    # An eighth of the largest number: so its reciprocal is one, too, and what is added to it stays.
+    largest = limits.max / 8
     ended = []
     for part in parts:
         least = jnp.where(under & inward, jnp.copysign(limits.tiny, part), part)
@@ -203,6 +221,8 @@ UNROUNDED: Mapping[str, Callable[[Array, Array, Array], Array]] = {
     "sub": lambda a, b, difference: _sum_is_exact(a, -b, difference),
     "mul": lambda a, b, product: _has_no_digits(a) | _has_no_digits(b),
     "div": lambda a, b, quotient: _has_no_digits(b) | (a == 0),
+    "square": lambda a, b, square: _has_no_digits(a),
+    "integer_pow": lambda a, b, power: _has_no_digits(a),
 }
 
 
@@ -238,8 +258,8 @@ def _factors(equation: Any, given: list[Any], values: Array) -> float:
     name, params = equation.primitive.name, equation.params
     if name == "integer_pow":
         return max(abs(params["y"]) / 2, 1.0)
-    if name == "regularized_incomplete_beta":
-        return BETA
+    if name in INACCURATE:
+        return INACCURATE[name]
     if name == "cumprod":
         return max(values.shape[params["axis"]], 1) ** 0.5
     return max(given[0].size / max(values.size, 1), 1.0) ** 0.5 if name in PRODUCTS else 1.0

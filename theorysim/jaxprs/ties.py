@@ -36,6 +36,9 @@ ORDERS: Mapping[str, frozenset[int]] = {
 }
 
 
+STRICT = frozenset({"lt", "gt"})
+
+
 def outcome(bits: Array, moves: Moves) -> Int[Array, "..."]:
     """How ties fall: `EQUAL`, `BELOW` or `ABOVE`, by the bits of what ties, or all alike."""
     at = jnp.asarray(moves.round, bits.dtype)
@@ -66,7 +69,9 @@ def compared(
 ) -> Array:
     """A comparison of floats, by the lane where they tie; what asks for NaN is sure.
 
-    Where roundings are moved what is equal stays so: it was made alike. The time of an integrator
+    Where roundings are moved what is equal stays so: it was made alike. But two that absorb what
+    they differ by are equal, too: where all ties fall alike those fall of which one is said to be
+    less, but zeros. The time of an integrator
     must come to its end: without `ties` only equality ties. The same numbers are compared either
     way round: `turned` tells one way from the other where all ties of arrays fall alike, their bits
     do where each falls by itself.
@@ -79,7 +84,8 @@ def compared(
     near = jnp.abs(difference) <= _units(moves) * jnp.finfo(a.dtype).eps * size
     near &= jnp.isfinite(a) & jnp.isfinite(b)  # nothing finite is near infinity
     if not moves.origins:
-        near &= a != b
+        absorbed = moves.ties and equation.primitive.name in STRICT and all_alike(moves)
+        near &= (a != b) | (absorbed & (size > 0))
     first, second = bits_of(a), bits_of(b)
     falls = outcome(first + second, moves)
     reverse = jnp.where(all_alike(moves), turned, first > second)
@@ -127,7 +133,15 @@ def _nearest_jump(name: str, values: Array, others: list[Array]) -> Array:
 
 
 def perhaps_none(value: Array, size: Array, moves: Moves, moved: Array) -> Array:
-    """What is moved; zero in some lanes where a difference may be none."""
-    small = jnp.abs(value) <= jnp.finfo(value.dtype).eps * size
-    none = small & jnp.isfinite(value) & (outcome(bits_of(value), moves) == EQUAL)
-    return jnp.where(none, jnp.zeros_like(value), moved)
+    """What is moved; where a difference may be none it is zero in some lanes.
+
+    Where all ties fall alike, all such differences are of one sign.
+    """
+    eps = jnp.finfo(value.dtype).eps
+    small = (jnp.abs(value) <= eps * size) & jnp.isfinite(value)
+    falls = outcome(bits_of(value), moves)
+    if moves.ties and moves.lanes and not jnp.issubdtype(value.dtype, jnp.complexfloating):
+        least = jnp.maximum(jnp.abs(moved), eps / NEAR * size)
+        signed = jnp.where(falls == ABOVE, least, -least)
+        moved = jnp.where(small & all_alike(moves), signed, moved)
+    return jnp.where(small & (falls == EQUAL), jnp.zeros_like(value), moved)

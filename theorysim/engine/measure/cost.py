@@ -8,15 +8,17 @@ from typing import NamedTuple
 from jax.stages import Traced
 
 from theorysim.jaxprs.cost import operations
+from theorysim.jaxprs.overflow import grows_integers
 from theorysim.kept import kept_value
 from theorysim.memory import tree_bytes
 
 
 class Cost(NamedTuple):
-    """The operations of a program, and the bytes of its results."""
+    """The operations of a program, the bytes of its results, and whether its integers may grow."""
 
     operations: float
     held: int
+    grows_integers: bool
 
 
 def cost_of(known_by: str | None, what: str, trace: Callable[[], Traced]) -> Cost:
@@ -24,7 +26,8 @@ def cost_of(known_by: str | None, what: str, trace: Callable[[], Traced]) -> Cos
 
     def count() -> list[float]:
         traced = trace()
-        return [operations(traced.jaxpr.jaxpr), tree_bytes(traced.out_info)]
+        program = traced.jaxpr.jaxpr
+        return [operations(program), tree_bytes(traced.out_info), grows_integers(program)]
 
-    cost, held = kept_value(known_by, what, count)
-    return Cost(cost, int(held))
+    cost, held, grows = kept_value(known_by, what, count)
+    return Cost(cost, int(held), bool(grows))

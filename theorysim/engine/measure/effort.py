@@ -34,7 +34,7 @@ def affordable_draws(setup: Setup, measured: Iterable[Setup]) -> int:
     measured = list(measured)
     if not measured:
         return 0
-    cost, held = drawing_cost(setup)
+    cost, held, _ = drawing_cost(setup)
     for group in measured:
         measuring = measurement_cost(group)
         cost += measuring.operations + JUDGING * measuring.held

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from theorysim.claims.evidence import Evidence, Judgement, Ladder
-from theorysim.claims.instance import Instance, field_values
+from theorysim.claims.instance import Instance
 from theorysim.claims.kinds import Attack, Claim, Pointwise
 from theorysim.claims.kinds.inequality import Inequality
 from theorysim.claims.reading import ResolvedReading
@@ -113,7 +113,8 @@ def _looked_at_again(
     """
     holds = judgement.verdict is Verdict.HOLDS
     looks_closer = holds and isinstance(claim, Inequality) and _is_short(setup)
-    if holds and not (looks_closer or _has_integers(sample.instances)):
+    grows = holds and measurement_cost(setup).grows_integers
+    if holds and not (looks_closer or grows):
         return judgement
     if not holds and judgement.verdict is not Verdict.VIOLATED:
         return judgement
@@ -124,7 +125,7 @@ def _looked_at_again(
     rows = sample.rows_of(reading, claim)
     x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
     case = Case(setup.theorem, reading, claim)
-    if holds and _has_integers(sample.instances):
+    if grows:
         measurement = without_overflow(case, evidence.measurement, x, keys)
         return claim.judge(replace(evidence, measurement=measurement))
     if holds:
@@ -173,10 +174,6 @@ def _with_fresh_keys(
         return replace(judgement, note=note)
     note = f"{judgement.note}, but not with {FRESH_KEYS} sets of fresh keys: averages by chance"
     return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note, confirmation="")
-
-
-def _has_integers(instances: Instance) -> bool:
-    return any(np.asarray(value).dtype.kind in "iu" for value in field_values(instances).values())
 
 
 def _contrasts(setup: Setup, reading: ResolvedReading) -> list[ResolvedReading]:
