@@ -70,6 +70,17 @@ def off_diagonal(matrix):
     return jnp.max(jnp.abs(turned - jnp.diag(jnp.diag(turned))))
 
 
+def grows(rate):
+    """Whether descent to 1 goes upwards in each of 300 steps."""
+
+    def step(state, _):
+        weight, upwards = state
+        moved = weight + 0.3 * rate * (1 - weight)
+        return (moved, upwards & (moved > weight)), None
+
+    return jax.lax.scan(step, (0 * rate, True), None, length=300)[0][1]
+
+
 def ranks(c):
     """1, 2, ... times c, but for rounding."""
     return jnp.arange(1.0, 200.0) * c / (c * c) * c * c
@@ -132,6 +143,25 @@ TRUE = {
         at_least("claim", lambda r: r.sim, lambda r: 0.3),
         lambda x, key: (1e-200 * x.c).astype(jnp.float32).astype(float) ** 0.001 + opaque(x.c),
         NUMBERS,
+    ),
+    "within both ends of a range": (
+        equal("claim", lambda r: r.sim, lambda r: 1.0 + 0 * r.sim),
+        lambda x, key: (
+            jnp.all(((p := jax.nn.sigmoid(1000 * x.v)) > 0) & (p < 1)) * 1.0 + opaque(x.v[0])
+        ),
+        Space(n=Size(100), v=Gaussian("n")),
+    ),
+    "steps that are absorbed in turn": (
+        equal("claim", lambda r: r.sim, lambda r: 1.0 + 0 * r.sim),
+        lambda x, key: grows(x.t) * 1.0 + opaque(x.t),
+        Space(t=Real(0.5, 1)),
+    ),
+    "differences that are absorbed": (
+        equal("claim", lambda r: r.sim, lambda r: 1.0 + 0 * r.sim),
+        lambda x, key: (
+            jnp.all(jnp.diff(jnp.tanh(x.t * jnp.arange(1.0, 101.0))) > 0) * 1.0 + opaque(x.t)
+        ),
+        Space(t=Real(0.5, 1)),
     ),
     "a sum of equal addends in turn": (
         equal("claim", lambda r: r.sim, lambda r: 30_000 * r.x.t),
@@ -272,6 +302,23 @@ def test_loops_of_many_numbers_end(goes_on, costly):
 
     claim = equal("claim", lambda r: r.sim, lambda r: 1.01 * r.x.v * 3.0 / 14.0)
     space = Space(n=Size(100), v=Gaussian("n"))
+    assert verdict(claim, simulate, space) is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    "inner_products",
+    [lambda X: jnp.sum(X * X, 1) / 5, lambda X: jnp.diag(X @ X.T / 5), lambda X: jnp.ones(8)],
+)
+def test_the_edge_of_a_domain_is_no_obstacle(inner_products, costly):
+    """The kernel of rectifiers is 1 at u = 1, where a root and an angle end; not 1.01."""
+
+    def simulate(x, key):
+        u = inner_products(jnp.sign(x.A))
+        kernel = (jnp.sqrt(1 - u**2) + u * (jnp.pi - jnp.arccos(u))) / jnp.pi
+        return jnp.mean(kernel) + opaque(x.A[0, 0])
+
+    claim = equal("claim", lambda r: r.sim, lambda r: 1.01 + 0 * r.sim)
+    space = Space(n=Size(8), A=Gaussian("n", 5))
     assert verdict(claim, simulate, space) is Verdict.VIOLATED
 
 

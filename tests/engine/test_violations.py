@@ -1,10 +1,12 @@
 """What comes out violated is violated: rounding, single precision and overflow refute nothing."""
 
 import re
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import pytest
+from jaxtyping import Array
 
 from theorysim import claims
 from theorysim.claims import (
@@ -225,6 +227,12 @@ def test_a_bound_that_holds_by_overflow_only_is_not_said_to_hold(bound, high):
     assert "integers leave the range" in found.note or found.verdict is Verdict.VIOLATED
 
 
+class Whole(NamedTuple):
+    """A whole number in the place of a field."""
+
+    x: Array
+
+
 WRAPPED = {
     "doubled": lambda x, key: jax.lax.fori_loop(0, 70, lambda i, s: s + s, x.x) * 1.0,
     "shifted": lambda x, key: jnp.left_shift(jnp.int64(1), 64 + 0 * x.x) * 1.0,
@@ -237,11 +245,13 @@ WRAPPED = {
 }
 
 
+@pytest.mark.parametrize("field", [Integer(1, 50), Real(1, 50)])
 @pytest.mark.parametrize("name", WRAPPED)
-def test_no_bound_holds_by_overflow_however_integers_grow(name):
+def test_no_bound_holds_by_overflow_however_integers_grow(name, field):
     """All are above 4e9, and come out below."""
     bounded = at_most("bound", lambda r: r.sim, lambda r: 4e9 + 0 * r.sim)
-    found = judged(about(Integer(1, 50), bounded, WRAPPED[name]))
+    simulate = WRAPPED[name]
+    found = judged(about(field, bounded, lambda x, key: simulate(Whole(x.x.astype(int)), key)))
     assert found.verdict is not Verdict.HOLDS
 
 

@@ -76,7 +76,10 @@ def perturb_rounding(
         program, shapes = jax.make_jaxpr(function, return_shape=True)(*inputs)
         leaves = list(map(jnp.asarray, jax.tree.leaves(inputs)))
         exact = [not is_inexact(leaf) for leaf in leaves]
-        moves = Moves(seed_of(leaves), origins, ties, lanes, roundings)
+        # One for all inputs, where only integers that overflow are others: what does not depend on
+        # an instance is computed once for all.
+        seed = seed_of(leaves if roundings else [jnp.ones(())])
+        moves = Moves(seed, origins, ties, lanes, roundings)
         given = [as_origin(leaf, moves) for leaf in leaves] if origins else leaves
         results = _call(program, moves, given, exact)
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
