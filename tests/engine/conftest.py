@@ -2,7 +2,7 @@
 
 import pytest
 
-from theorysim.engine.confirm import other_roundings
+from theorysim.engine.confirm import many_bits, other_roundings
 
 
 @pytest.fixture(params=[True, False], ids=["costly", "cheap"])
@@ -10,3 +10,10 @@ def costly(request, monkeypatch):
     """Whether other roundings are held to be costly to compile, of every program."""
     monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0 if request.param else 10**6)
     return request.param
+
+
+@pytest.fixture
+def without_bits(monkeypatch):
+    """No program is affordable in ball arithmetic: what confirms is Monte Carlo arithmetic."""
+    monkeypatch.setattr(many_bits, "FIRST", many_bits.Effort((212,), 0))
+    monkeypatch.setattr(many_bits, "LAST", many_bits.Effort((212,), 0))

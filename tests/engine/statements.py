@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from theorysim.claims import Claim, Mutant, Real, Size, Space, Theorem, equal
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
+from theorysim.engine.verify.verify import verify
 
 BUDGET = 6000
 """evaluations of an attack that finds what is to be found here"""
@@ -50,3 +51,25 @@ def attack(statement: Theorem, **options) -> Attack:
     """The attack on the only claim of the only reading."""
     (found,) = falsify(statement, budget=BUDGET, **options).attacks
     return found
+
+
+def about(field, claim, simulate=lambda x, key: x.x, **more):
+    """A statement about one number."""
+    return Theorem(
+        space=Space(x=field),
+        simulate=simulate,
+        predict=lambda x: x.x,
+        claims=(claim,),
+        mutants=(),
+        id="tests/statement",
+        title="a statement of known truth",
+        **more,
+    )
+
+
+def sides(kind, lhs, rhs):
+    return kind("claim", lambda r: lhs(r.x.x), lambda r: rhs(r.x.x))
+
+
+def judged(statement, **options):
+    return verify(statement, **options).readings[0].claims[0]

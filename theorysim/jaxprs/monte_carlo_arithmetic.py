@@ -28,6 +28,7 @@ from theorysim.jaxprs.exactness import (
     parts_of_while,
     steady,
 )
+from theorysim.jaxprs.moved_operands import SPECIAL, WHOLE, with_moved_operands, within_domain
 from theorysim.jaxprs.moved_origins import (
     ORIGIN,
     apart,
@@ -36,15 +37,7 @@ from theorysim.jaxprs.moved_origins import (
     of_origin,
     sorts,
 )
-from theorysim.jaxprs.moved_roundings import (
-    SPECIAL,
-    WHOLE,
-    in_range,
-    moved_rounding,
-    rounds_nothing,
-    with_moved_operands,
-    within_domain,
-)
+from theorysim.jaxprs.moved_roundings import in_range, moved_rounding, rounds_nothing
 from theorysim.jaxprs.overflow import may_overflow
 from theorysim.jaxprs.structure import CALLS
 from theorysim.jaxprs.ties import ORDERS, compared, from_whole, jumps

@@ -14,10 +14,10 @@ import jax.numpy as jnp
 
 from theorysim.jaxprs.directions import Moves, bits_of, is_inexact, is_power_of_two, nudged
 from theorysim.jaxprs.exactness import exact_results
+from theorysim.jaxprs.moved_operands import WHOLE
 from theorysim.jaxprs.moved_roundings import (
     DIFFERENCES,
     SUMS,
-    WHOLE,
     beyond_range,
     rounds_nothing,
     size_of_error,

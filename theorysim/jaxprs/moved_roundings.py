@@ -7,7 +7,6 @@ or the smallest number. Exempt is only what rounds nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,6 +26,7 @@ from theorysim.jaxprs.directions import (
     nudged,
 )
 from theorysim.jaxprs.exactness import MOVES
+from theorysim.jaxprs.moved_operands import WHOLE, of_largest
 from theorysim.jaxprs.overflow import overflows
 from theorysim.jaxprs.ties import NEAR, perhaps_none
 
@@ -37,15 +37,6 @@ SUMS = frozenset(
         *("dot_general", "conv_general_dilated", "scatter-add"),
     }
 )
-
-# Backward stable: they are exact for operands, and then rounded, that differ by a part of their
-# largest entry (of the last two axes), which in practice grows with the root of the dimension.
-_WHOLE = """
-    cholesky custom_linear_solve eig eigh fft geqrf householder_product lu qr schur svd
-    triangular_solve tridiagonal_solve
-"""
-
-WHOLE = frozenset(_WHOLE.split())
 
 # Products that are one operation err with the root of the number of their factors.
 PRODUCTS = frozenset({"reduce_prod", "cumprod"})
@@ -61,60 +52,8 @@ WITHIN = frozenset(
 
 DIFFERENCES = frozenset({"add", "add_any", "sub"})
 
-# Where numbers of about one may leave a domain by rounding: the root of 1 - u^2 is none at u = 1.
-DOMAINS: Mapping[str, tuple[float | None, float | None]] = {
-    "sqrt": (0.0, None),
-    "acosh": (1.0, None),
-    "acos": (-1.0, 1.0),
-    "asin": (-1.0, 1.0),
-}
-
-# Special functions are at best exact for operands that differ by some units of the last place: so
-# many, measured against mpmath (tests/jaxprs/test_special_functions.py).
-SPECIAL: Mapping[str, int] = {
-    **dict.fromkeys(("lgamma", "digamma", "zeta", "erfc"), 16),
-    "exp2": 1,
-    **dict.fromkeys(("igamma", "igammac", "igamma_grad_a", "random_gamma_grad"), 256),
-}
-# Of these the results, whose operands end where they may be: measured, too.
+# Special functions whose operands have ends: these err, measured, by so many units of the result.
 INACCURATE: Mapping[str, int] = {"log1p": 32, "atanh": 64, "regularized_incomplete_beta": 1024}
-
-
-def with_moved_operands(equation: Any, moves: Moves, given: list[Any], unit: int) -> list[Any]:
-    """The operands of what is exact at best for others: of decompositions and special functions.
-
-    So an ill-conditioned matrix, though exact, has the eigenvalues of its neighbours. Every entry
-    is moved by itself; in a stack of matrices equal ones are moved alike.
-    """
-    special = SPECIAL.get(equation.primitive.name, 0)
-
-    def moved(values: Any) -> Any:
-        values = jnp.asarray(values)
-        if not is_inexact(values) or not values.size:
-            return values
-        sizes, salt = jnp.abs(values), bits_of(values)
-        if special:
-            return nudged(values, special * unit * sizes, salt, moves, False)
-        shape = values.shape[-2:]
-        places = jnp.arange(math.prod(shape), dtype=salt.dtype).reshape(shape)
-        return nudged(values, unit * _of_largest(sizes), salt + hashed(places), moves, False)
-
-    return list(map(moved, given))
-
-
-def within_domain(name: str, given: list[Any]) -> list[Any]:
-    """The operand, at an end of its domain where rounding may have brought it beyond."""
-    if name not in DOMAINS or not jnp.issubdtype(jnp.asarray(given[0]).dtype, jnp.floating):
-        return given
-    values, ends = jnp.asarray(given[0]), jnp.clip(given[0], *DOMAINS[name])
-    beyond = jnp.abs(values - ends) <= NEAR * jnp.finfo(values.dtype).eps
-    return [jnp.where(beyond, ends, values), *given[1:]]
-
-
-def _of_largest(sizes: Array) -> Array:
-    """The largest entry of a matrix, times the root of its dimension."""
-    axes = tuple(range(-min(2, sizes.ndim), 0))
-    return max(sizes.shape[-2:], default=1) ** 0.5 * jnp.max(sizes, axis=axes, keepdims=True)
 
 
 def moved_rounding(
@@ -243,7 +182,7 @@ def size_of_error(equation: Any, given: list[Any], values: Array) -> Array:
             params["preferred_element_type"] = None
         return jnp.abs(equation.primitive.bind(*terms, **params)).astype(sizes.dtype)
     if name in WHOLE and sizes.size:
-        return _of_largest(sizes)
+        return of_largest(sizes)
     if name == "erf_inv":  # by way of the logarithm of (1 - x)(1 + x)
         return sizes / jnp.abs((1 - given[0]) * (1 + given[0]))
     return sizes * _factors(equation, given, values)

@@ -1,0 +1,83 @@
+"""Integers that leave the range of their type refute nothing, and no bound holds by them."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jaxtyping import Array
+
+from tests.engine.statements import about, judged, sides
+from theorysim.claims import Integer, Real, Verdict, at_least, at_most
+from theorysim.engine.falsify.falsify import falsify
+
+
+@pytest.mark.parametrize("bits", [True, False])
+def test_integers_that_overflow_refute_nothing(bits, request):
+    if not bits:
+        request.getfixturevalue("without_bits")
+    true = about(Integer(1, 100), sides(at_least, lambda n: n**10, lambda n: 1.0))
+    found = judged(true)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    if bits:
+        assert "integers do not overflow" in found.note
+    false = about(Integer(1, 50), sides(at_most, lambda n: n**10, lambda n: 1e15))
+    assert judged(false).verdict is Verdict.VIOLATED
+
+
+def test_the_falsifier_is_not_refuted_by_overflow():
+    statement = about(Integer(1, 100), sides(at_least, lambda n: n**10, lambda n: 1.0))
+    (found,) = falsify(statement, budget=2000).attacks
+    assert not found.refuted
+
+
+@pytest.mark.parametrize(("bound", "high"), [(1e19, 100), (1e18, 100)])
+def test_a_bound_that_holds_by_overflow_only_is_not_said_to_hold(bound, high):
+    """100^10 = 1e20 is beyond 64 bits, and comes out below both bounds."""
+    found = judged(about(Integer(1, high), sides(at_most, lambda n: n**10, lambda n: bound)))
+    assert found.verdict is not Verdict.HOLDS
+    assert "integers leave the range" in found.note or found.verdict is Verdict.VIOLATED
+
+
+class Whole(NamedTuple):
+    """A whole number in the place of a field."""
+
+    x: Array
+
+
+WRAPPED = {
+    "doubled": lambda x, key: jax.lax.fori_loop(0, 70, lambda i, s: s + s, x.x) * 1.0,
+    "shifted": lambda x, key: jnp.left_shift(jnp.int64(1), 64 + 0 * x.x) * 1.0,
+    "rounded and multiplied": lambda x, key: jnp.floor(1e5 + x.x).astype(int) ** 8 * 1.0,
+    "made of a float": lambda x, key: jnp.floor(1e10 + x.x).astype(jnp.int32) * 1.0,
+    "a factorial": lambda x, key: jnp.prod(jnp.arange(1, 22)) * 1.0 + 0 * x.x,
+    "summed in 32 bits": lambda x, key: (
+        jnp.sum(jnp.arange(100_000, dtype=jnp.int32), dtype=jnp.int32) * 1.0 + 0 * x.x
+    ),
+}
+
+
+@pytest.mark.parametrize("field", [Integer(1, 50), Real(1, 50)])
+@pytest.mark.parametrize("name", WRAPPED)
+def test_no_bound_holds_by_overflow_however_integers_grow(name, field):
+    """All are above 4e9, and come out below."""
+    bounded = at_most("bound", lambda r: r.sim, lambda r: 4e9 + 0 * r.sim)
+    simulate = WRAPPED[name]
+    found = judged(about(field, bounded, lambda x, key: simulate(Whole(x.x.astype(int)), key)))
+    assert found.verdict is not Verdict.HOLDS
+
+
+def test_integers_that_grow_in_range_hold():
+    """Counts and powers of two, in loops and of sums."""
+
+    def simulate(x, key):
+        doubled = jax.lax.fori_loop(0, 30, lambda i, s: s + s, x.x)
+        return doubled * 1.0 - jnp.sum(jnp.arange(100, dtype=jnp.int32))
+
+    bounded = at_most("bound", lambda r: r.sim, lambda r: 50 * 2.0**30)
+    assert judged(about(Integer(1, 49), bounded, simulate)).verdict is Verdict.HOLDS
+
+
+def test_integers_that_stay_in_range_are_no_obstacle():
+    true = about(Integer(1, 50), sides(at_most, lambda n: n**10, lambda n: 1.0e17))
+    assert judged(true).verdict is Verdict.HOLDS
