@@ -35,25 +35,28 @@ class Moves(NamedTuple):
     """How numbers are moved.
 
     The seed of all directions; whether origins are moved in place of roundings; whether ties of
-    comparisons are; whether lanes run side by side, on the axis `LANES` of a vmap; whether anything
-    but overflowing integers is moved; and which round of a loop this is, so that what stands still
-    does not tie alike for ever.
+    comparisons are; which of the lanes this is, that run side by side (`ALIKE`, `UPWARDS` and
+    `DOWNWARDS` tell them apart; None where there are none); whether anything but overflowing
+    integers is moved; and which round of a loop this is, so that what stands still does not tie
+    alike for ever. Then what follows from the lane: whether all ties fall alike, and whither all
+    numbers are moved (1 up, -1 down, 0 each by itself).
     """
 
     seed: Array
     origins: bool
     ties: bool
-    lanes: bool = False
+    lane: Array | None = None
     roundings: bool = True
     round: Array | int = 0
+    alike: Array | bool = False
+    way: Array | int = 0
 
-    @property
-    def way(self) -> Array | int:
-        """Whither all numbers of this lane are moved: 1 up, -1 down, 0 each by itself."""
-        if not self.lanes:
-            return 0
-        lane = jax.lax.axis_index(LANES)
-        return jnp.where(lane == UPWARDS, 1, jnp.where(lane == DOWNWARDS, -1, 0))
+
+def in_this_lane(moves: Moves) -> Moves:
+    """Within a vmap over the axis `LANES`: computed once, since all operations ask for it."""
+    lane = jax.lax.axis_index(LANES)
+    way = jnp.where(lane == UPWARDS, 1, jnp.where(lane == DOWNWARDS, -1, 0))
+    return moves._replace(lane=lane, alike=lane < ALIKE, way=way)
 
 
 def seed_of(leaves: Sequence[Any]) -> Array:

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 from jaxtyping import Array
 
-from theorysim.jaxprs.directions import Moves, is_inexact, seed_of
+from theorysim.jaxprs.directions import Moves, in_this_lane, is_inexact, seed_of
 from theorysim.jaxprs.exactness import (
     exact_constant,
     exact_results,
@@ -72,7 +72,8 @@ def perturb_rounding(
         # One for all inputs, where only integers that overflow are others: what does not depend on
         # an instance is computed once for all.
         seed = seed_of(leaves if roundings else [jnp.ones(())])
-        moves = Moves(seed, origins, ties, lanes, roundings)
+        moves = Moves(seed, origins, ties, roundings=roundings)
+        moves = in_this_lane(moves) if lanes else moves
         given = [as_origin(leaf, moves) for leaf in leaves] if origins else leaves
         results = _call(program, moves, given, exact)
         return jax.tree.unflatten(jax.tree.structure(shapes), results)

@@ -15,9 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from theorysim.jaxprs.directions import (
-    ALIKE,
     DOWNWARDS,
-    LANES,
     Moves,
     bits_of,
     hashed,
@@ -101,10 +99,9 @@ def _stays_within(bits: Array, moves: Moves) -> Array:
     """Whether the end is a number: of all results where ties fall alike, of none where all are
     moved one way, else by bits."""
     own = hashed(bits ^ moves.seed.astype(bits.dtype)) & 1 == 1
-    if not moves.lanes:
+    if moves.lane is None:
         return own
-    lane = jax.lax.axis_index(LANES)
-    return jnp.where(lane <= DOWNWARDS, lane < ALIKE, own)
+    return jnp.where(moves.lane <= DOWNWARDS, moves.alike, own)
 
 
 def _may_leave_range(equation: Any, given: list[Any], values: Array) -> bool:

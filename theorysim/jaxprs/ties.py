@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
-from theorysim.jaxprs.directions import ALIKE, LANES, Moves, bits_of, hashed, is_inexact
+from theorysim.jaxprs.directions import Moves, bits_of, hashed, is_inexact
 
 # Numbers that differ by so many units of the last place may be equal: what a dozen operations err
 # by. Of operands whose origins are moved.
@@ -43,15 +42,9 @@ def outcome(bits: Array, moves: Moves) -> Int[Array, "..."]:
     """How ties fall: `EQUAL`, `BELOW` or `ABOVE`, by the bits of what ties, or all alike."""
     at = jnp.asarray(moves.round, bits.dtype)
     own = _third(hashed(bits ^ moves.seed.astype(bits.dtype) ^ hashed(at)))
-    if not moves.lanes:
+    if moves.lane is None:
         return own
-    lane = jax.lax.axis_index(LANES)
-    return jnp.where(lane < ALIKE, lane % 3, own)
-
-
-def all_alike(moves: Moves) -> Array | bool:
-    """Whether this is a lane in which all ties fall alike."""
-    return jax.lax.axis_index(LANES) < ALIKE if moves.lanes else False
+    return jnp.where(moves.alike, moves.lane % 3, own)
 
 
 def _third(hashes: Array) -> Int[Array, "..."]:
@@ -84,11 +77,11 @@ def compared(
     near = jnp.abs(difference) <= _units(moves) * jnp.finfo(a.dtype).eps * size
     near &= jnp.isfinite(a) & jnp.isfinite(b)  # nothing finite is near infinity
     if not moves.origins:
-        absorbed = moves.ties and equation.primitive.name in STRICT and all_alike(moves)
+        absorbed = moves.ties and equation.primitive.name in STRICT and moves.alike
         near &= (a != b) | (absorbed & (size > 0))
     first, second = bits_of(a), bits_of(b)
     falls = outcome(first + second, moves)
-    reverse = jnp.where(all_alike(moves), turned, first > second)
+    reverse = jnp.where(moves.alike, turned, first > second)
     falls = jnp.where(reverse & (falls != EQUAL), BELOW + ABOVE - falls, falls)
     says = _any_of(falls, ORDERS[equation.primitive.name])
     return jnp.where(near, says, plain)
@@ -140,8 +133,12 @@ def perhaps_none(value: Array, size: Array, moves: Moves, moved: Array) -> Array
     eps = jnp.finfo(value.dtype).eps
     small = (jnp.abs(value) <= eps * size) & jnp.isfinite(value)
     falls = outcome(bits_of(value), moves)
-    if moves.ties and moves.lanes and not jnp.issubdtype(value.dtype, jnp.complexfloating):
+    if (
+        moves.ties
+        and moves.lane is not None
+        and not jnp.issubdtype(value.dtype, jnp.complexfloating)
+    ):
         least = jnp.maximum(jnp.abs(moved), eps / NEAR * size)
         signed = jnp.where(falls == ABOVE, least, -least)
-        moved = jnp.where(small & all_alike(moves), signed, moved)
+        moved = jnp.where(small & moves.alike, signed, moved)
     return jnp.where(small & (falls == EQUAL), jnp.zeros_like(value), moved)
