@@ -96,21 +96,21 @@ def report(id: str):
 
 
 def over(ids, default: int):
-    """A test of every theorem; by default it runs for `default` in twelve, drawn by their names.
+    """A test of every theorem; by default it runs for `default` in 24, drawn by their names.
 
-    Below twelve the costly ones are left out. The others are marked `thorough`: five papers do not
+    Below 24 the costly ones are left out. The others are marked `thorough`: five papers do not
     fit into the time of a default run. One worker runs all contracts of a theorem, so that its
     programs are compiled once.
     """
 
     def param(id: str):
-        drawn = default == 12 or (is_drawn(id, default) and id not in COSTLY)
+        drawn = default == 24 or (is_drawn(id, default, of=24) and id not in COSTLY)
         return pytest.param(id, marks=[pytest.mark.xdist_group(id), *marks_of(drawn)])
 
     return pytest.mark.parametrize("id", [param(id) for id in ids])
 
 
-each, verified = over(ENTRIES, 12), over(ENTRIES, 1)
+each, verified = over(ENTRIES, 24), over(ENTRIES, 1)
 # Statements of installed packs keep all contracts but those of the records of this package.
 RECORDED = [entry.id for entry in own_statements()]
 
@@ -137,7 +137,7 @@ def test_what_the_registry_read_is_what_the_module_says(id):
     assert theorem.aliases == entry.aliases
 
 
-@over(RECORDED, 12)
+@over(RECORDED, 24)
 def test_the_recorded_verdicts_are_of_the_statement_as_it_stands(id):
     line = verdicts().get(id)
     assert is_fresh(line, ENTRIES[id]), f"python -m validation.catalogue --only {id}"

@@ -56,4 +56,5 @@ def test_the_truth_lies_within_four_times_what_is_seen(name):
     with mpmath.workdps(40):
         exact = [truth(*map(mpmath.mpf, map(float, point))) for point in zip(*operands)]
         errors = np.array([float(abs(mpmath.mpf(float(p)) - e)) for p, e in zip(plain, exact)])
+    assert np.all(np.isfinite(seen))
     assert np.all(errors <= 4 * np.max(np.abs(seen - plain), axis=0))

@@ -6,7 +6,7 @@ import pytest
 
 
 def is_drawn(name: str, share: int, of: int = 12) -> bool:
-    """Whether a case belongs to the `share` in twelve that a default run takes."""
+    """Whether a case belongs to the `share` of so many that a default run takes."""
     return zlib.crc32(name.encode()) % of < share
 
 

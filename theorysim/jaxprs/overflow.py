@@ -63,9 +63,9 @@ def _makes_integers(equation: Any) -> bool:
 def grows_integers(jaxpr: Jaxpr, in_loop: bool = False, fixed: Collection[Var] = ()) -> bool:
     """Whether integers of a program may grow until they leave the range of their type.
 
-    Where they are multiplied by each other or shifted, where floats become integers of less than
-    64 bits, and in loops where they are added to each other. `fixed` are inputs that are constants
-    or choices among such: a counter takes steps of one, or none.
+    Where they are multiplied by each other or shifted by what is not constant, where floats become
+    integers of less than 64 bits, and in loops where they are added to each other. `fixed` are
+    inputs that are constants or choices among such: a counter takes steps of one, or none.
     """
     fixed = set(fixed)
     for equation in jaxpr.eqns:
@@ -79,8 +79,10 @@ def grows_integers(jaxpr: Jaxpr, in_loop: bool = False, fixed: Collection[Var] =
             own = {v for v, atom in known if isinstance(atom, Literal) or atom in fixed}
             if grows_integers(body, in_loop or name in LOOPS, own):
                 return True
-        if name not in LOOPS and all(
-            isinstance(atom, Literal) or atom in fixed or _is_bool(atom) for atom in given
+        if (
+            given
+            and name not in LOOPS
+            and all(isinstance(atom, Literal) or atom in fixed or _is_bool(atom) for atom in given)
         ):
             fixed.update(equation.outvars)
     return False
@@ -95,7 +97,7 @@ def _grows(equation: Any, in_loop: bool, fixed: Sequence[bool]) -> bool:
     if name == "convert_element_type" or name in TOTALS:
         return equation.outvars[0].aval.dtype.itemsize < 8
     if name == "shift_left":
-        return not fixed[1]
+        return in_loop or not fixed[1]
     return in_loop or not any(isinstance(atom, Literal) for atom in equation.invars)
 
 

@@ -67,10 +67,10 @@ def _largest(case: Case, instance: Instance, *sides: np.ndarray) -> float | None
 
     Of 1, the instance, what it makes of 1 if it is divided by, the constants of the formulas and
     both sides along the path. None in other precisions than double, and with integers that are
-    multiplied: there size says nothing.
+    multiplied or may leave their range: there size says nothing.
     """
     program = traced(case, size_items(instance))
-    if program.narrow or program.multiplies_integers:
+    if program.narrow or program.multiplies_integers or program.grows_integers:
         return None
     numbers = [*jax.tree.leaves(dict(field_values(instance))), *sides]
     sizes = [np.abs(np.asarray(n, float)).ravel() for n in numbers]

@@ -126,8 +126,12 @@ def _looked_at_again(
     x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
     case = Case(setup.theorem, reading, claim)
     if grows:
-        measurement = without_overflow(case, evidence.measurement, x, keys)
-        return claim.judge(replace(evidence, measurement=measurement))
+        evidence = replace(
+            evidence, measurement=without_overflow(case, evidence.measurement, x, keys)
+        )
+        judgement = claim.judge(evidence)
+    if holds and not (looks_closer and judgement.verdict is Verdict.HOLDS):
+        return judgement
     if holds:
         return _not_hidden(case, judgement, evidence, x, keys)
     confirmed = confirmed_judgement(case, judgement, evidence.measurement, x, keys)
