@@ -48,7 +48,7 @@ class Whole(NamedTuple):
 WRAPPED = {
     "doubled": lambda x, key: jax.lax.fori_loop(0, 70, lambda i, s: s + s, x.x) * 1.0,
     "shifted": lambda x, key: jnp.left_shift(jnp.int64(1), 64 + 0 * x.x) * 1.0,
-    "rounded and multiplied": lambda x, key: jnp.floor(1e5 + x.x).astype(int) ** 8 * 1.0,
+    "rounded and multiplied": lambda x, key: (256.0 * x.x).astype(int) ** 8 * 1.0,
     "made of a float": lambda x, key: jnp.floor(1e10 + x.x).astype(jnp.int32) * 1.0,
     "a factorial": lambda x, key: jnp.prod(jnp.arange(1, 22)) * 1.0 + 0 * x.x,
     "summed in 32 bits": lambda x, key: (
@@ -64,7 +64,7 @@ def test_no_bound_holds_by_overflow_however_integers_grow(name, field):
     bounded = at_most("bound", lambda r: r.sim, lambda r: 4e9 + 0 * r.sim)
     simulate = WRAPPED[name]
     found = judged(about(field, bounded, lambda x, key: simulate(Whole(x.x.astype(int)), key)))
-    assert found.verdict is not Verdict.HOLDS
+    assert found.verdict is Verdict.INCONCLUSIVE and "integers leave the range" in found.note
 
 
 def test_integers_that_grow_in_range_hold():

@@ -63,11 +63,10 @@ def compared(
     """A comparison of floats, by the lane where they tie; what asks for NaN is sure.
 
     Where roundings are moved what is equal stays so: it was made alike. But two that absorb what
-    they differ by are equal, too: where all ties fall alike those fall of which one is said to be
-    less, but zeros. The time of an integrator
-    must come to its end: without `ties` only equality ties. The same numbers are compared either
-    way round: `turned` tells one way from the other where all ties of arrays fall alike, their bits
-    do where each falls by itself.
+    they differ by are equal, too: where all ties fall alike, equal numbers tie in strict
+    inequalities, unless they are zero. The time of an integrator must come to its end: without
+    `ties` only equality ties. The same numbers are compared either way round: `turned` tells one
+    way from the other where all ties of arrays fall alike, elsewhere their bits do.
     """
     a, b = map(jnp.asarray, given)
     asks_for_nan = equation.invars[0] is equation.invars[1]

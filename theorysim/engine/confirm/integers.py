@@ -17,7 +17,7 @@ from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
-from theorysim.engine.confirm.other_roundings import sides_of_run
+from theorysim.engine.confirm.other_roundings import distances, sides_of_run
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.confirm.traced import traced
 from theorysim.engine.measure.making import made_of
@@ -63,8 +63,8 @@ def _changed(plain: Measurement, perturbed: list[np.ndarray]) -> np.ndarray:
     count = len(plain.lhs)
     lhs, rhs = (np.asarray(side).reshape(count, -1) for side in (plain.lhs, plain.rhs))
     applies = np.asarray(plain.applies, bool).reshape(count, -1)
+    distance = distances(perturbed[0], lhs) + distances(perturbed[1], rhs)
     with np.errstate(invalid="ignore"):
-        distance = np.abs(perturbed[0] - lhs) + np.abs(perturbed[1] - rhs)
         allowed = CHANGE * (np.abs(lhs) + np.abs(rhs))
         allowed += ROUNDINGS * np.asarray(plain.rounding).reshape(count, 1)
         return np.any(applies & (distance > allowed), axis=1)

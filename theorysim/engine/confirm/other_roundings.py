@@ -165,12 +165,12 @@ def spread_of_rows(
     spread = np.zeros(by_key)
     found = _in_chunks(case, measurement, turn, instances, keys, origins)
     for side, own in zip(found, (measurement.lhs, measurement.rhs), strict=True):
-        apart = _apart(np.asarray(side), np.reshape(own, (shape[0], 1, -1))).max(axis=1)
+        apart = distances(np.asarray(side), np.reshape(own, (shape[0], 1, -1))).max(axis=1)
         spread = np.maximum(spread, apart.reshape(known.shape).max(2, where=known, initial=0))
     return 2 * np.repeat(spread, known.shape[2] if by_key[1] > 1 else 1, axis=1)  # of both sides
 
 
-def _apart(moved: np.ndarray, plain: np.ndarray) -> np.ndarray:
+def distances(moved: np.ndarray, plain: np.ndarray) -> np.ndarray:
     """Distances; infinite where only the moved side is no number, none where both are alike."""
     with np.errstate(invalid="ignore"):
         apart = np.where(moved == plain, 0.0, np.abs(moved - plain))
@@ -221,7 +221,7 @@ def perturbed_sides(
 def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
     """The sides of a reading's claims without a ladder, of a number, an instance and its keys.
 
-    The number enters the directions of all roundings, and nothing else.
+    The number tells lanes apart, where roundings are moved, and enters nothing else.
     """
     claims = [claim for claim in reading.claims if not claim.over]
 
@@ -249,4 +249,4 @@ def _spread(suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> float:
     points = suspect.points
     known = points.applies[0] & ~np.isnan(points.lhs[0] + points.rhs[0])
     sides = (lhs, points.lhs), (rhs, points.rhs)
-    return sum(float(np.max(_apart(*pair)[:, known], initial=0.0)) for pair in sides)
+    return sum(float(np.max(distances(*pair)[:, known], initial=0.0)) for pair in sides)
