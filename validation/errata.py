@@ -2,7 +2,7 @@
 
     python -m validation.errata [--only TEXT] [--missing] [--again] [--words]
 
-attacks every reading whose recorded verdict is "violated" from a cold start and rewrites
+attacks every printed claim whose recorded verdict is "violated" from a cold start and rewrites
 theorysim/records/errata.jsonl, which `theorysim errata` prints and the test suite replays. With
 `--again` nothing is searched: what is recorded is confirmed and certified anew; with
 `--words` what the statements' files say of it is written anew. What they no longer print leaves the
@@ -15,7 +15,9 @@ import argparse
 import json
 import math
 import time
+from collections.abc import Collection
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -42,7 +44,8 @@ FOUND = (
 # The verdict of a correction that was written after the last record.
 UNRECORDED = "not recorded yet"
 
-Place: TypeAlias = tuple[str, str]
+# A theorem, a reading and a claim.
+Place: TypeAlias = tuple[str, str, str]
 
 
 def misprint(theorem: Theorem, reading: str) -> dict[str, Any]:
@@ -136,12 +139,13 @@ def entry(theorem: Theorem, attack: Attack) -> dict[str, Any]:
     }
 
 
-def replace(place: Place, refuted: list[Place], lines: list[dict[str, Any]]) -> None:
-    """Write the ledger with these lines for a reading and without what is no longer refuted.
+def replace(sought: Collection[Place], lines: list[dict[str, Any]]) -> None:
+    """Write the ledger with these lines for what was sought and without what is not refuted now.
 
     It is read anew, so that a long run keeps what another one recorded meanwhile.
     """
-    kept = [line for line in errata() if where(line) != place and where(line) in set(refuted)]
+    refuted = refutations()
+    kept = [line for line in errata() if where(line) in set(refuted) - set(sought)]
     ordered = sorted(kept + lines, key=lambda line: refuted.index(where(line)))
     write_whole(Path(str(LEDGER)), as_text(ordered))
 
@@ -152,8 +156,8 @@ def as_text(lines: list[dict[str, Any]]) -> str:
 
 
 def where(line: dict[str, Any]) -> Place:
-    """The theorem and the reading of a line."""
-    return line["theorem"], line["reading"]
+    """The theorem, the reading and the claim of a line."""
+    return line["theorem"], line["reading"], line["claim"]
 
 
 def finite(value: float) -> float | None:
@@ -161,14 +165,17 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def found_by_attack(theorem: Theorem, reading: str, budget: int) -> list[Attack]:
-    """The refuted claims; the full budget is spent only where a share of it finds none."""
+def found_by_attack(
+    theorem: Theorem, reading: str, claims: Collection[str], budget: int
+) -> list[Attack]:
+    """Which of these claims are refuted; what is not found yet is given more of the budget."""
+    found: dict[str, Attack] = {}
     for share in SHARES:
-        report = falsify(theorem, reading=reading, budget=budget // share)
-        hits = [attack for attack in report.attacks if attack.refuted]
-        if hits:
-            return hits
-    return []
+        left = [claim for claim in claims if claim not in found]
+        if left:
+            report = falsify(theorem, reading=reading, claim=left, budget=budget // share)
+            found |= {attack.claim: attack for attack in report.attacks if attack.refuted}
+    return list(found.values())
 
 
 def restate(only: str = "") -> None:
@@ -188,23 +195,24 @@ def stated_anew(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def record(budget: int, only: str = "", missing: bool = False) -> None:
-    """Attack the refuted readings and write the ledger; name what was not found again.
+    """Attack the refuted claims and write the ledger; name what was not found again.
 
     The ledger is written after every reading, so that `missing` can go on where a run was stopped.
     """
-    there = {where(line) for line in errata()}
-    for id, reading in refutations():
-        if only not in id or (missing and (id, reading) in there):
-            continue
+    there = {where(line) for line in errata()} if missing else set()
+    wanted = [place for place in refutations() if only in place[0] and place not in there]
+    for (id, reading), group in groupby(wanted, key=lambda place: place[:2]):
         forget()
         start = time.perf_counter()
-        theorem = registry.theorem(id)
+        sought, theorem = list(group), registry.theorem(id)
         if in_print(theorem, reading) is None:
             print(f"{id}, {reading}: NOT IN PRINT ANY MORE: record its verdict anew", flush=True)
             continue
-        hits = found_by_attack(theorem, reading, budget)
-        replace((id, reading), refutations(), [entry(theorem, attack) for attack in hits])
-        found = ", ".join(attack.claim for attack in hits) or "NOT FOUND AGAIN"
+        hits = found_by_attack(theorem, reading, [claim for *_, claim in sought], budget)
+        replace(sought, [entry(theorem, attack) for attack in hits])
+        lost = sorted({claim for *_, claim in sought} - {attack.claim for attack in hits})
+        found = ", ".join(attack.claim for attack in hits)
+        found += "".join(f"; {claim}: NOT FOUND AGAIN" for claim in lost)
         print(f"{id}, {reading}: {found} ({time.perf_counter() - start:.0f} s)", flush=True)
 
 
@@ -212,30 +220,32 @@ def warrant_again(only: str = "") -> None:
     """Confirm and certify what is recorded, and write the ledger after each line."""
     drop_unstated(only)
     for line in errata():
-        id, reading = where(line)
+        id, reading, claim = where(line)
         if only not in id:
             continue
         forget()
         theorem = registry.theorem(id)
-        found = warrants(theorem, reading, line["claim"], line["instance"])
+        found = warrants(theorem, reading, claim, line["instance"])
         found |= misprint(theorem, reading)
         lines = [{**old, **found} if old == line else old for old in errata()]
         write_whole(Path(str(LEDGER)), as_text(lines))
-        print(f"{id}, {reading}, {line['claim']}: {found}", flush=True)
+        print(f"{id}, {reading}, {claim}: {found}", flush=True)
 
 
 @cache
 def refutations() -> list[Place]:
-    """Theorems and printed readings that are recorded as violated, sorted by theorem.
+    """Claims of printed readings that are recorded as violated, sorted by theorem.
 
     Only what stands in the paper can be an erratum. The record says what does: no theorem is
     imported for it.
     """
     return [
-        (id, reading["name"])
+        (id, reading["name"], claim["name"])
         for id, line in sorted(verdicts().items())
         for reading in line["readings"]
-        if reading["verdict"] == "violated" and reading["source"]["kind"] == "printed"
+        if reading["source"]["kind"] == "printed"
+        for claim in reading["claims"]
+        if claim["verdict"] == "violated"
     ]
 
 

@@ -1,4 +1,4 @@
-"""Every entry of the ledger of errata is checked again, and no refuted reading is missing."""
+"""Every entry of the ledger of errata is checked again, and no refuted claim is missing."""
 
 import pytest
 from drawn import is_drawn, marks_of
@@ -33,11 +33,11 @@ def test_the_counterexample_still_violates(entry):
     assert claim.lhs == pytest.approx(entry["lhs"], abs=2 * claim.error)
 
 
-# Refuted readings that the falsifier does not find from a cold start, with the reason.
-NOT_FOUND: dict[tuple[str, str], str] = {}
+# Refuted claims that the falsifier does not find from a cold start, with the reason.
+NOT_FOUND: dict[tuple[str, str, str], str] = {}
 
 
-def test_every_refuted_reading_is_in_the_ledger_or_named_as_not_found():
+def test_every_refuted_claim_is_in_the_ledger_or_named_as_not_found():
     refuted, recorded = set(refutations()), {where(entry) for entry in ENTRIES}
     assert refuted - recorded == set(NOT_FOUND)
     assert recorded <= refuted
