@@ -135,7 +135,8 @@ theorem = claims.Theorem(
             predict=_predict(lambda x: 1 / x.k, _near_linear),
             hypotheses=HYPOTHESES | APART,
             claims=(_halved(2.0),),
-            note="(k/(k+1))^(s+1) is below 2^-s at s = 0: activations near h_1 fall short of it",
+            note="(k/(k+1))^(s+1) is below 2^-s at s = 0, and for k = 2 at s = 1: activations near "
+            "h_1 fall short of it, and for k <= 4 so does ReLU",
         ),
         claims.Reading(
             "proof of Claim 4, corrected",

@@ -3,8 +3,9 @@
 Lemma 1 of Dayi and Chen (2024) (Condition 3 for random signs, orthonormal features): over c and c^,
 h(m) sign(h(0)) >= |h(0)| / 2 wherever m h(0) >= 0, and |h(0)| is at least gamma times A^(-s*) xi^2
 (mu_1 != 0) or the same over sqrt(k) (mu_1 = 0), but for a chance of o(1) + exp(-2k / (e xi^2)) +
-O(sqrt(gamma)). The o(1) is read as 1 / sqrt(k) in the first claim and left out of the second, whose
-k are odd, so that no sum of signs vanishes, and for m 17 numbers in [0, 1] are taken. Activations
+O(sqrt(gamma)). The o(1) is read as 1 / sqrt(k) in the first claim. It and the exponential
+are left out of the second, where the chance comes near 1; its k are odd, so that no sum of signs
+vanishes. For m 17 numbers in [0, 1] are taken. Activations
 are ReLU (mu_1 = 1/2) and |a| (mu_1 = 0, s* = 2); readouts have any sign and size. As printed, gamma
 is taken as the square of their size, so that both shrink together: over gamma alone the chance
 falls again once gamma is below lambda_min^2.

@@ -148,8 +148,9 @@ theorem = claims.Theorem(
             hypotheses={f"xi_bar >= {LEAST}": lambda x: x.xi_bar - LEAST},
             claims=(VANISHING,),
             note="xi^2 is xi_bar^2 k: Claim 1 has no k left, and the chance does not vanish with "
-            "k; decided at xi_bar near 1, where the print has some small one, and undecided for "
-            "0.4 to 0.5 alone",
+            "k, but tends to P(g g^ < -2 / xi_bar^2) for normal g and g^, which is positive for "
+            "every xi_bar; decided at xi_bar near 1, where the print has some small one, and "
+            "undecided for 0.4 to 0.5 alone, where that is 4e-7 to 4e-5",
         ),
         claims.Reading(
             "proof, corrected",

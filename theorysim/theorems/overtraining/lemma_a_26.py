@@ -3,6 +3,10 @@
 Lemma A.26 of Springer et al. (2025): under Assumption A.21 with lam = 0, if ft_n > 4 pre_n then
 L_pre(theta^n(K)) - L_pre(theta^(n-1)(K)) > 0. Item 3 of A.21 is read as printed, as the Assumption
 A.10 that it names, and corrected. The batch is infinite, which item 4 admits.
+
+Increments are taken from n = 1, from theta^0 with nothing learned: the print has no such state, but
+the proof of Theorem A.24 defines Delta_0 = 0. The counterexamples show n = 1 because they are as
+small as can be; at d = 3 their like fall at n = 2 and 3, too.
 """
 
 from collections.abc import Callable

@@ -169,7 +169,8 @@ theorem = claims.Theorem(
             a_21.AS_PRINTED,
             source=claims.Printed("Theorem A.25 under Assumption A.21 as printed", APPENDIX_WORDS),
             claims=APPENDIX,
-            note="both inequalities are reversed, and item 3 of A.21 lacks the learning rate",
+            note="both inequalities are reversed, and item 3 of A.21 lacks the learning rate; part "
+            "1 is shown at n = 1, with nothing learned before, and falls at later n, too",
         ),
         _reading(
             "appendix, item 3 as A.10",
@@ -179,7 +180,8 @@ theorem = claims.Theorem(
                 APPENDIX_WORDS,
             ),
             claims=APPENDIX,
-            note="both inequalities are reversed",
+            note="both inequalities are reversed; part 1 is shown at n = 1, with nothing learned "
+            "before, and falls at later n, too",
         ),
         claims.Reading(
             "main text, every increment with n >= r",

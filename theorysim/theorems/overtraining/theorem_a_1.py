@@ -150,7 +150,8 @@ theorem = claims.Theorem(
         "Theorem A.1", "|W_1(t_i) - U (Sigma^{pre,i})^(1/2)|_F <= exp(-C tau), and likewise W_2"
     ),
     printed="appendix",
-    note="the hidden basis is free, and U + V may be singular: only U = V = I is as printed; "
+    note="the hidden basis is free, and U + V may be singular: as printed it is where Gram-Schmidt "
+    "of U + V gives the axes, as for U = V = I; "
     "at the counterexample a stage stays 2.38 away from W_1 and W_2 at all times, for tau = 12 "
     "and 26, where e^(-C tau) < 1 is demanded",
     integrates=True,
