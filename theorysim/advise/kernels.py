@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim.advise.problem import Problem
-from theorysim.numerics.tangent_kernels import layer_ntks
+from theorysim.numerics.tangent_work import layer_ntks
 
 PAIRS = 600
 """A Gram has at most so many rows, inputs times outputs; further training inputs are left out"""
