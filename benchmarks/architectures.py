@@ -30,7 +30,7 @@ def cases(quick: bool = False) -> list[tuple[str, Callable, Any, Array]]:
         ("convolutions", *convolutions(4 if quick else CHANNELS), numbers(PIXELS, PIXELS), 128),
         *(
             (f"transformer of {s} tokens", *transformer(width, s), tokens(s), 256)
-            for s in (8, 16, 32)
+            for s in (8, 16, 32, 64)
         ),
         ("adapter", *adapter(width), numbers(POSITIONS, width), 256),
     ]

@@ -4,8 +4,9 @@ The models are those of `benchmarks/architectures.py`. The Jacobian is vmap(jacr
 parameters, then J J^T. Errors are relative to the largest entry of the kernel from the Jacobian in
 float64.
 
-The longer the sequences are beside the width, the less is gained: for the weight of a dense layer
-the work of a pair of inputs grows with positions^2 times width, that of the Jacobian with width^2.
+The longer the sequences are beside the width, the less is gained: by factors the work of a pair of
+inputs for the weight of a dense layer grows with positions^2 times width, by rows with width^2, as
+in the Jacobian. Of long sequences the rows are made, and what is gained is a copy of them.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ ALLOWED = {
     "data": {"data", "errors"},
     "numerics": {"numerics"},
     "systems": {"systems", "numerics"},
-    "advise": {"advise", "systems", "numerics", "data", "progress", "tabular", "errors"},
+    "advise": {"advise", "systems", "numerics", "data", "memory", "progress", "tabular", "errors"},
     "claims": {"claims", "numerics", "citation", "errors"},
     "theorems": {"theorems", "systems", "numerics", "claims", "data"},
     "engine": {

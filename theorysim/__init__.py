@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from theorysim.engine.verify.report import Report as Report
     from theorysim.engine.verify.verify import verify as verify
     from theorysim.numerics.infinite_width import infinite_kernels as infinite_kernels
-    from theorysim.numerics.tangent_kernels import empirical_ntk as empirical_ntk
+    from theorysim.numerics.tangent_work import empirical_ntk as empirical_ntk
     from theorysim.systems.fine_tuning import fine_tune as fine_tune
     from theorysim.systems.layer_selection import rank_layers as rank_layers
     from theorysim.systems.linearized import linearize as linearize
@@ -66,7 +66,7 @@ _HOMES = {
     "Verified": "theorysim.engine.many.verified",
     "catalogue": "theorysim.engine.registry.index",
     "certify": "theorysim.engine.certify.certify",
-    "empirical_ntk": "theorysim.numerics.tangent_kernels",
+    "empirical_ntk": "theorysim.numerics.tangent_work",
     "falsify": "theorysim.engine.falsify.falsify",
     "fine_tune": "theorysim.systems.fine_tuning",
     "infinite_kernels": "theorysim.numerics.infinite_width",

@@ -12,7 +12,7 @@ from theorysim.advise.length_choice import SCORES as LENGTH_SCORES
 from theorysim.advise.scores import SCORES
 from theorysim.advise.source_checks import FACTOR
 from theorysim.advise.source_checks import SCORES as SOURCE_SCORES
-from theorysim.advise.source_words import SCRATCH
+from theorysim.advise.source_words import signs_right
 from theorysim.advise.strength_choice import SCORES as PULL_SCORES
 from validation import row
 from validation.advise_cases import DESCENT, interval
@@ -137,11 +137,6 @@ def _verdict(found: Mapping[str, Any]) -> str:
     return told + "."
 
 
-def _paying(risks: Mapping[str, float]) -> int:
-    """How many sources lead to a lower risk than none."""
-    return sum(risk < risks[SCRATCH] for risk in risks.values())
-
-
 def _trust(cases: list[dict[str, Any]], fresh: bool) -> str:
     """How long the linearisation was said to hold, beside how long it did."""
     steps = [one for case in cases for one in case["steps"]]
@@ -198,10 +193,8 @@ def _turns(cases: list[dict[str, Any]]) -> str:
 
 def _cases(found: Mapping[str, Any]) -> Iterator[str]:
     names = sorted(found["scores"], key=lambda name: -found["scores"][name]["mean"])
-    rules = [case["sign rule"] for case in found["measured"] if "sign rule" in case]
-    if rules:
-        right, count = (sum(part) for part in zip(*rules))
-        pays = sum(_paying(case["measured"]) for case in found["measured"])
+    if "sign rule" in found["measured"][0]:
+        right, count, pays = signs_right(found["measured"])
         yield (
             "The sign rule (a source pays if fine-tuning starts at a lower loss than without it) "
             f"is right for {right} of {count} sources; {pays} of them pay, so that always saying "

@@ -5,12 +5,15 @@ import numpy as np
 import pytest
 
 from theorysim import advise
+from theorysim.advise import record
 from theorysim.advise.answer import Uncertain
 from theorysim.advise.problem import risk_name
+from theorysim.advise.source_words import signs_right
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 NOISE = np.random.default_rng(1).normal(size=40)
 PARAMS = {"first": jnp.zeros(2), "head": jnp.zeros(2)}
+MEASURED = {"no source": 1.0, "good": 0.5, "bad": 2.0, "as good": 1.0}
 CLASSES = (X[:, 0] > 0).astype(int)
 
 
@@ -113,6 +116,21 @@ def test_a_source_is_compared_with_none_and_by_the_sign_rule(measure):
     bad = ask("transfer", X[:, 0], sources={"opposite": (X[:10], -X[:10, 0])}, **options)
     assert bad.choice == "no source"
     assert "by the sign rule no source given would pay" in bad.answer
+
+
+def test_where_one_answer_for_all_was_right_more_often_the_sign_rule_is_not_passed_on_alone(
+    monkeypatch,
+):
+    def recorded(right):
+        return {"measured": [{"sign rule": [right, 3], "measured": MEASURED}] * 2}
+
+    options = {"sources": {"same": (X[:10], X[:10, 0])}, "by": "start"}
+    monkeypatch.setattr(record, "fared", lambda _: [])
+    told = "the sign rule is right for 2 of 6 sources, the same answer for all of them for 4."
+    for right, is_told in ((1, True), (2, False)):
+        monkeypatch.setattr(record, "record", lambda _, right=right: recorded(right))
+        assert (told in ask("transfer", X[:, 0], **options).answer) == is_told
+    assert signs_right(recorded(2)["measured"]) == (4, 6, 2)
 
 
 def test_the_risk_has_one_name():

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from theorysim import empirical_ntk
-from theorysim.numerics import tangent_features, tangent_grams, tangent_kernels
+from theorysim.numerics import tangent_features, tangent_grams, tangent_kernels, tangent_work
 from theorysim.numerics.tangent_features import feature_map
-from theorysim.numerics.tangent_kernels import layer_ntks
 
 KEY = jax.random.key(0)
+# That of the statements, and that of all others.
+EITHER = pytest.mark.parametrize(
+    "ours", [tangent_kernels, tangent_work], ids=["statements", "work"]
+)
 SHARPNESS = {jnp.float32: 1e-6, jnp.float64: 1e-12}
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -206,33 +208,36 @@ MODELS = {
 }
 
 
+@EITHER
 @pytest.mark.parametrize("name", MODELS)
-def test_kernels_are_those_of_the_plain_jacobian(name):
+def test_kernels_are_those_of_the_plain_jacobian(name, ours):
     model, params = MODELS[name]()
     inputs, others = normal(7, 5, seed=3), normal(4, 5, seed=4)
     for pair in ((inputs, None), (inputs, others)):
         truth = plain(model, params, *pair)
-        found = empirical_ntk(model, params, *pair)
+        found = ours.empirical_ntk(model, params, *pair)
         np.testing.assert_allclose(found, truth, rtol=0, atol=1e-12 * np.max(np.abs(truth)))
 
 
+@EITHER
 @pytest.mark.parametrize("dtype", SHARPNESS)
-def test_both_precisions(dtype):
+def test_both_precisions(dtype, ours):
     model, params = dense(dtype, outputs=1)
     inputs = normal(9, 5, dtype=dtype, seed=3)
-    found = empirical_ntk(model, params, inputs)
+    found = ours.empirical_ntk(model, params, inputs)
     assert found.dtype == dtype and found.shape == (9, 9)
     wide = jax.tree.map(lambda leaf: leaf.astype(jnp.float64), (params, inputs))
     truth = plain(model, *wide)
     np.testing.assert_allclose(found, truth, rtol=0, atol=SHARPNESS[dtype] * np.max(np.abs(truth)))
 
 
+@EITHER
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 20])
-def test_blocks_change_nothing(block):
+def test_blocks_change_nothing(block, ours):
     model, params = convolution()
     inputs, others = normal(7, 5, seed=3), normal(4, 5, seed=4)
-    whole = empirical_ntk(model, params, inputs, others)
-    found = empirical_ntk(model, params, inputs, others, block=block)
+    whole = ours.empirical_ntk(model, params, inputs, others)
+    found = ours.empirical_ntk(model, params, inputs, others, block=block)
     np.testing.assert_allclose(found, whole, rtol=1e-13, atol=1e-13)
 
 
@@ -257,10 +262,11 @@ def test_weights_are_found_and_others_are_not(name, others):
     assert {path for leaf, path in enumerate(names) if leaf not in plan.leaves} == others
 
 
+@EITHER
 @pytest.mark.parametrize("name", ["transformer", "image", "adapters", "dense"])
 @pytest.mark.parametrize("way", ["factors", "slices"])
 @pytest.mark.parametrize("numbers", [1, 300])
-def test_every_way_to_contract_gives_the_same(name, way, numbers, monkeypatch):
+def test_every_way_to_contract_gives_the_same(name, way, numbers, ours, monkeypatch):
     """With intermediate arrays of any size, where all weights are kept as factors."""
     monkeypatch.setattr(tangent_grams, "_is_sliced", lambda *_: way == "slices")
     monkeypatch.setattr(tangent_grams, "NUMBERS", numbers)
@@ -269,22 +275,24 @@ def test_every_way_to_contract_gives_the_same(name, way, numbers, monkeypatch):
     fresh = lambda params, x: model(params, x)  # noqa: E731  compiled with these settings
     for pair in ((normal(9, 5, seed=3), None), (normal(9, 5, seed=3), normal(4, 5, seed=4))):
         truth = plain(model, params, *pair)
-        found = empirical_ntk(fresh, params, *pair)
+        found = ours.empirical_ntk(fresh, params, *pair)
         np.testing.assert_allclose(found, truth, rtol=0, atol=1e-12 * np.max(np.abs(truth)))
 
 
-def test_layers_add_up_and_have_names():
+@EITHER
+def test_layers_add_up_and_have_names(ours):
     model, params = dense()
     inputs = normal(6, 5)
-    layers = layer_ntks(model, params, inputs)
+    layers = ours.layer_ntks(model, params, inputs)
     assert list(layers) == ["0", "1", "2"]
-    np.testing.assert_allclose(sum(layers.values()), empirical_ntk(model, params, inputs))
+    np.testing.assert_allclose(sum(layers.values()), ours.empirical_ntk(model, params, inputs))
     last = [params[2]]
     frozen = plain(lambda tuned, x: model([*params[:2], *tuned], x), last, inputs)
     np.testing.assert_allclose(layers["2"], frozen, rtol=1e-12, atol=1e-12)
 
 
-def test_memory_does_not_grow_with_parameters_times_inputs():
+@EITHER
+def test_memory_does_not_grow_with_parameters_times_inputs(ours):
     width, samples = 256, 512
     params = [normal(8, width), normal(width, width), normal(width, 1)]
     inputs = normal(samples, 8)
@@ -292,31 +300,34 @@ def test_memory_does_not_grow_with_parameters_times_inputs():
     def model(params, x):
         return (jnp.tanh(jnp.tanh(x @ params[0]) @ params[1]) @ params[2])[0]
 
-    program = tangent_kernels._grams.lower(model, params, inputs, None, None, (0, 0, 0))
+    program = ours._grams.lower(model, params, inputs, None, None, (0, 0, 0))
     used = program.compile().memory_analysis().temp_size_in_bytes
     jacobian = 8 * samples * sum(leaf.size for leaf in params)
     assert used < jacobian / 20
 
 
-def test_large_rows_are_blocked(monkeypatch):
-    monkeypatch.setattr(tangent_kernels, "BLOCK_BYTES", 10_000)
+@EITHER
+def test_large_rows_are_blocked(ours, monkeypatch):
+    monkeypatch.setattr(ours, "BLOCK_BYTES", 10_000)
     model, params = convolution()
     inputs = normal(9, 5, seed=5)
     features = jax.vmap(feature_map(model, params, inputs).features)
-    assert tangent_kernels._fitting(features, jnp.tile(inputs, (20, 1))) < 180
+    most = ours._fitting if ours is tangent_kernels else ours._most
+    assert most(features, jnp.tile(inputs, (20, 1))) < 180
     truth = plain(model, params, inputs)
     np.testing.assert_allclose(
-        empirical_ntk(model, params, inputs), truth, rtol=0, atol=1e-12 * np.max(np.abs(truth))
+        ours.empirical_ntk(model, params, inputs), truth, rtol=0, atol=1e-12 * np.max(np.abs(truth))
     )
 
 
-def test_gradients_pass_through():
+@EITHER
+def test_gradients_pass_through(ours):
     model, params = dense(outputs=1)
     inputs = normal(4, 5)
     smooth = lambda p, x: jnp.tanh(model(p, x))  # noqa: E731
-    ours = jax.jit(jax.grad(lambda p: jnp.sum(empirical_ntk(smooth, p, inputs) ** 2)))(params)
+    found = jax.jit(jax.grad(lambda p: jnp.sum(ours.empirical_ntk(smooth, p, inputs) ** 2)))(params)
     truth = jax.jit(jax.grad(lambda p: jnp.sum(plain(smooth, p, inputs) ** 2)))(params)
-    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(truth), strict=True):
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(truth), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9 * np.max(np.abs(b)))
 
 

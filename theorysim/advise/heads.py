@@ -20,7 +20,7 @@ from theorysim.advise.kernels import matrix_of
 from theorysim.advise.problem import Examples, Loss
 from theorysim.advise.subject import Params, Subject
 from theorysim.errors import UsageError
-from theorysim.numerics.tangent_kernels import layer_ntks
+from theorysim.numerics.tangent_work import layer_ntks
 
 SOURCE_HEAD = "head of the source"
 

@@ -6,6 +6,7 @@ and kept in double precision, as matrices over pairs (input, output).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import jax
@@ -13,7 +14,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim.advise.problem import Problem
-from theorysim.numerics.tangent_kernels import layer_ntks
+from theorysim.advise.subject import Subject
+from theorysim.memory import check_host
+from theorysim.numerics.tangent_work import layer_ntks
 
 PAIRS = 600
 """A Gram has at most so many rows, inputs times outputs; further training inputs are left out"""
@@ -53,13 +56,18 @@ def kernels(problem: Problem) -> Kernels:
 
 
 def fitting(problem: Problem, seed: int = 0, pairs: int = PAIRS) -> tuple[Problem, list[str]]:
-    """The problem with as many examples as a Gram of `pairs` rows has, and what was left out."""
+    """The problem with as many examples as a Gram of `pairs` rows has, and what was left out.
+
+    Raises:
+        SizeError: where kernels of so many rows do not fit into memory.
+    """
     outputs = problem.subject.outputs
     smaller = problem.some(max(2, pairs // outputs), seed)
     test = problem.test
     if len(test) > HELD_OUT:
         drawn = np.random.default_rng(seed).permutation(len(test))[:HELD_OUT]
         test = test.some(np.sort(drawn))
+    _check_memory(problem.subject, len(smaller.train), len(test))
     notes = []
     if len(smaller.train) < len(problem.train):
         notes.append(
@@ -69,6 +77,26 @@ def fitting(problem: Problem, seed: int = 0, pairs: int = PAIRS) -> tuple[Proble
     if len(test) < len(problem.test):
         notes.append(f"predictions use {len(test)} of {len(problem.test)} held-out inputs")
     return Problem(smaller.subject, smaller.train, test, smaller.loss, smaller.notes), notes
+
+
+def drawn_anew(problem: Problem, fitted: Problem, seed: int = 0) -> Problem | None:
+    """What `fitting` made, with training examples that it left out, as far as there are so many.
+
+    None where it left out none.
+    """
+    count = len(fitted.train)
+    if count == len(problem.train):
+        return None
+    others = np.random.default_rng(seed).permutation(len(problem.train))[-count:]
+    return replace(fitted, train=problem.train.some(np.sort(others)))
+
+
+def _check_memory(subject: Subject, inputs: int, held_out: int) -> None:
+    """Kernels of every group in double precision, once as computed and once as kept."""
+    rows, more = inputs * subject.outputs, held_out * subject.outputs
+    needed = 2 * 8 * len(subject.order) * rows * (rows + more)
+    what = f"kernels of {len(subject.order)} groups with {rows} rows"
+    check_host(needed, what, "pass a smaller number of rows (pairs=)")
 
 
 def matrix_of(gram: Array) -> np.ndarray:

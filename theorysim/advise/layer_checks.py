@@ -10,8 +10,8 @@ import numpy as np
 from theorysim.advise.answer import Check, number
 from theorysim.advise.groups import shown
 from theorysim.advise.kernels import Kernels
-from theorysim.advise.problem import Problem
-from theorysim.advise.scores import Score, Window, numerical_rank
+from theorysim.advise.problem import Problem, rank_correlation
+from theorysim.advise.scores import SCORES, Score, Window, numerical_rank
 
 STRAIGHT = 0.2
 """the linearisation is called trustworthy where real outputs leave it by less than this share"""
@@ -87,6 +87,20 @@ def _window_check(windows: Mapping[str, Window]) -> list[Check]:
             f"large, here {number(widest)}",
         )
     ]
+
+
+def drawn_check(scored: Mapping[str, Score], anew: Mapping[str, Score], by: str) -> Check:
+    """What other training inputs make of the scores: what leaving inputs out may have changed."""
+    sign = SCORES[by][1]
+    values = [[sign * one[name].scores[by] for name in scored] for one in (scored, anew)]
+    first = [min(one, key=lambda name: sign * one[name].scores[by]) for one in (scored, anew)]
+    risks = ", ".join(f"{one[first[0]].scores['linearised']:.3g}" for one in (scored, anew))
+    return Check(
+        "other training inputs, of those left out, put the same first",
+        first[0] == first[1],
+        f"they put {first[1]} first; rank correlation of `{by}` {rank_correlation(*values):.2f}; "
+        f"predicted risks of {first[0]}: {risks}",
+    )
 
 
 def measured_check(rows: list[dict[str, Any]]) -> Check:

@@ -12,8 +12,8 @@ from theorysim.advise import record
 from theorysim.advise.answer import Advice, Uncertain
 from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping, shown
-from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
-from theorysim.advise.layer_checks import measured_check, ranked_check, theory_checks
+from theorysim.advise.kernels import PAIRS, Kernels, drawn_anew, fitting, kernels
+from theorysim.advise.layer_checks import drawn_check, measured_check, ranked_check, theory_checks
 from theorysim.advise.layer_words import (
     ALL,
     BASE_ALONE,
@@ -81,7 +81,8 @@ def layers(
         together: also all combinations of up to so many groups.
         by: the score that ranks (`theorysim.advise.scores.SCORES`); the one with the best record
             unless given.
-        pairs: rows of the Gram, inputs times outputs; more are slower.
+        pairs: rows of the Gram, inputs times outputs; more are slower. Where training inputs are
+            left out, as many of these are scored, too, and compared.
         measure: tune every candidate, too, and measure its risk on the held-out inputs.
         seeds, steps, rates: of what is measured: splits, steps of Adam, learning rates tried.
         seed: of all draws.
@@ -99,12 +100,14 @@ def layers(
     progress(0, len(added) + 1, "kernels")
     grams = kernels(small)
     scored = _scored(small, grams, tuned_anyway, added, progress)
+    other = drawn_anew(task, small, seed)
+    anew = other and _scored(other, kernels(other), tuned_anyway, added, silent)
     measured = None
     if measure:
         progress(len(added), len(added) + 1, "tuning every candidate")
         chosen = [(*tuned_anyway, *extra) for extra in added.values()]
         measured = tune(task, chosen, seeds, steps, rates, seed)
-    return _advice(task, grams, tuned_anyway, scored, by, measured, notes)
+    return _advice(task, grams, tuned_anyway, (scored, anew), by, measured, notes)
 
 
 def _scored(
@@ -202,11 +205,13 @@ def _advice(
     task: Problem,
     grams: Kernels,
     base: Groups,
-    scored: Mapping[str, Score],
+    draws: tuple[Mapping[str, Score], Mapping[str, Score] | None],
     by: str,
     measured: Tuned | None,
     notes: list[str],
 ) -> Advice:
+    """`draws` has the scores on the inputs that were drawn, and on others where some were not."""
+    scored, anew = draws
     places = {name: place for place, name in enumerate(scored)}
     order, promised = ranking(scored, by), ranking(scored, by)[0]
     if measured is not None:
@@ -217,6 +222,7 @@ def _advice(
         wrong = None if measured is None else Uncertain(*measured.error(places[name]))
         rows.append(_row(name, scored[name], task, risk, wrong))
     checks = theory_checks(task, grams, name_of(base), base, scored)
+    checks += [] if anew is None else [drawn_check(scored, anew, by)]
     if measured is not None:
         risks = {name: measured.risk(places[name])[0] for name in scored}
         checks.append(measured_check(rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +62,7 @@ def sentence(
     told += "."
     if any(row.score == by and row.low <= 0 for row in record.fared(question)):
         told += f" On record ranking by `{by}` is not surely better than chance."
-    return told + caution(task)
+    return told + _signs_on_record(question) + caution(task)
 
 
 def _apart(
@@ -93,6 +93,28 @@ def _signs(scored: Mapping[str, Source]) -> str:
         f"by the sign rule {', '.join(below) or 'no source given'} would pay: a start loss below "
         f"{start:.3g}"
     )
+
+
+def _signs_on_record(question: str) -> str:
+    """That the sign rule was right less often than one answer for all sources, where it was."""
+    right, count, pay = signs_right(record.record(question).get("measured", []))
+    usual = max(pay, count - pay)
+    if right >= usual:
+        return ""
+    return (
+        f" On record the sign rule is right for {right} of {count} sources, the same answer for "
+        f"all of them for {usual}."
+    )
+
+
+def signs_right(cases: Sequence[Mapping[str, Any]]) -> tuple[int, int, int]:
+    """For how many sources the sign rule is right, of how many, and how many of them pay."""
+    rules = [case["sign rule"] for case in cases]
+    right, count = (sum(part) for part in zip(*rules)) if rules else (0, 0)
+    pay = sum(
+        risk < case["measured"][SCRATCH] for case in cases for risk in case["measured"].values()
+    )
+    return right, count, pay
 
 
 def meanings(task: Problem, question: str) -> list[str]:

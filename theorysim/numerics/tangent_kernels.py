@@ -11,6 +11,9 @@ by their uses. All other parameters (biases, scales, weights that are used other
 their rows of the Jacobian. Features of as many inputs as fit are made once; half of a symmetric
 kernel is computed.
 
+Statements run on these functions, and what is recorded of them is of this code. For large models
+`theorysim.empirical_ntk`, of `tangent_work`, does the same with less work.
+
 Source: Novak, Sohl-Dickstein, Schoenholz, "Fast Finite Width Neural Tangent Kernel", ICML 2022.
 """
 

@@ -1,0 +1,87 @@
+"""Kernels of more inputs than a Gram has rows for: which are drawn, what is said of the rest."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from theorysim import advise, memory
+from theorysim.advise.kernels import drawn_anew, fitting, kernels
+from theorysim.advise.layer_checks import drawn_check
+from theorysim.advise.problem import Problem, as_inputs, problem
+from theorysim.advise.subject import subject
+from theorysim.errors import SizeError
+
+X = np.random.default_rng(0).normal(size=(100_000, 6))
+Y = X[:, :2] @ np.array([1.0, -2.0])
+PARAMS = {"useful": jnp.zeros(2), "idle": jnp.zeros(2), "z_head": jnp.zeros(2)}
+
+
+def model(params, x):
+    """Linear; only the group "useful" sees what the targets are made of."""
+    return x[:2] @ params["useful"] + x[2:4] @ params["idle"] + x[4:] @ params["z_head"]
+
+
+def task(count: int) -> Problem:
+    inputs = as_inputs(X[:count])
+    found = subject(model, inputs, PARAMS, None, None)
+    return problem(found, inputs, Y[:count], (X[-50:], Y[-50:]), None, 0)
+
+
+def test_kernels_of_a_draw_are_blocks_of_those_of_all():
+    whole, every = task(40), X[:40]
+    small, notes = fitting(whole, seed=3, pairs=12)
+    drawn = [int(np.argmin(np.abs(every - x).sum(axis=1))) for x in np.asarray(small.train.inputs)]
+    assert len(set(drawn)) == 12 and drawn == sorted(drawn) and "12 of 40" in notes[0]
+    found = kernels(small).own
+    for group, columns in {"useful": [0, 1], "idle": [2, 3], "z_head": [4, 5]}.items():
+        gram = every[:, columns] @ every[:, columns].T
+        np.testing.assert_allclose(found[group], gram[np.ix_(drawn, drawn)], rtol=1e-5, atol=1e-5)
+
+
+def test_what_has_room_is_not_drawn():
+    whole = task(40)
+    small, notes = fitting(whole, pairs=40)
+    assert small.train is whole.train and not notes and drawn_anew(whole, small) is None
+
+
+@pytest.mark.parametrize(("count", "common"), [(12, 0), (30, 20)])
+def test_inputs_are_drawn_anew_from_those_left_out(count, common):
+    whole = task(40)
+    small, _ = fitting(whole, seed=3, pairs=count)
+    other = drawn_anew(whole, small, seed=3)
+    assert other is not None and len(other.train) == count
+    first, second = ({tuple(x) for x in np.asarray(one.train.inputs)} for one in (small, other))
+    assert len(first & second) == common
+
+
+def test_a_hundred_thousand_inputs_are_answered_and_what_is_left_out_is_told():
+    found = advise.layers(model, X[:-50], Y[:-50], test=(X[-50:], Y[-50:]), params=PARAMS, pairs=30)
+    assert found.choice == "useful"
+    assert any("30 of 99950 training inputs" in note for note in found.notes)
+    (check,) = [check for check in found.checks if check.what.startswith("other training inputs")]
+    assert check.met and check.told.startswith("they put useful first; rank correlation")
+
+
+class Scored:
+    def __init__(self, left_out):
+        self.scores = {"left_out": left_out, "linearised": 2 * left_out}
+
+
+def test_draws_that_disagree_are_told():
+    draws = [dict(zip("abc", map(Scored, values))) for values in ((1, 2, 3), (3, 2, 1))]
+    check = drawn_check(*draws, "left_out")
+    assert check.met is False
+    assert check.told == (
+        "they put c first; rank correlation of `left_out` -1.00; predicted risks of a: 2, 6"
+    )
+
+
+def test_kernels_that_do_not_fit_into_memory_are_refused_with_the_remedy(monkeypatch):
+    whole = task(1000)
+    # Three groups, 1000 rows, 50 held-out columns: twice, in double precision.
+    needed = 2 * 8 * 3 * 1000 * 1050
+    monkeypatch.setattr(memory, "machine_bytes", lambda: needed)
+    fitting(whole, pairs=1000)
+    monkeypatch.setattr(memory, "machine_bytes", lambda: needed - 1)
+    with pytest.raises(SizeError, match=r"3 groups with 1000 rows .* pass a smaller number"):
+        fitting(whole, pairs=1000)

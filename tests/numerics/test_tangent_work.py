@@ -1,0 +1,86 @@
+"""The order of work of tangent kernels: operations are counted on the compiled programs."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import theorysim
+from theorysim.numerics import tangent_kernels, tangent_work
+from theorysim.numerics.tangent_work import empirical_ntk
+
+KEY = jax.random.key(0)
+
+pytestmark = pytest.mark.usefixtures("x64")
+
+
+def normal(*shape, seed=0):
+    return jax.random.normal(jax.random.fold_in(KEY, seed), shape)
+
+
+@jax.jit
+def tanh_layers(params, x):
+    """One output of a sequence."""
+    for weight in params:
+        x = jnp.tanh(x @ weight)
+    return x.mean()
+
+
+@jax.jit
+def plain(params, inputs):
+    """J J^T of `tanh_layers` with the whole Jacobian in memory."""
+    rows = jax.vmap(jax.grad(tanh_layers), (None, 0))(params, inputs)
+    flat = jnp.concatenate([row.reshape(len(inputs), -1) for row in rows], axis=1)
+    return flat @ flat.T
+
+
+@pytest.mark.parametrize("count", range(1, 40))
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 50])
+def test_blocks_of_one_length_hold_all_with_less_than_a_row_to_spare(count, most):
+    length = tangent_work._even(count, most)
+    blocks = -(-count // length)
+    assert length <= most and blocks == -(-count // most) and blocks * length - count < blocks
+
+
+def test_long_sequences_take_no_more_operations_than_the_jacobian():
+    """Of 24 positions, where rows cost less than their factors."""
+    width, positions, samples = 32, 24, 64
+    weights = [normal(width, width, seed=seed) for seed in range(3)]
+    inputs = normal(samples, positions, width)
+
+    def operations(program, *arguments):
+        return program.lower(*arguments).compile().cost_analysis()["flops"]
+
+    ours = operations(tangent_work._grams, tanh_layers, weights, inputs, None, None, (0, 0, 0))
+    assert ours < 1.1 * operations(plain, weights, inputs)
+
+
+def test_inner_products_of_a_bias_and_its_layer_are_computed_once():
+    """As in a kernel written by hand."""
+    width, samples = 128, 32
+    params = [(normal(8, width), normal(width)), (normal(width, width), normal(width))]
+
+    def model(params, x):
+        for weight, bias in params:
+            x = jnp.tanh(x @ weight + bias)
+        return x.sum()
+
+    def operations(grams):
+        program = grams.lower(model, params, normal(samples, 8), None, None, (0,) * 4).compile()
+        return program.cost_analysis()["flops"]
+
+    saved = operations(tangent_kernels._grams) - operations(tangent_work._grams)
+    products_of_biases = 2 * samples**2 * 2 * width
+    assert saved > 0.9 * products_of_biases
+
+
+def test_the_public_kernel_is_the_one_of_least_work():
+    assert theorysim.empirical_ntk is tangent_work.empirical_ntk
+
+
+def test_kernels_are_vectorised_over_parameters():
+    weights, inputs = [normal(2, 4, 4, seed=1), normal(2, 4, 4, seed=2)], normal(5, 3, 4)
+    found = jax.jit(jax.vmap(lambda p: empirical_ntk(tanh_layers, p, inputs)))(weights)
+    for number, gram in enumerate(found):
+        truth = plain([weight[number] for weight in weights], inputs)
+        np.testing.assert_allclose(gram, truth, rtol=0, atol=1e-12 * np.max(np.abs(truth)))
