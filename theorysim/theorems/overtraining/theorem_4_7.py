@@ -10,6 +10,8 @@ twice: Definition 4.2 takes the first rise of L_pre, Theorem A.25 the end of the
 count from 1, or from 0 where nothing is learned. The main text leaves the sizes open: they are
 those of the corrected reading. The batch is infinite, which item 4 of A.21 admits (finite ones are
 theorem-4.7-batches). Inflection points are integers, and differ at few instances: many are drawn.
+Of the appendix's part 1 the counterexamples show n = 1, after theta^0 with nothing learned, because
+they are as small as can be; at d = 3 L_pre falls at n = 2 and 3, too.
 """
 
 from collections.abc import Callable
@@ -169,8 +171,7 @@ theorem = claims.Theorem(
             a_21.AS_PRINTED,
             source=claims.Printed("Theorem A.25 under Assumption A.21 as printed", APPENDIX_WORDS),
             claims=APPENDIX,
-            note="both inequalities are reversed, and item 3 of A.21 lacks the learning rate; part "
-            "1 is shown at n = 1, with nothing learned before, and falls at later n, too",
+            note="both inequalities are reversed, and item 3 of A.21 lacks the learning rate",
         ),
         _reading(
             "appendix, item 3 as A.10",
@@ -180,8 +181,7 @@ theorem = claims.Theorem(
                 APPENDIX_WORDS,
             ),
             claims=APPENDIX,
-            note="both inequalities are reversed; part 1 is shown at n = 1, with nothing learned "
-            "before, and falls at later n, too",
+            note="both inequalities are reversed",
         ),
         claims.Reading(
             "main text, every increment with n >= r",
