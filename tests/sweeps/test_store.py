@@ -18,7 +18,7 @@ from zarr.storage import _local as local
 
 from tests.sweeps import sweep_child
 from theorysim.errors import UsageError
-from theorysim.sweeps import StoreError, chunk_files, open_store, sweep
+from theorysim.sweeps import StoreError, open_store, sweep
 from theorysim.sweeps.store import sole_writer
 
 ROOT = Path(__file__).parents[2]
@@ -89,18 +89,15 @@ def full_disk(monkeypatch):
 
     def allow(chunks: int) -> None:
         written = []
+        put = local._put
 
-        def limited(put):
-            def put_if_there_is_room(*arguments, **options):
-                written.append(1)
-                if len(written) > chunks:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                return put(*arguments, **options)
+        def limited(*arguments, **options):
+            written.append(1)
+            if len(written) > chunks:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return put(*arguments, **options)
 
-            return put_if_there_is_room
-
-        for module in (local, chunk_files):  # zarr's metadata, and our chunks
-            monkeypatch.setattr(module, "_put", limited(module._put))
+        monkeypatch.setattr(local, "_put", limited)
 
     return allow
 

@@ -59,7 +59,7 @@ def compile_inputs(grid: Grid, tiles: Tiling, mesh: Mesh) -> Inputs:
             for axis, (part, length) in enumerate(zip(tiles.block, tiles.shape))
         ]
         position = tuple(_spread(tiles, axis, row) for axis, row in enumerate(rows))
-        picked = tuple(
+        picked: Columns = tuple(
             {name: Picked(_spread(tiles, axis, values[row])) for name, values in column.items()}
             for axis, (row, column) in enumerate(zip(rows, columns))
         )

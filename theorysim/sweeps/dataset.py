@@ -61,10 +61,10 @@ class Frame:
             filled[variable.name] = block
         return filled
 
-    def place(self, index: int, within: tuple) -> tuple:
-        """Where something of the combination of sizes of this index belongs, by its place there."""
+    def place(self, index: int, region: tuple[slice, ...]) -> tuple:
+        """Where the block of a tile belongs; `index` is that of the combination of sizes."""
         at = np.unravel_index(index, self.grid.size_shape) if self.grid.size_shape else ()
-        return (*(int(i) for i in at), *within)
+        return (*(int(i) for i in at), *region)
 
     def labels(self) -> xarray.Dataset:
         """The coordinates alone."""

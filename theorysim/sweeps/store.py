@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theorysim.errors import UsageError
-from theorysim.sweeps.chunk_files import ChunkFiles
 from theorysim.sweeps.dataset import Blocks, Frame
 from theorysim.sweeps.provenance import difference
 from theorysim.sweeps.tiles import Tiling
@@ -151,14 +150,10 @@ class StoreResult:
 
     @cached_property
     def _arrays(self) -> dict[str, Any]:
-        return {v.name: self._group[v.name] for v in self._frame.variables}
-
-    @cached_property
-    def _files(self) -> tuple[dict[str, ChunkFiles], ChunkFiles]:
-        """The chunks of the arrays, and those of the record of progress."""
-        with self._reading(f"how the chunks of {self._path} are written"):
-            arrays = {name: ChunkFiles(self._path, array) for name, array in self._arrays.items()}
-            return arrays, ChunkFiles(self._path, self._progress)
+        """The arrays, with all chunks written: one left out could not be told from one lost."""
+        every: dict[str, Any] = {v.name: self._group[v.name] for v in self._frame.variables}
+        config = {"write_empty_chunks": True}
+        return {name: array.with_config(config) for name, array in every.items()}
 
     def is_done(self, index: int, tile: int) -> bool:
         """Whether the tile is complete."""
@@ -166,15 +161,12 @@ class StoreResult:
 
     def write(self, index: int, tile: int, blocks: Blocks) -> None:
         """Write the blocks of a tile, then their checksum."""
-        files, progress = self._files
-        place = self._frame.place(index, self.tiles.place(tile))
+        place = self._frame.place(index, self.tiles.region(tile))
         blocks = self._frame.padded(blocks)
         with _writing(self._path, "what is complete is kept: make room and run it again to resume"):
-            for name, block in blocks.items():
-                sizes, own = len(self._frame.grid.size_shape), block.ndim - len(self.tiles.shape)
-                chunk = (*place, *(0,) * own)
-                files[name].write(chunk, block.reshape((1,) * sizes + block.shape))
-            progress.write((index, tile), np.full((1, 1), _checksum(blocks)))
+            for name, array in self._arrays.items():
+                array[place] = blocks[name]
+            self._progress[index, tile] = _checksum(blocks)
 
     def _check(self, index: int, tile: int) -> None:
         place = self._frame.place(index, self.tiles.region(tile))
