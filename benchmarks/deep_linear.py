@@ -8,6 +8,11 @@ Every contender follows the same flow from the same 0-balanced weights at the sa
 
 Errors are the largest distance, over instances and times, to SciPy at much finer tolerances, over
 the largest entry.
+
+Why a batch gains little: each instance multiplies by a matrix of its own (50 x 50, 20 KB), so that
+nothing is shared. A product takes 0.35 us alone, 0.25 each among 16 or 64, and 0.87 each among 256,
+whose 5 MB are read anew at every stage and leave the caches; and a batch takes the steps of its
+slowest instance, 92 among 64 of them where the mean is 66.
 """
 
 from __future__ import annotations

@@ -4,6 +4,15 @@
 (on a CPU the stronger peer, because a tile stays in caches), whose results are copied to NumPy; for
 a closed form and for a descent loop of a microsecond or more per cell. Compilation is what the call
 that a user makes takes beyond the compiled part of it.
+
+What is left, in seconds of the processor, for 10^6 cells of the closed form in 77 tiles: 14 ms in
+memory where the bare call takes 10.6. Into a store most is zarr's: it takes each chunk through its
+event loop and threads, 2 to 3 ms for a tile. Chunks written by code of our own, byte for byte the
+same, took 68 ms in all in place of 244, of which zstd took 8 and the files 10 to 25; so cells of 14
+ns cannot go into compressed chunks at 0.7 of the bare call, which would leave 5 ns for each, and
+stores are left to zarr. A tile of descent takes 11 ms where the bare call takes 6.4: sweeps are
+compiled with the older emitters (theorysim.compiled). The newer ones take 7.2 ms, but sum in
+another order: they would change the bits of stores.
 """
 
 from __future__ import annotations

@@ -15,6 +15,12 @@ Matrices: one identity start with independent singular vectors, all times in one
 
 All solvers run at the tolerance rtol = 1e-8. Errors are relative to the exact solution's largest
 entry.
+
+Why the exact flow gains little at width 64 (milliseconds of the processor, 100 times, one process):
+it takes 44 where diffrax takes 118. The start takes 2; the rest is the same work at each time: QR
+of 192 x 64 matrices takes 15, triangular solves 7, the five products of 64 x 64 matrices 10, what
+is left are exponentials and copies. Each time costs about 5 10^6 operations; a step of the solver
+makes some 40 products, at the speed of the machine, and 88 steps are taken.
 """
 
 from __future__ import annotations

@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.stages import Wrapped
 from jaxtyping import Array, Int
 
 from theorysim.compiled import jit
 from theorysim.errors import SizeError
 from theorysim.memory import program_bytes
 from theorysim.sweeps.grid import Grid
-from theorysim.sweeps.outputs import Cell, Columns
+from theorysim.sweeps.outputs import Cell, Columns, Picked, Position
 from theorysim.sweeps.tiles import Tiling, tiling
 
 CELLS = "cells"
 
-Program = Callable[[Int[np.ndarray, "devices dims"]], dict[str, Array]]
+Origins = Int[np.ndarray, "devices dims"]
+Program = Callable[[Origins], dict[str, Array]]
+# Where the cells of tiles lie (empty where no key depends on it), and what stands in columns there.
+Given = tuple[Position, Columns]
+
+
+class Inputs(NamedTuple):
+    """What computes the arguments of all cells of a tile on each device, one after another.
+
+    It is a program of its own. Within the one that computes the cells, columns would be read by
+    every operation that uses them, and what cells share computed once, and rounded otherwise.
+    """
+
+    program: Callable[[Origins], Given]
+    shapes: Given
+    bytes: int
+    tiles: Tiling
+    mesh: Mesh
 
 
 def local_mesh() -> Mesh:
@@ -27,35 +46,76 @@ def local_mesh() -> Mesh:
     return Mesh(np.array(jax.local_devices()), (CELLS,))
 
 
-def compile_tiles(cell: Cell, grid: Grid, tiles: Tiling, mesh: Mesh) -> tuple[Program, int]:
+def compile_inputs(grid: Grid, tiles: Tiling, mesh: Mesh) -> Inputs:
+    """The arguments of cells, from the first position of every device's tile.
+
+    What sticks out of the grid repeats the last position of an axis.
+    """
+    shared, split = PartitionSpec(), PartitionSpec(CELLS)
+
+    def inputs(origins: Array, columns: Columns) -> Given:
+        rows = [
+            jnp.minimum(origins[0, axis] + jnp.arange(part, dtype=jnp.int32), length - 1)
+            for axis, (part, length) in enumerate(zip(tiles.block, tiles.shape))
+        ]
+        position = tuple(_spread(tiles, axis, row) for axis, row in enumerate(rows))
+        picked: Columns = tuple(
+            {name: Picked(_spread(tiles, axis, values[row])) for name, values in column.items()}
+            for axis, (row, column) in enumerate(zip(rows, columns))
+        )
+        return (position if grid.seeds else ()), picked
+
+    columns = jax.device_put(grid.columns(), NamedSharding(mesh, shared))
+    placed = NamedSharding(mesh, split)
+    origins = jax.ShapeDtypeStruct((mesh.size, len(tiles.shape)), np.int32, sharding=placed)
+    lowered = _on_mesh(inputs, mesh, (split, shared)).lower(origins, columns)
+    compiled = lowered.compile()
+    shapes = jax.tree.map(
+        lambda out: jax.ShapeDtypeStruct(out.shape, out.dtype, sharding=placed), lowered.out_info
+    )
+    return Inputs(
+        lambda origins: compiled(origins.astype(np.int32), columns),
+        shapes,
+        program_bytes(compiled),
+        tiles,
+        mesh,
+    )
+
+
+def compile_tiles(cell: Cell, given: Inputs) -> tuple[Program, int]:
     """The program that computes a tile on each device, and the bytes that it takes per device.
 
     The program takes the first position of every device's tile and returns the cells of all tiles
     one after another. Each device runs the same local program whatever the number of devices.
     """
-    last = [length - 1 for length in tiles.shape]
+    nowhere: Any = (np.int32(0),) * len(given.tiles.shape)
 
-    def tile(origins: Array, columns: Columns) -> dict[str, Array]:
-        offsets = jnp.unravel_index(jnp.arange(tiles.cells, dtype=jnp.int32), tiles.block)
-        position = tuple(
-            jnp.minimum(origins[0, axis] + offsets[axis], end) for axis, end in enumerate(last)
-        )
-        return jax.vmap(cell, in_axes=(0, None), axis_size=tiles.cells)(position, columns)
+    def tile(position: Position, columns: Columns) -> dict[str, Array]:
+        one = lambda place, picked: cell(place or nowhere, picked)  # noqa: E731
+        return jax.vmap(one, axis_size=given.tiles.cells)(position, columns)
 
-    shared, split = PartitionSpec(), PartitionSpec(CELLS)
+    split = PartitionSpec(CELLS)
+    compiled = _on_mesh(tile, given.mesh, (split, split)).lower(*given.shapes).compile()
+    program = lambda origins: compiled(*given.program(origins))  # noqa: E731
+    return program, given.bytes + program_bytes(compiled)
+
+
+def _on_mesh(function: Callable, mesh: Mesh, specs: tuple[PartitionSpec, ...]) -> Wrapped:
+    """The same local program on each device."""
     # Cells never communicate, so there is nothing to check about how values vary over the mesh.
-    on_mesh = jax.shard_map(
-        tile, mesh=mesh, in_specs=(split, shared), out_specs=split, check_vma=False
+    return jit(
+        jax.shard_map(
+            function, mesh=mesh, in_specs=specs, out_specs=PartitionSpec(CELLS), check_vma=False
+        )
     )
-    columns = jax.device_put(grid.columns(), NamedSharding(mesh, shared))
-    placed = NamedSharding(mesh, split)
-    origins = jax.ShapeDtypeStruct((mesh.size, len(tiles.shape)), np.int32, sharding=placed)
-    compiled = jit(on_mesh).lower(origins, columns).compile()
 
-    def program(origins: Int[np.ndarray, "devices dims"]) -> dict[str, Array]:
-        return compiled(jax.device_put(origins.astype(np.int32), placed), columns)
 
-    return program, program_bytes(compiled)
+def _spread(tiles: Tiling, axis: int, values: Array) -> Array:
+    """Values along an axis of a tile, for each of its cells."""
+    own = values.shape[1:]
+    lengths = [part if i == axis else 1 for i, part in enumerate(tiles.block)]
+    block = jnp.broadcast_to(values.reshape(*lengths, *own), (*tiles.block, *own))
+    return block.reshape(tiles.cells, *own)
 
 
 def fit_tiles(

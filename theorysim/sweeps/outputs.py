@@ -19,8 +19,20 @@ DIVERGED = "diverged"
 # The variable of a function that returns one bare array and has no name of its own.
 BARE = "value"
 
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Picked:
+    """A column of which the value at a cell's place was picked before."""
+
+    value: Array
+
+    def __getitem__(self, place: Any) -> Array:
+        return self.value
+
+
 Position = tuple[Int[Array, ""], ...]
-Columns = tuple[dict[str, Array], ...]
+Columns = tuple[dict[str, Array | Picked], ...]
 Cell = Callable[[Position, Columns], dict[str, Array]]
 
 

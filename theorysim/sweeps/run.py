@@ -17,7 +17,14 @@ from jax.extend import core
 from theorysim.errors import UsageError
 from theorysim.memory import CHUNK_SHARE, chunk_length, device_bytes, tree_bytes
 from theorysim.progress import Progress
-from theorysim.sweeps.compile import Program, compile_tiles, fit_tiles, local_mesh
+from theorysim.sweeps.compile import (
+    Inputs,
+    Program,
+    compile_inputs,
+    compile_tiles,
+    fit_tiles,
+    local_mesh,
+)
 from theorysim.sweeps.dataset import Blocks, Result
 from theorysim.sweeps.grid import Grid
 from theorysim.sweeps.outputs import Cell, Variable, cell_function, example_arguments
@@ -59,11 +66,15 @@ class Executor:
         self.done = 0
         self.mesh = local_mesh()
         self.compiled = cache(self._compile)
+        self.inputs = cache(self._inputs)
+
+    def _inputs(self, tiles: Tiling) -> Inputs:
+        return compile_inputs(self.plan.grid, tiles, self.mesh)
 
     def _compile(self, index: int, tiles: Tiling) -> tuple[Program, int]:
         sizes = ", ".join(f"{k} = {v}" for k, v in self.plan.grid.combinations()[index].items())
         self.tell(f"compiling {sizes}".strip())
-        return compile_tiles(self.plan.cells[index], self.plan.grid, tiles, self.mesh)
+        return compile_tiles(self.plan.cells[index], self.inputs(tiles))
 
     def tell(self, text: str, more: int = 0) -> None:
         """Report that so many more cells are done."""

@@ -228,5 +228,6 @@ def _damaged(what: str) -> StoreError:
 def _checksum(blocks: Blocks) -> int:
     total = 0
     for name in sorted(blocks):
-        total = zlib.crc32(np.ascontiguousarray(blocks[name]).tobytes(), total)
+        raw = np.ascontiguousarray(blocks[name]).reshape(-1).view(np.uint8)
+        total = zlib.crc32(raw.data, total)
     return total

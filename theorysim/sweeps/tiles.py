@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -26,12 +27,12 @@ class Tiling:
     shape: tuple[int, ...]
     block: tuple[int, ...]
 
-    @property
+    @cached_property
     def counts(self) -> tuple[int, ...]:
         """Tiles along each axis."""
         return tuple(-(-length // part) for length, part in zip(self.shape, self.block))
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """Cells of a tile."""
         return math.prod(self.block)
@@ -39,10 +40,17 @@ class Tiling:
     def __len__(self) -> int:
         return math.prod(self.counts)
 
+    def place(self, tile: int) -> tuple[int, ...]:
+        """Where a tile stands among the tiles along each axis."""
+        places = []
+        for count in reversed(self.counts):  # NumPy's unravel_index took as long as a hundred cells
+            tile, at = divmod(tile, count)
+            places.append(at)
+        return tuple(reversed(places))
+
     def origin(self, tile: int) -> tuple[int, ...]:
         """The first position of a tile along each axis."""
-        places = np.unravel_index(tile, self.counts) if self.counts else ()
-        return tuple(int(place) * part for place, part in zip(places, self.block))
+        return tuple(place * part for place, part in zip(self.place(tile), self.block))
 
     def region(self, tile: int) -> tuple[slice, ...]:
         """The part of the grid that a tile covers."""
