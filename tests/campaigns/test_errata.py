@@ -1,5 +1,6 @@
 """The ledger is written anew from the statements' files, whatever became of what it tells."""
 
+import dataclasses
 import json
 from types import SimpleNamespace
 
@@ -7,6 +8,7 @@ import pytest
 
 from theorysim.claims import Corrected, Finding, Printed, Reading, Real, Space, Theorem, at_most
 from validation import errata
+from validation.generic import DEGENERATE, drawn_attacks
 
 ID = "tests/lemma-1"
 PRINTED = Printed("Lemma 1", "x <= 1")
@@ -79,3 +81,18 @@ def test_so_does_what_has_gone_or_has_another_name_and_the_others_stay(restated,
 def test_a_correction_without_a_recorded_verdict_is_told_as_such(restated):
     (told,) = restated(lemma(PRINTED, ANSWER), line())
     assert told["instead"] == [["2 for 1", errata.UNRECORDED]]
+
+
+def test_a_draw_with_few_digits_stands_in_for_a_degenerate_counterexample():
+    bounded = at_most("x", lambda r: r.x.x, lambda r: 1.0)
+    holding = at_most("x is at most 3", lambda r: r.x.x, lambda r: 3.0)
+    theorem = dataclasses.replace(lemma(PRINTED), claims=(bounded, holding), readings=())
+    (attack,) = drawn_attacks(theorem, "as printed", ["x", "x is at most 3"])
+    drawn = attack.instance["values"]["x"]
+    assert (attack.claim, attack.refuted, attack.lhs, attack.rhs) == ("x", True, drawn, 1.0)
+    assert 1 < drawn <= 2 and drawn == float(f"{drawn:.1e}")
+    assert attack.evaluations > 100
+
+
+def test_every_degenerate_reading_is_in_the_ledger():
+    assert DEGENERATE.keys() <= {(line["theorem"], line["reading"]) for line in errata.errata()}
