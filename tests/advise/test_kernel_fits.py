@@ -34,7 +34,9 @@ def test_squared_fits_and_what_they_say_of_inputs_left_out():
     for fit in fits.fits(GRAM, START, CLASSES, "squared"):
         shifted = GRAM + fit.sigma * np.eye(N * K)
         wanted = np.linalg.solve(shifted, (CLASSES - START).ravel())
-        np.testing.assert_allclose(fit.coefficients.ravel(), wanted, rtol=CLOSE, atol=CLOSE)
+        # Coefficients count as far as they move parameters: the Gram is singular.
+        moved_by = FEATURES.T @ np.stack([fit.coefficients.ravel(), wanted], axis=1)
+        np.testing.assert_allclose(*moved_by.T, rtol=CLOSE, atol=CLOSE)
         for i in (0, 5):
             kept, rows, own = without(i)
             sub = GRAM[np.ix_(rows, rows)] + fit.sigma * np.eye(len(rows))
@@ -159,3 +161,19 @@ def test_numbers_show_the_digits_that_their_error_leaves():
     assert str(Uncertain(0.12345, 0.0234)) == "0.123 ± 0.023"
     assert str(Uncertain(12.345, 2.2)) == "12.3 ± 2.2"
     assert str(Uncertain(0.5, 0.0)) == "0.5"
+
+
+@pytest.mark.parametrize("parameters", [1, 3, 7])
+def test_what_single_precision_makes_of_a_singular_gram_moves_nothing(parameters):
+    """Against ridge regression in the parameters themselves, far fewer than the outputs."""
+    rng = np.random.default_rng(parameters)
+    rows, targets = rng.normal(size=(200, parameters)), 10 * rng.normal(size=(200, 1))
+    gram = (rows @ rows.T).astype(np.float32).astype(float)
+    for fit in fits.fits(gram, np.zeros((200, 1)), targets, "squared"):
+        shifted = rows.T @ rows + fit.sigma * np.eye(parameters)
+        hat = rows @ np.linalg.solve(shifted, rows.T)
+        moved, change = rows.T @ fit.coefficients, hat @ targets
+        np.testing.assert_allclose(moved, np.linalg.solve(shifted, rows.T @ targets), rtol=1e-4)
+        np.testing.assert_allclose(fit.change, change, atol=1e-4 * np.abs(change).max())
+        left = targets - (targets - change) / (1 - np.diag(hat)[:, None])
+        np.testing.assert_allclose(fit.left_out, left, atol=1e-4 * np.abs(targets).max())

@@ -9,7 +9,7 @@ from theorysim.advise.kernels import drawn_anew, fitting, kernels
 from theorysim.advise.layer_checks import drawn_check
 from theorysim.advise.problem import Problem, as_inputs, problem
 from theorysim.advise.subject import subject
-from theorysim.errors import SizeError
+from theorysim.errors import SizeError, UsageError
 
 X = np.random.default_rng(0).normal(size=(100_000, 6))
 Y = X[:, :2] @ np.array([1.0, -2.0])
@@ -85,3 +85,46 @@ def test_kernels_that_do_not_fit_into_memory_are_refused_with_the_remedy(monkeyp
     monkeypatch.setattr(memory, "machine_bytes", lambda: needed - 1)
     with pytest.raises(SizeError, match=r"3 groups with 1000 rows .* pass a smaller number"):
         fitting(whole, pairs=1000)
+
+
+def behind_zeros(params, x):
+    """To first order only the head matters, since it is zero."""
+    return jnp.tanh(x @ params["body"]) @ params["head"]
+
+
+BEHIND = {"body": jnp.ones((6, 3)), "head": jnp.zeros(3)}
+
+
+@pytest.mark.parametrize("question", ["strength", "layers"])
+def test_groups_that_are_not_seen_to_first_order_are_refused_where_nothing_else_is_tuned(question):
+    options = {"groups": {"body": "body"}} if question == "strength" else {"base": "body"}
+    with pytest.raises(UsageError, match="do not depend on"):
+        getattr(advise, question)(behind_zeros, X[:40], Y[:40], params=BEHIND, **options)
+
+
+def test_groups_that_are_not_seen_to_first_order_are_named_beside_others():
+    found = advise.layers(behind_zeros, X[:40], Y[:40], params=BEHIND, base=())
+    assert any("do not depend on body" in note for note in found.notes)
+
+
+def test_nothing_left_to_learn_and_kernels_beyond_floats_are_refused():
+    with pytest.raises(UsageError, match="nothing is left to learn"):
+        advise.layers(model, X[:40], 0 * Y[:40], params=PARAMS)
+    with pytest.raises(UsageError, match="is not finite"):
+        advise.layers(model, X[:40] * 1e30, Y[:40], params=PARAMS)
+
+
+def test_the_note_has_the_rows_that_the_gram_has():
+    def seven(params, x):
+        return x[:3] @ params["a"] + x[3:] @ params["b"]
+
+    params = {"a": np.zeros((3, 7)), "b": np.zeros((3, 7))}
+    targets = X[:40, :1] * np.ones(7)
+    found = advise.layers(seven, X[:40], targets, params=params, base=(), pairs=60)
+    assert any("8 x 7 outputs make 56 rows" in note for note in found.notes)
+
+
+def test_new_inputs_of_another_shape_are_refused():
+    stages = {at: PARAMS for at in (1, 2, 3)}
+    with pytest.raises(UsageError, match=r"new inputs of shape \[\(4,\)\], inputs of \[\(6,\)\]"):
+        advise.length(model, stages, X[:40], Y[:40], params=PARAMS, new=(X[:40, :4], Y[:40]))

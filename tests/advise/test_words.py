@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from theorysim import advise
-from theorysim.advise import record
+from theorysim.advise import length_words, record
 from theorysim.advise.answer import Uncertain
 from theorysim.advise.problem import risk_name
 from theorysim.advise.source_words import signs_right
@@ -142,3 +142,11 @@ def test_the_risk_has_one_name():
     for one in found:
         assert risk_name("squared") in one.answer and "held-out risk" not in str(one)
         assert "held-out risk" not in "".join(panel.up for panel in one.panels)
+
+
+@pytest.mark.parametrize(("value", "told"), [(0.059, ", within the errors"), (0.2, "")])
+def test_a_rise_that_may_be_chance_is_said_to_be(value, told):
+    row = {"turns at": 1, "from": 1, "to": 3, "turns": True, "change": "noise", "new loss": None}
+    row |= {"least loss": "1", "rise": Uncertain(value, 0.06), "new best at": None}
+    answer = length_words.sentence([1, 2, 3], row, np.array([1.0, 2.0, 3.0]), [row], 3, "squared")
+    assert f"more at the last checkpoint, 3{told}; unchanged" in answer

@@ -84,3 +84,52 @@ def test_kernels_are_vectorised_over_parameters():
     for number, gram in enumerate(found):
         truth = plain([weight[number] for weight in weights], inputs)
         np.testing.assert_allclose(gram, truth, rtol=0, atol=1e-12 * np.max(np.abs(truth)))
+
+
+def test_data_that_are_one_constant_make_no_garbage():
+    """XLA folds them into the products of features, if it may."""
+    params, inputs = {"w": normal(9, 4, seed=1)}, normal(5, 9, seed=2)
+
+    def model(params, x):
+        return jnp.tanh(jnp.ones((4, 9)) @ params["w"] @ jnp.diag(x[:4])).mean(0)
+
+    agrees_with_the_jacobian(model, params, inputs)
+
+
+@pytest.mark.parametrize("mode", ["fill", "drop", "clip"])
+def test_tokens_outside_of_their_table_use_no_row_of_it(mode):
+    """Padding, which is filled in or dropped; clipped tokens use the row they get."""
+    params = {"table": normal(11, 6, seed=3)}
+    tokens = jnp.array([[1, 2, 13], [4, 5, 14], [-12, 2, 10]])
+
+    def model(params, x):
+        return jnp.tanh(params["table"].at[x].get(mode=mode, fill_value=0.3)).sum(0)
+
+    agrees_with_the_jacobian(model, params, tokens)
+
+
+def agrees_with_the_jacobian(model, params, inputs):
+    rows = [jax.tree.leaves(jax.jacrev(model)(params, x)) for x in inputs]
+    dense = jnp.stack(
+        [jnp.concatenate([r.reshape(r.shape[0], -1) for r in row], 1) for row in rows]
+    )
+    truth = jnp.einsum("nkp,mlp->nmkl", dense, dense)
+    for block in (None, 2):
+        found = empirical_ntk(model, params, inputs, block=block)
+        np.testing.assert_allclose(
+            found, truth, rtol=0, atol=1e-12 * float(jnp.max(jnp.abs(truth)))
+        )
+
+
+@pytest.mark.parametrize(
+    ("params", "count", "block", "told"),
+    [
+        ({}, 3, None, "hold no array"),
+        ({"w": jnp.ones((2, 2))}, 0, None, "no inputs"),
+        ({"w": jnp.ones((2, 2))}, 3, 0, "block=0"),
+        ({"w": jnp.ones((2, 2))}, 3, -1, "block=-1"),
+    ],
+)
+def test_what_makes_no_kernel_is_refused(params, count, block, told):
+    with pytest.raises(ValueError, match=told):
+        empirical_ntk(lambda p, x: x @ p["w"], params, jnp.ones((count, 2)), block=block)

@@ -41,8 +41,12 @@ class Uncertain(NamedTuple):
     def compared(self, first: str, second: str) -> str:
         """Of a difference: `second` by how much, or `first` below 0, and if it may be chance."""
         size = Uncertain(abs(self.value), self.error)
-        near = ", within the errors" if abs(self.value) <= ERRORS * self.error else ""
-        return f"{first if self.value < 0 else second} by {size}{near}"
+        return f"{first if self.value < 0 else second} by {size}{self.near}"
+
+    @property
+    def near(self) -> str:
+        """Said of a difference that may be chance; empty where it is none."""
+        return ", within the errors" if abs(self.value) <= ERRORS * self.error else ""
 
 
 class Check(NamedTuple):

@@ -41,7 +41,7 @@ class Fit(NamedTuple):
 
 def fits(gram: Gram, start: Rows, targets: Rows, loss: Loss) -> list[Fit]:
     """One fit for each of `PULLS`, the strongest pull first."""
-    unit = max(float(np.trace(gram)) / len(gram), np.finfo(float).tiny)
+    unit = float(np.trace(gram)) / len(gram) or 1.0  # nothing is moved by a Gram of zeros
     sigmas = [pull * unit for pull in PULLS]
     if loss == "squared":
         return _squared(gram, start, targets, sigmas)
@@ -64,18 +64,21 @@ def left_out_risk(fit: Fit, targets: Rows, loss: Loss) -> float:
 
 def _squared(gram: Gram, start: Rows, targets: Rows, sigmas: list[float]) -> list[Fit]:
     values, basis = np.linalg.eigh(gram)
-    values = np.maximum(values, 0)
+    # What is zero but for the rounding of single precision is zero: J^T moves nothing there.
+    moves = values > len(gram) * np.finfo(np.float32).eps * values[-1]
+    values = np.where(moves, values, 0)
     seen = basis.T @ np.ravel(targets - start)
     n, k = start.shape
     blocks = basis.reshape(n, k, -1)
     found = []
     for sigma in sigmas:
         coefficients = (basis @ (seen / (values + sigma))).reshape(n, k)
+        moving = (basis @ (moves * seen / (values + sigma))).reshape(n, k)
         change = (basis @ (values * seen / (values + sigma))).reshape(n, k)
         inverse = np.einsum("iaz,z,ibz->iab", blocks, 1 / (values + sigma), blocks, optimize=True)
         # y - f of the left-out input is (inverse's block)^(-1) times the coefficients.
         errors = np.linalg.solve(inverse, coefficients[..., None])[..., 0]
-        found.append(Fit(sigma, coefficients, change, targets - errors))
+        found.append(Fit(sigma, moving, change, targets - errors))
     return found
 
 

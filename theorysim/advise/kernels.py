@@ -13,13 +13,14 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float
 
-from theorysim.advise.problem import Problem
+from theorysim.advise.problem import Problem, slopes_of
 from theorysim.advise.subject import Subject
+from theorysim.errors import UsageError
 from theorysim.memory import check_host
 from theorysim.numerics.tangent_work import layer_ntks
 
 PAIRS = 600
-"""A Gram has at most so many rows, inputs times outputs; further training inputs are left out"""
+"""A Gram has at most so many rows, inputs times outputs, but two inputs; others are left out"""
 HELD_OUT = 400
 """and a kernel so many held-out inputs"""
 
@@ -41,18 +42,40 @@ class Kernels(NamedTuple):
 
 
 def kernels(problem: Problem) -> Kernels:
-    """Of every group that may be tuned."""
+    """Of every group that may be tuned.
+
+    Raises:
+        UsageError: where they are not finite, all are zero, or nothing is left to learn.
+    """
     subject = problem.subject
     inputs, others = problem.train.inputs, problem.test.inputs
     own = layer_ntks(subject.apply, subject.params, inputs)
     cross = layer_ntks(subject.apply, subject.params, others, inputs)
     outputs = jax.jit(subject.batch)
-    return Kernels(
+    found = Kernels(
         {group: matrix_of(own[group]) for group in subject.order},
         {group: matrix_of(cross[group]) for group in subject.order},
         np.asarray(outputs(subject.params, inputs), float),
         np.asarray(outputs(subject.params, others), float),
     )
+    _check(found, problem)
+    return found
+
+
+def _check(found: Kernels, problem: Problem) -> None:
+    for group, gram in found.own.items():
+        if not (np.isfinite(gram).all() and np.isfinite(found.cross[group]).all()):
+            raise UsageError(
+                f"the kernel of {group} is not finite: inputs or parameters are too large, scale "
+                "them to about 1"
+            )
+    if not any(np.any(gram) for gram in found.own.values()):
+        raise UsageError(
+            f"to first order the outputs do not depend on {', '.join(found.own)}, as behind a "
+            "weight of zeros: start from other parameters, or tune more of them"
+        )
+    if not np.any(slopes_of(found.start, problem.train.targets, problem.loss)):
+        raise UsageError("the untuned outputs are the targets: nothing is left to learn")
 
 
 def fitting(problem: Problem, seed: int = 0, pairs: int = PAIRS) -> tuple[Problem, list[str]]:
@@ -72,7 +95,8 @@ def fitting(problem: Problem, seed: int = 0, pairs: int = PAIRS) -> tuple[Proble
     if len(smaller.train) < len(problem.train):
         notes.append(
             f"kernels use {len(smaller.train)} of {len(problem.train)} training inputs, drawn at "
-            f"random: {len(smaller.train)} x {outputs} outputs make {pairs} rows (pairs=)"
+            f"random: {len(smaller.train)} x {outputs} outputs make {len(smaller.train) * outputs} "
+            "rows (pairs=)"
         )
     if len(test) < len(problem.test):
         notes.append(f"predictions use {len(test)} of {len(problem.test)} held-out inputs")

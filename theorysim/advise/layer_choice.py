@@ -99,6 +99,7 @@ def layers(
     small, notes = fitting(task, seed, pairs)
     progress(0, len(added) + 1, "kernels")
     grams = kernels(small)
+    notes += _not_seen(grams, tuned_anyway)
     scored = _scored(small, grams, tuned_anyway, added, progress)
     other = drawn_anew(task, small, seed)
     anew = other and _scored(other, kernels(other), tuned_anyway, added, silent)
@@ -108,6 +109,25 @@ def layers(
         chosen = [(*tuned_anyway, *extra) for extra in added.values()]
         measured = tune(task, chosen, seeds, steps, rates, seed)
     return _advice(task, grams, tuned_anyway, (scored, anew), by, measured, notes)
+
+
+def _not_seen(grams: Kernels, base: Groups) -> list[str]:
+    """Of which groups the linearisation knows nothing; of all of `base` it must not be.
+
+    Raises:
+        UsageError: where it is.
+    """
+    unseen = [group for group, gram in grams.own.items() if not np.any(gram)]
+    if base and set(base) <= set(unseen):
+        raise UsageError(
+            f"base={', '.join(base)}: to first order the outputs do not depend on it, as behind a "
+            "weight of zeros; start from other parameters, or leave base= out"
+        )
+    return [
+        f"to first order the outputs do not depend on {group} (its kernel is 0, as behind a weight "
+        "of zeros): what tuning it does is not predicted"
+        for group in unseen
+    ]
 
 
 def _scored(

@@ -20,7 +20,7 @@ from theorysim.advise import record
 from theorysim.advise.answer import Advice, Check, Uncertain
 from theorysim.advise.given import checked
 from theorysim.advise.length_words import meanings, panel, sentence
-from theorysim.advise.problem import Loss, Problem, as_inputs, problem
+from theorysim.advise.problem import Loss, Problem, as_inputs, check_alike, problem
 from theorysim.advise.sensitivity import Change, inflection, mean_loss, noisy, tuned
 from theorysim.advise.subject import Subject, subject
 from theorysim.advise.two_layer import Spectrum, TwoLayer, constant_loss, spectrum, two_layer
@@ -102,7 +102,9 @@ def length(
     progress(0, 2, "noise")
     changes = noisy(found, task.train, task.loss, stages, sorted(noises), seeds, seed)
     if new is not None:
-        fresh = problem(found, as_inputs(new[0], "new inputs"), new[1], None, loss, seed)
+        others = as_inputs(new[0], "new inputs")
+        check_alike(given, others, "new inputs", "inputs")
+        fresh = problem(found, others, new[1], None, loss, seed)
         progress(1, 2, "fine-tuning")
         parts = (fresh.train, fresh.test, task.train)
         changes += tuned(found, parts, (fresh.loss, task.loss), stages, rates, steps, seeds, seed)

@@ -25,7 +25,7 @@ def sentence(
     where = f"checkpoint {row['turns at']:g} ({row['from']:g} to {row['to']:g} in {seeds} seeds)"
     if row["turns"]:
         told = f"Stop at {where} {name}: the {risk} is then {row['least loss']}, and "
-        told += f"{row['rise']} more at the last checkpoint, {order[-1]:g}"
+        told += f"{row['rise']} more at the last checkpoint, {order[-1]:g}{row['rise'].near}"
     else:
         told = f"Pretrain on {name}: no checkpoint before the last, {where}, has a lesser {risk} "
         told += f"than its {row['least loss']}"

@@ -174,7 +174,7 @@ def problem(
         notes.append(f"{held} of {len(rows)} examples were held out at random (seed {seed})")
     else:
         others = as_inputs(test[0], "held-out inputs")
-        _check_alike(inputs, others)
+        check_alike(inputs, others)
         wanted = rows_of(
             as_targets(test[1], "held-out targets"),
             _length(others),
@@ -194,10 +194,13 @@ def _length(inputs: Any) -> int:
     return jax.tree.leaves(inputs)[0].shape[0]
 
 
-def _check_alike(inputs: Any, others: Any) -> None:
+def check_alike(
+    inputs: Any, others: Any, what: str = "held-out inputs", as_what: str = "training inputs"
+) -> None:
+    """UsageError where inputs of two kinds are not of one shape."""
     ends = [[leaf.shape[1:] for leaf in jax.tree.leaves(tree)] for tree in (inputs, others)]
     if ends[0] != ends[1]:
-        raise UsageError(f"held-out inputs of shape {ends[1]}, training inputs of {ends[0]}")
+        raise UsageError(f"{what} of shape {ends[1]}, {as_what} of {ends[0]}")
 
 
 def rows_of(

@@ -120,7 +120,8 @@ def score(
 
 
 def _size(gram: np.ndarray) -> float:
-    return float(np.linalg.norm(gram))
+    """The norm of a Gram, by which it is divided: of zeros 1."""
+    return float(np.linalg.norm(gram)) or 1.0
 
 
 def _ridge_error(gram: np.ndarray, gap: np.ndarray, sigma: float) -> float:

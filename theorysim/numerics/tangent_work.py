@@ -26,11 +26,13 @@ from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, PyTree
 
-from theorysim.numerics.tangent_features import Features, Plan, feature_map
+from theorysim.numerics.tangent_features import Factors, Features, Plan, feature_map
 from theorysim.numerics.tangent_grams import contract, paired
 from theorysim.numerics.tangent_kernels import Gram, Model, _check, _length, _plain, layer_names
+from theorysim.numerics.weight_uses import Use
 
 BLOCK_BYTES = 2**30
 """Features of a block of inputs may take this much memory, twice, unless `block` says otherwise"""
@@ -66,7 +68,7 @@ def empirical_ntk(
     Raises:
         ValueError: where inputs or parameters are not what is described above.
     """
-    _check(params, inputs, others)
+    _check_all(params, inputs, others, block)
     groups = (0,) * len(jax.tree.leaves(params))
     return _grams(model, params, inputs, others, block, groups)[0]
 
@@ -84,12 +86,22 @@ def layer_ntks(
     A layer is what shares a path in the tree of parameters but for the last key: weight and bias of
     `params["encoder"]["dense"]` make "encoder/dense".
     """
-    _check(params, inputs, others)
+    _check_all(params, inputs, others, block)
     names = layer_names(params)
     layers = list(dict.fromkeys(names))
     groups = tuple(layers.index(name) for name in names)
     grams = _grams(model, params, inputs, others, block, groups)
     return {name: grams[number] for number, name in enumerate(layers)}
+
+
+def _check_all(params: Any, inputs: Any, others: Any, block: Any) -> None:
+    _check(params, inputs, others)
+    if not jax.tree.leaves(params):
+        raise ValueError("params hold no array: there is nothing to differentiate")
+    if not all(_length(tree) for tree in (inputs, others) if tree is not None):
+        raise ValueError("there are no inputs: expected one or more along the leading axis")
+    if block is not None and (not isinstance(block, int) or block < 1):
+        raise ValueError(f"block={block!r}: expected a number of inputs, 1 or more")
 
 
 @partial(jax.jit, static_argnums=(0, 4, 5))
@@ -98,7 +110,7 @@ def _grams(
 ) -> dict[int, Gram]:
     """The kernel of every group of leaves."""
     one, plan = feature_map(model, params, inputs)
-    features, same = jax.vmap(one), others is None
+    features, same = (lambda inputs: _settled(jax.vmap(one)(inputs), plan)), others is None
     columns = inputs if same else others
     longest = max(_length(inputs), _length(columns))
     size = block or _even(longest, _most(features, inputs))
@@ -112,6 +124,27 @@ def _grams(
 
         grams = paired(entry, inputs, columns, size, same)
     return {group: _plain(gram) for group, gram in grams.items()}
+
+
+def _settled(features: Features, plan: Plan) -> Features:
+    """Features whose data are behind a barrier; tokens outside of their table have no errors.
+
+    XLA on CPUs (jaxlib 0.10) makes garbage of products with data that are one constant, if it may
+    fold the constant into them. Look-ups fill in or drop what lies outside of a table: no row of it
+    is used.
+    """
+    factors = {
+        block: Factors(jax.lax.optimization_barrier(data), _inside(errors, data, plan.sizes(block)))
+        for block, (data, errors) in features.factors.items()
+    }
+    return Features(features.rows, factors)
+
+
+def _inside(errors: Array, data: Array, use: Use) -> Array:
+    if use.kind != "tokens":
+        return errors
+    inside = (data >= 0) & (data < use.inputs)
+    return jnp.where(inside[:, None, :, None], errors, 0)
 
 
 def _most(features: Callable, inputs: Any) -> int:
