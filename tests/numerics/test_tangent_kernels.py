@@ -333,7 +333,7 @@ def test_gradients_pass_through(ours):
 
 def test_integers_are_no_parameters():
     with pytest.raises(ValueError, match="int"):
-        empirical_ntk(lambda p, x: p["w"] * x, {"w": jnp.arange(3)}, normal(2, 3))
+        tangent_work.empirical_ntk(lambda p, x: p["w"] * x, {"w": jnp.arange(3)}, normal(2, 3))
 
 
 @pytest.mark.parametrize(
@@ -348,4 +348,6 @@ def test_inputs_that_are_no_stack_are_named(inputs, others):
 
     model, params = dense(outputs=1)
     with pytest.raises(ValueError, match="inputs of shapes"):
-        empirical_ntk(model, params, made(inputs), None if others is None else made(others))
+        tangent_work.empirical_ntk(
+            model, params, made(inputs), None if others is None else made(others)
+        )
