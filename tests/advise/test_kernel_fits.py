@@ -173,7 +173,9 @@ def test_what_single_precision_makes_of_a_singular_gram_moves_nothing(parameters
         shifted = rows.T @ rows + fit.sigma * np.eye(parameters)
         hat = rows @ np.linalg.solve(shifted, rows.T)
         moved, change = rows.T @ fit.coefficients, hat @ targets
-        np.testing.assert_allclose(moved, np.linalg.solve(shifted, rows.T @ targets), rtol=1e-4)
-        np.testing.assert_allclose(fit.change, change, atol=1e-4 * np.abs(change).max())
+        np.testing.assert_allclose(
+            moved, np.linalg.solve(shifted, rows.T @ targets), rtol=STEPS_SINGLE
+        )
+        np.testing.assert_allclose(fit.change, change, atol=STEPS_SINGLE * np.abs(change).max())
         left = targets - (targets - change) / (1 - np.diag(hat)[:, None])
-        np.testing.assert_allclose(fit.left_out, left, atol=1e-4 * np.abs(targets).max())
+        np.testing.assert_allclose(fit.left_out, left, atol=STEPS_SINGLE * np.abs(targets).max())

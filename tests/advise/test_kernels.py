@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from closeness import SUMS_SINGLE
 
 from theorysim import advise, memory
 from theorysim.advise.kernels import drawn_anew, fitting, kernels
@@ -35,7 +36,9 @@ def test_kernels_of_a_draw_are_blocks_of_those_of_all():
     found = kernels(small).own
     for group, columns in {"useful": [0, 1], "idle": [2, 3], "z_head": [4, 5]}.items():
         gram = every[:, columns] @ every[:, columns].T
-        np.testing.assert_allclose(found[group], gram[np.ix_(drawn, drawn)], rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(
+            found[group], gram[np.ix_(drawn, drawn)], rtol=SUMS_SINGLE, atol=SUMS_SINGLE
+        )
 
 
 def test_what_has_room_is_not_drawn():

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from closeness import FEW_DOUBLE
 from jax.flatten_util import ravel_pytree
 
 from theorysim.numerics import tangent_features, tangent_grams, tangent_kernels, tangent_work
@@ -216,7 +217,7 @@ def test_kernels_are_those_of_the_plain_jacobian(name, ours):
     for pair in ((inputs, None), (inputs, others)):
         truth = plain(model, params, *pair)
         found = ours.empirical_ntk(model, params, *pair)
-        np.testing.assert_allclose(found, truth, rtol=0, atol=1e-12 * np.max(np.abs(truth)))
+        np.testing.assert_allclose(found, truth, rtol=0, atol=FEW_DOUBLE * np.max(np.abs(truth)))
 
 
 @EITHER
@@ -276,7 +277,7 @@ def test_every_way_to_contract_gives_the_same(name, way, numbers, ours, monkeypa
     for pair in ((normal(9, 5, seed=3), None), (normal(9, 5, seed=3), normal(4, 5, seed=4))):
         truth = plain(model, params, *pair)
         found = ours.empirical_ntk(fresh, params, *pair)
-        np.testing.assert_allclose(found, truth, rtol=0, atol=1e-12 * np.max(np.abs(truth)))
+        np.testing.assert_allclose(found, truth, rtol=0, atol=FEW_DOUBLE * np.max(np.abs(truth)))
 
 
 @EITHER
@@ -316,7 +317,10 @@ def test_large_rows_are_blocked(ours, monkeypatch):
     assert most(features, jnp.tile(inputs, (20, 1))) < 180
     truth = plain(model, params, inputs)
     np.testing.assert_allclose(
-        ours.empirical_ntk(model, params, inputs), truth, rtol=0, atol=1e-12 * np.max(np.abs(truth))
+        ours.empirical_ntk(model, params, inputs),
+        truth,
+        rtol=0,
+        atol=FEW_DOUBLE * np.max(np.abs(truth)),
     )
 
 

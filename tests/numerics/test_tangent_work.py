@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from closeness import FEW_DOUBLE
 
 import theorysim
 from theorysim.numerics import tangent_kernels, tangent_work
@@ -83,7 +84,7 @@ def test_kernels_are_vectorised_over_parameters():
     found = jax.jit(jax.vmap(lambda p: empirical_ntk(tanh_layers, p, inputs)))(weights)
     for number, gram in enumerate(found):
         truth = plain([weight[number] for weight in weights], inputs)
-        np.testing.assert_allclose(gram, truth, rtol=0, atol=1e-12 * np.max(np.abs(truth)))
+        np.testing.assert_allclose(gram, truth, rtol=0, atol=FEW_DOUBLE * np.max(np.abs(truth)))
 
 
 def test_data_that_are_one_constant_make_no_garbage():
@@ -117,7 +118,7 @@ def agrees_with_the_jacobian(model, params, inputs):
     for block in (None, 2):
         found = empirical_ntk(model, params, inputs, block=block)
         np.testing.assert_allclose(
-            found, truth, rtol=0, atol=1e-12 * float(jnp.max(jnp.abs(truth)))
+            found, truth, rtol=0, atol=FEW_DOUBLE * float(jnp.max(jnp.abs(truth)))
         )
 
 
