@@ -15,5 +15,5 @@ def costly(request, monkeypatch):
 @pytest.fixture
 def without_bits(monkeypatch):
     """No program is affordable in ball arithmetic: what confirms is Monte Carlo arithmetic."""
-    monkeypatch.setattr(many_bits, "FIRST", many_bits.Effort((212,), 0))
-    monkeypatch.setattr(many_bits, "LAST", many_bits.Effort((212,), 0))
+    for effort in ("FIRST", "MORE", "LAST"):
+        monkeypatch.setattr(many_bits, effort, many_bits.Effort((212,), 0))

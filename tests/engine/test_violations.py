@@ -118,6 +118,20 @@ def test_what_is_too_much_work_is_violated_by_its_size_only(without_bits, monkey
     assert judged(path(1 - 1e-9)).verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_violation_that_is_cheap_to_confirm_stands_for_worse_ones_that_are_not(monkeypatch):
+    """The sum misses most where it has most terms, too many for many bits; it has few, too."""
+    monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0)
+    monkeypatch.setattr(other_roundings, "MOST_OPERATIONS", 0)
+
+    def simulate(x, key):
+        return jax.lax.fori_loop(0, x.terms.astype(int), lambda i, total: total + x.x, 0.0)
+
+    false = at_most("sum", lambda r: r.sim, lambda r: 0.9 * r.x.terms * r.x.x)
+    space = Space(x=Real(1, 2), terms=Choice(*(1 << k for k in range(20))))
+    found = judged(Theorem(space=space, simulate=simulate, claims=(false,)), instances=64)
+    assert found.verdict is Verdict.VIOLATED and found.confirmation == "with 212 bits"
+
+
 @pytest.mark.parametrize("name", ABSORBING)
 def test_what_absorption_makes_is_never_too_large_for_rounding(name, without_bits, monkeypatch):
     monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0)

@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from theorysim.jaxprs import moved_operation
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.numerics.flow import integrate
 
@@ -34,6 +35,24 @@ def test_one_operation_errs_by_one_unit_of_the_last_place_in_both_directions():
     errors = spread(lambda a, b: a * b, jnp.asarray(1.1), jnp.asarray(1.3))
     assert set(errors / np.spacing(1.43)) == {-1.0, 1.0}
     assert abs(np.mean(np.sign(errors))) < 0.2
+
+
+def test_the_same_operation_is_traced_once(monkeypatch):
+    """A hundred products of numbers make one; where they differ in shape they are several."""
+    traced = []
+    plain = moved_operation._results
+    monkeypatch.setattr(
+        moved_operation, "_results", lambda *given: traced.append(given) or plain(*given)
+    )
+
+    def power(x):
+        for _ in range(100):
+            x = x * 1.37
+        return x
+
+    moved = jax.jit(perturb_rounding(lambda x, xs: (power(x), power(xs))))
+    moved(jnp.float64(0.7), jnp.linspace(0.5, 0.7, 17))
+    assert [equation.primitive.name for equation, *_ in traced] == ["mul"] * 2
 
 
 def test_an_absorbed_addend_shows():

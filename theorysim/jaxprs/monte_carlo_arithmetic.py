@@ -28,21 +28,10 @@ from theorysim.jaxprs.exactness import (
     parts_of_while,
     steady,
 )
-from theorysim.jaxprs.moved_operands import SPECIAL, WHOLE, with_moved_operands, within_domain
-from theorysim.jaxprs.moved_origins import (
-    ORIGIN,
-    apart,
-    as_origin,
-    moved_constant,
-    of_origin,
-    sorts,
-)
-from theorysim.jaxprs.moved_roundings import in_range, moved_rounding, rounds_nothing
-from theorysim.jaxprs.overflow import may_overflow
+from theorysim.jaxprs.moved_operation import moved_operation
+from theorysim.jaxprs.moved_origins import as_origin, moved_constant
 from theorysim.jaxprs.structure import CALLS
-from theorysim.jaxprs.ties import ORDERS, compared, from_whole, jumps
-
-EQUALITIES = frozenset({"eq", "ne"})
+from theorysim.jaxprs.ties import ORDERS
 
 
 def with_arbitrary_overflows(function: Callable) -> Callable:
@@ -127,40 +116,7 @@ def _outputs(
         return _call(params[CALLS[name]], moves, given, exact)
     if name in LOOPS:
         return LOOPS[name](params, moves, given, exact)
-    if not moves.roundings:
-        return _overflowing(equation, moves, given)
-    if moves.ties and jumps(equation):
-        given = from_whole(equation, moves, given, exact)
-    elif moves.ties and moves.origins and sorts(equation):
-        given = apart(moves, given, exact)
-    elif name in WHOLE or name in SPECIAL:
-        given = with_moved_operands(equation, moves, given, ORIGIN if moves.origins else 1)
-    given = within_domain(name, given)
-    found = equation.primitive.bind(*given, **params)
-    results = found if equation.primitive.multiple_results else [found]
-    if name in ORDERS and (moves.ties or (name in EQUALITIES and not moves.origins)):
-        return [compared(equation, moves, given, exact, results[0], turned)]
-    if moves.origins:
-        return [of_origin(equation, moves, given, exact, result) for result in results]
-    if rounds_nothing(equation):
-        return results
-    arrays = list(map(jnp.asarray, given))
-    if may_overflow(equation):
-        return [in_range(equation, moves, arrays, results[0])]
-    integers = exact_results(equation, exact)
-    return [
-        moved_rounding(equation, moves, arrays, value, is_integer) if is_inexact(value) else value
-        for value, is_integer in zip(results, integers, strict=True)
-    ]
-
-
-def _overflowing(equation: Any, moves: Moves, given: list[Any]) -> Sequence[Any]:
-    """The results, computed plainly, but for integers that leave their range."""
-    found = equation.primitive.bind(*given, **equation.params)
-    results = found if equation.primitive.multiple_results else [found]
-    if not may_overflow(equation):
-        return results
-    return [in_range(equation, moves, list(map(jnp.asarray, given)), results[0])]
+    return moved_operation(equation, moves, given, exact, turned)
 
 
 def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:

@@ -7,7 +7,7 @@ not, in Monte Carlo arithmetic, unless that is costly and they are too large for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -27,6 +27,9 @@ from theorysim.engine.confirm.traced import traced
 # How many violations are looked at again: the worst by their part of both sides, where absorption
 # ranks first, and the largest as numbers, where it ranks last, in turn.
 TRIED = 4
+# So many violations are looked at with many bits, where all other looks at the worst ones compile a
+# long program first: one that is confirmed is enough.
+CHEAPLY_TRIED = 32
 
 OUTSIDE = "where hypotheses are judged with many bits"
 
@@ -56,32 +59,51 @@ def confirm(
     suspects = _suspects(case.claim, tabulate(measurement), instances, keys)
     if not suspects:
         return Confirmation(None, 0, "vanish where an instance is judged by itself", 0)
-    found = []
-    for suspect in suspects:
-        if many_bits.misses_hypotheses(case, suspect):
-            found.append(Finding(Answer.VANISHED, OUTSIDE))
-            continue
-        finding = many_bits.look_with_many_bits(case, suspect, many_bits.FIRST)
-        if finding.answer is Answer.UNKNOWN and is_costly(case, suspect.instance):
-            finding = look_at_size(case, suspect) or finding
+    worst, others = suspects[:TRIED], suspects[TRIED:]
+    found: dict[int, Finding] = {}
+    for suspect, finding in _looks(case, worst, others, found):
         if finding.answer is Answer.VIOLATED:
-            return _confirmed(suspect, finding, len(suspects))
-        found.append(finding)
-    left = [place for place, finding in enumerate(found) if finding.answer is Answer.UNKNOWN]
-    if left:
-        others = look_with_other_roundings(case, [suspects[place] for place in left])
-        for place, finding in zip(left, others, strict=True):
+            return Confirmation(suspect.row, finding.column, finding.means, len(worst))
+        found[suspect.row] = finding
+    return Confirmation(None, 0, _why(case, worst[0], list(found.values())), len(worst))
+
+
+def _looks(
+    case: Case, worst: list[Suspect], others: list[Suspect], found: Mapping[int, Finding]
+) -> Iterator[tuple[Suspect, Finding]]:
+    """Findings about the worst suspects, cheap looks before dear ones; `found` is what was found.
+
+    Of the others only a violation is told: one is enough.
+    """
+    yield from ((suspect, _with_few_bits(case, suspect)) for suspect in worst)
+    if (left := _unknown(worst, found)) and is_costly(case, left[0].instance):
+        for suspect in others:
+            finding = _with_few_bits(case, suspect)
             if finding.answer is Answer.VIOLATED:
-                return _confirmed(suspects[place], finding, len(suspects))
-            found[place] = finding
-        # What other roundings can explain need not be rounding: more bits tell, though at a price.
-        for place in left:
-            finding = many_bits.look_with_many_bits(case, suspects[place], many_bits.LAST)
-            if finding.answer is Answer.VIOLATED:
-                return _confirmed(suspects[place], finding, len(suspects))
-            if finding.answer is Answer.VANISHED:
-                found[place] = finding
-    return Confirmation(None, 0, _why(case, suspects[0], found), len(suspects))
+                yield suspect, finding
+        finding = many_bits.look_with_many_bits(case, left[0], many_bits.MORE)
+        if finding.answer is not Answer.UNKNOWN:
+            yield left[0], finding
+        for suspect in _unknown(worst, found):
+            if finding := look_at_size(case, suspect):
+                yield suspect, finding
+    if left := _unknown(worst, found):
+        yield from zip(left, look_with_other_roundings(case, left), strict=True)
+    # What other roundings can explain need not be rounding: more bits tell, though at a price.
+    for suspect in left:
+        finding = many_bits.look_with_many_bits(case, suspect, many_bits.LAST)
+        if finding.answer is not Answer.UNKNOWN:
+            yield suspect, finding
+
+
+def _with_few_bits(case: Case, suspect: Suspect) -> Finding:
+    if many_bits.misses_hypotheses(case, suspect):
+        return Finding(Answer.VANISHED, OUTSIDE)
+    return many_bits.look_with_many_bits(case, suspect, many_bits.FIRST)
+
+
+def _unknown(suspects: list[Suspect], found: Mapping[int, Finding]) -> list[Suspect]:
+    return [one for one in suspects if found[one.row].answer is Answer.UNKNOWN]
 
 
 def _why(case: Case, suspect: Suspect, found: list[Finding]) -> str:
@@ -94,10 +116,6 @@ def _why(case: Case, suspect: Suspect, found: list[Finding]) -> str:
     return f"vanish {means}: " + (f"rounding of {narrow}" if narrow else "rounding")
 
 
-def _confirmed(suspect: Suspect, finding: Finding, tried: int) -> Confirmation:
-    return Confirmation(suspect.row, finding.column, finding.means, tried)
-
-
 def _suspects(
     claim: Pointwise, points: Points, instances: Instance, keys: np.ndarray
 ) -> list[Suspect]:
@@ -108,7 +126,7 @@ def _suspects(
         part = np.where(points.scale > 0, room / points.scale, room)
     rows = int(np.sum(np.any(violated, axis=1)))
     orders = (np.argsort(np.min(size, axis=1), kind="stable")[:rows] for size in (part, room))
-    order = list(dict.fromkeys(chain.from_iterable(zip(*orders))))[:TRIED]
+    order = list(dict.fromkeys(chain.from_iterable(zip(*orders))))[:CHEAPLY_TRIED]
     worst = np.where(violated, claim.relative_room(points), np.inf)
     return [suspect_at(int(row), points, worst, instances, keys) for row in order]
 

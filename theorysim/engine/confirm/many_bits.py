@@ -43,6 +43,8 @@ class Effort(NamedTuple):
 # Four times the 53 of double precision: what 160 of them cancel is far below any double's error.
 # What these leave open gets three times as many. Some tenths of a second.
 FIRST = Effort((212, 636), 400_000)
+# Before a look that compiles a long program for some seconds: at most about as long.
+MORE = Effort((1908,), 1_000_000)
 # Where nothing else could tell: some seconds.
 LAST = Effort((636, 1908), 4_000_000)
 

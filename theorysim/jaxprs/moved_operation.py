@@ -1,0 +1,122 @@
+"""One operation in Monte Carlo arithmetic: its operands are moved, then its results.
+
+A program has many operations and few different ones: each is traced once, for all places where the
+same is done to numbers of the same shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import Literal
+
+from theorysim.jaxprs.directions import Moves, is_inexact
+from theorysim.jaxprs.exactness import exact_results
+from theorysim.jaxprs.moved_operands import SPECIAL, WHOLE, with_moved_operands, within_domain
+from theorysim.jaxprs.moved_origins import ORIGIN, apart, of_origin, sorts
+from theorysim.jaxprs.moved_roundings import in_range, moved_rounding, rounds_nothing
+from theorysim.jaxprs.overflow import may_overflow
+from theorysim.jaxprs.ties import ORDERS, compared, from_whole, jumps
+
+EQUALITIES = frozenset({"eq", "ne"})
+
+
+@dataclass(frozen=True)
+class _Operation:
+    """What is done to numbers, whichever they are; `equation` stands for all that do the same."""
+
+    equation: Any = field(compare=False)
+    exact: tuple[bool, ...]
+    turned: bool
+    origins: bool
+    ties: bool
+    roundings: bool
+    known_by: Hashable
+
+    def on(self, moving: Sequence[Any], given: list[Any]) -> Sequence[Any]:
+        """The results; `moving` is what is traced of how numbers are moved."""
+        seed, lane, in_round, alike, way = moving
+        moves = Moves(seed, self.origins, self.ties, lane, self.roundings, in_round, alike, way)
+        return _results(self.equation, moves, given, list(self.exact), self.turned)
+
+
+def moved_operation(
+    equation: Any, moves: Moves, given: list[Any], exact: list[bool], turned: bool
+) -> Sequence[Any]:
+    """The results of an operation that is neither a call nor a loop, in Monte Carlo arithmetic."""
+    known_by = _known_by(equation)
+    same = tuple(exact), turned, moves.origins, moves.ties, moves.roundings
+    operation = _Operation(equation, *same, known_by)
+    moving = moves.seed, moves.lane, moves.round, moves.alike, moves.way
+    if known_by is None:
+        return operation.on(moving, given)
+    return _traced_once(operation, moving, given)
+
+
+@partial(jax.jit, static_argnums=0)
+def _traced_once(operation: _Operation, moving: Sequence[Any], given: list[Any]) -> list[Any]:
+    return list(operation.on(moving, given))
+
+
+def _known_by(equation: Any) -> Hashable:
+    """What tells an operation from others: all of it but which numbers it is given.
+
+    None where that cannot be compared.
+    """
+    atoms = equation.invars
+    same = [next(place for place, other in enumerate(atoms) if other is atom) for atom in atoms]
+    places = tuple(
+        (str(atom.aval), isinstance(atom, Literal), first)
+        for atom, first in zip(atoms, same, strict=True)
+    )
+    known_by = equation.primitive, places, tuple(sorted(equation.params.items()))
+    try:
+        hash(known_by)
+    except TypeError:
+        return None
+    return known_by
+
+
+def _results(
+    equation: Any, moves: Moves, given: list[Any], exact: list[bool], turned: bool
+) -> Sequence[Any]:
+    name, params = equation.primitive.name, equation.params
+    if not moves.roundings:
+        return _overflowing(equation, moves, given)
+    if moves.ties and jumps(equation):
+        given = from_whole(equation, moves, given, exact)
+    elif moves.ties and moves.origins and sorts(equation):
+        given = apart(moves, given, exact)
+    elif name in WHOLE or name in SPECIAL:
+        given = with_moved_operands(equation, moves, given, ORIGIN if moves.origins else 1)
+    given = within_domain(name, given)
+    found = equation.primitive.bind(*given, **params)
+    results = found if equation.primitive.multiple_results else [found]
+    if name in ORDERS and (moves.ties or (name in EQUALITIES and not moves.origins)):
+        return [compared(equation, moves, given, exact, results[0], turned)]
+    if moves.origins:
+        return [of_origin(equation, moves, given, exact, result) for result in results]
+    if rounds_nothing(equation):
+        return results
+    arrays = list(map(jnp.asarray, given))
+    if may_overflow(equation):
+        return [in_range(equation, moves, arrays, results[0])]
+    integers = exact_results(equation, exact)
+    return [
+        moved_rounding(equation, moves, arrays, value, is_integer) if is_inexact(value) else value
+        for value, is_integer in zip(results, integers, strict=True)
+    ]
+
+
+def _overflowing(equation: Any, moves: Moves, given: list[Any]) -> Sequence[Any]:
+    """The results, computed plainly, but for integers that leave their range."""
+    found = equation.primitive.bind(*given, **equation.params)
+    results = found if equation.primitive.multiple_results else [found]
+    if not may_overflow(equation):
+        return results
+    return [in_range(equation, moves, list(map(jnp.asarray, given)), results[0])]
