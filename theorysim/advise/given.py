@@ -110,8 +110,8 @@ def _numbers(name: str, value: Any) -> None:
 
 def _positive(name: str, value: Any) -> None:
     _numbers(name, value)
-    if not len(value) or min(value) <= 0:
-        raise _refuse(name, value, "numbers above 0, one or more")
+    if not len(value) or min(value) <= 0 or len(set(map(float, value))) < len(value):
+        raise _refuse(name, value, "numbers above 0, one or more, each once")
 
 
 def _pair(name: str, value: Any) -> None:

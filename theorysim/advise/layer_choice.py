@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ import numpy as np
 from theorysim.advise import record
 from theorysim.advise.answer import Advice, Uncertain
 from theorysim.advise.given import checked
-from theorysim.advise.groups import Grouping, shown
+from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, drawn_anew, fitting, kernels
+from theorysim.advise.layer_candidates import Candidates, Groups, base_of, candidates_of
 from theorysim.advise.layer_checks import drawn_check, measured_check, ranked_check, theory_checks
 from theorysim.advise.layer_words import (
     ALL,
@@ -32,16 +32,10 @@ from theorysim.advise.scores import (
     moved,
     score,
 )
-from theorysim.advise.subject import Subject, subject
+from theorysim.advise.subject import subject
 from theorysim.advise.tuning import RATES, Tuned, tune
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
-
-Groups = tuple[str, ...]
-Candidates = Mapping[str, Sequence[str]] | Sequence[Sequence[str]]
-
-MOST = 64
-"""so many candidates are compared at most"""
 
 
 @checked
@@ -93,8 +87,8 @@ def layers(
     """
     found = subject(model, as_inputs(inputs), params, groups, batched)
     task = problem(found, as_inputs(inputs), targets, test, loss, seed)
-    tuned_anyway = _base(base, found)
-    added = _candidates(candidates, together, tuned_anyway, found)
+    tuned_anyway = base_of(base, found)
+    added = candidates_of(candidates, together, tuned_anyway, found)
     by = _score_name(by, tuned_anyway)
     small, notes = fitting(task, seed, pairs)
     progress(0, len(added) + 1, "kernels")
@@ -138,55 +132,6 @@ def _scored(
         progress(place + 1, len(added) + 1, f"score {name}")
         found[name] = score(task, grams, base, extra)
     return moved(task, found)
-
-
-def _base(base: str | Sequence[str] | None, found: Subject) -> Groups:
-    chosen = found.order[-1:] if base is None else _as_groups(base)
-    _check_known(chosen, found, "base")
-    return chosen
-
-
-def _check_known(names: Sequence[str], found: Subject, what: str) -> None:
-    unknown = [name for name in names if name not in found.order]
-    if unknown:
-        raise UsageError(f"{what}: no group {unknown[0]!r}; there are {shown(found.order)}")
-
-
-def _candidates(
-    given: Candidates | None, together: int, base: Groups, found: Subject
-) -> dict[str, Groups]:
-    """Groups that are added to `base`, by name."""
-    rest = [group for group in found.order if group not in base]
-    if given is None:
-        if not rest:
-            raise UsageError(
-                f"all groups ({shown(found.order)}) are in the base: nothing is left to choose"
-            )
-        if together < 1:
-            raise UsageError(f"together={together}: at least 1")
-        sets = [c for size in range(1, together + 1) for c in combinations(rest, size)]
-        named = {name_of(groups): groups for groups in sets}
-        if len(rest) > together:
-            named[ALL] = tuple(rest)
-        if base:
-            named[BASE_ALONE] = ()
-    elif isinstance(given, Mapping):
-        named = {str(name): _as_groups(groups) for name, groups in given.items()}
-    else:
-        named = {name_of(groups): groups for groups in map(_as_groups, given)}
-    for groups in named.values():
-        _check_known(groups, found, "candidates")
-    named = {n: tuple(g for g in gs if g not in base) for n, gs in named.items()}
-    if len(named) < 2 or not all((*base, *groups) for groups in named.values()):
-        raise UsageError("candidates: name two or more, none of them empty")
-    if len(named) > MOST:
-        raise UsageError(f"{len(named)} candidates: at most {MOST}; name them by candidates=")
-    return named
-
-
-def _as_groups(given: str | Sequence[str]) -> Groups:
-    """One name is one group."""
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _score_name(by: str | None, base: Groups) -> str:

@@ -23,6 +23,7 @@ from theorysim.advise.length_words import meanings, panel, sentence
 from theorysim.advise.problem import Loss, Problem, as_inputs, check_alike, problem
 from theorysim.advise.sensitivity import Change, inflection, mean_loss, noisy, tuned
 from theorysim.advise.subject import Subject, subject
+from theorysim.advise.twins import check_distinct
 from theorysim.advise.two_layer import Spectrum, TwoLayer, constant_loss, spectrum, two_layer
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
@@ -96,6 +97,7 @@ def length(
     given = as_inputs(inputs)
     found = subject(model, given, params, everything, batched)
     stages = [_stage(model, params, checkpoints[at], at, given, batched, found) for at in order]
+    check_distinct("checkpoints", {f"{at:g}": stage for at, stage in zip(order, stages)})
     task = problem(found, given, targets, (inputs, targets), loss, seed)
     own = mean_loss(found, task.train, task.loss)
     starts = np.array([own(stage) for stage in stages])

@@ -37,6 +37,7 @@ from theorysim.advise.source_checks import SCORES, TRIVIAL, Measured, checks_of
 from theorysim.advise.source_words import SCRATCH, SHARE, Source, meanings, panel, sentence
 from theorysim.advise.subject import Params, Subject, subject
 from theorysim.advise.tuning import RATES, pretrain, tune
+from theorysim.advise.twins import check_distinct
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
 
@@ -106,6 +107,7 @@ def transfer(
             scored[name] = from_scratch(little, kernels(little), level_of(small, own))
             replaced = head or (task.subject.order[-1] if had != task.subject.outputs else None)
             notes += _head_note(name, had, replaced, task)
+    _check_distinct(tasks, starts)
     question = "transfer" if tasks else "checkpoints"
     by = by or record.winner(question, [n for n in SCORES if n not in TRIVIAL])
     measured = None
@@ -124,6 +126,14 @@ def _check(sources: Mapping[str, Any], params: Any, by: str | None) -> None:
         )
     if by is not None and by not in SCORES:
         raise UsageError(f"by={by!r}: expected one of {', '.join(SCORES)}")
+
+
+def _check_distinct(tasks: Mapping[str, Taught], starts: Mapping[str, Problem]) -> None:
+    """UsageError for a source that is given twice, or is the model as it is."""
+    check_distinct(
+        "sources", {n: (one.examples.inputs, one.examples.targets) for n, one in tasks.items()}
+    )
+    check_distinct("sources", {name: start.subject.params for name, start in starts.items()})
 
 
 class Taught(NamedTuple):

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
 
-from theorysim.advise.groups import Grouping, assign, shown
+from theorysim.advise.groups import Grouping, assign, shared, shown
 from theorysim.advise.order import first_uses
 from theorysim.errors import UsageError
 from theorysim.numerics import models
@@ -103,7 +103,8 @@ def subject(
         return call(jax.tree.unflatten(structure, [leaves[path] for path in paths]), x)
 
     one = _of_one_input(flat, leaves, inputs, batched)
-    found = assign(list(leaves), groups)
+    found = assign(paths, groups)
+    notes += shared(paths, groups)
     uses = first_uses(lambda values, x: one(dict(zip(leaves, values)), x), leaves, _first(inputs))
     idle = [path for path, group in found.items() if group and uses[path] is None]
     if idle:
