@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from theorysim.advise import record
-from theorysim.advise.answer import Advice, Uncertain
+from theorysim.advise.answer import Advice, Check, Uncertain
 from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, drawn_anew, fitting, kernels
@@ -25,6 +25,7 @@ from theorysim.advise.layer_words import (
     standard_error,
 )
 from theorysim.advise.problem import Loss, Problem, as_inputs, problem, rank_correlation
+from theorysim.advise.ranks import agreement
 from theorysim.advise.scores import (
     NEEDS_BASE,
     SCORES,
@@ -151,12 +152,17 @@ def ranking(scored: Mapping[str, Score], by: str) -> list[str]:
     return sorted(own, key=lambda name: (bool(np.isnan(own[name])), own[name]))
 
 
+def _single(scored: Mapping[str, Score], risks: Mapping[str, float]) -> list[str]:
+    """Candidates that add a single group, of those that were measured."""
+    return [n for n in scored if n in risks and n not in (ALL, BASE_ALONE) and " + " not in n]
+
+
 def correlations(scored: Mapping[str, Score], risks: Mapping[str, float]) -> dict[str, float]:
     """Of every score with what was measured, over candidates that are single groups.
 
     Positive where a score puts what is good first.
     """
-    single = [n for n in scored if n in risks and n not in (ALL, BASE_ALONE) and " + " not in n]
+    single = _single(scored, risks)
     return {
         by: rank_correlation(
             [sign * scored[n].scores[by] for n in single], [risks[n] for n in single]
@@ -164,6 +170,13 @@ def correlations(scored: Mapping[str, Score], risks: Mapping[str, float]) -> dic
         for by, (_, sign) in SCORES.items()
         if all(np.isfinite(scored[n].scores[by]) for n in single)
     }
+
+
+def _ranked(scored: Mapping[str, Score], risks: Mapping[str, float], by: str) -> Check:
+    """How the score that ranks fared in this run."""
+    single, sign = _single(scored, risks), SCORES[by][1]
+    alike = agreement([sign * scored[n].scores[by] for n in single], [risks[n] for n in single])
+    return ranked_check(alike, correlations(scored, risks), by, "single groups")
 
 
 def _advice(
@@ -191,7 +204,7 @@ def _advice(
     if measured is not None:
         risks = {name: measured.risk(places[name])[0] for name in scored}
         checks.append(measured_check(rows))
-        checks.append(ranked_check(correlations(scored, risks), by))
+        checks.append(_ranked(scored, risks, by))
     columns = ["tuned beside", "parameters", "left out", "predicted", "eta", "bend"]
     columns += [] if measured is None else ["measured"]
     return Advice(
