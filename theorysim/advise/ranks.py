@@ -26,7 +26,7 @@ class Agreement(NamedTuple):
     """Of two sides that rank the same things."""
 
     correlation: float
-    count: int
+    things: int
     """how many things"""
     chance: float
     """the share of all orders of one side that are at least so alike the other"""
@@ -34,7 +34,7 @@ class Agreement(NamedTuple):
     @property
     def telling(self) -> bool:
         """Whether so many things may tell anything."""
-        return self.count >= FEWEST
+        return self.things >= FEWEST
 
     @property
     def met(self) -> bool | None:
@@ -49,11 +49,11 @@ class Agreement(NamedTuple):
         """The number and how often chance is as good; or that there are too few of `what`."""
         if not self.telling:
             return (
-                f"{self.count} {what} are too few for a rank correlation, which needs {FEWEST} to "
+                f"{self.things} {what} are too few for a rank correlation, which needs {FEWEST} to "
                 "say more than chance"
             )
         return (
-            f"{self.correlation:.2f} over {self.count} {what}, which chance reaches in "
+            f"{self.correlation:.2f} over {self.things} {what}, which chance reaches in "
             f"{self.chance:.2g} of all orders"
         )
 

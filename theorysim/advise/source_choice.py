@@ -95,19 +95,21 @@ def transfer(
     small, notes = fitting(task, seed, pairs)
     own = kernels(small)
     scored, tasks, starts = {SCRATCH: from_scratch(small, own)}, {}, {SCRATCH: task}
+    came: dict[str, Any] = {SCRATCH: found.params}
     for place, (name, given) in enumerate(sources.items()):
         progress(place, len(sources) + 1, f"score {name}")
         if _is_task(given, params):
             tasks[name] = _source(small, name, given, head, seed)
+            came[name] = (tasks[name].examples.inputs, tasks[name].examples.targets)
             scored[name] = after_task(small, own, tasks[name], seed, pairs)
             notes += _head_note(name, tasks[name].subject.outputs, tasks[name].head, task)
         else:
-            starts[name], had = _checkpoint(model, params, given, name, task, groups, batched, head)
-            little, _ = fitting(starts[name], seed, pairs)
+            ready = _checkpoint(model, params, given, name, task, groups, batched, head)
+            starts[name], came[name] = ready.problem, ready.came
+            little, _ = fitting(ready.problem, seed, pairs)
             scored[name] = from_scratch(little, kernels(little), level_of(small, own))
-            replaced = head or (task.subject.order[-1] if had != task.subject.outputs else None)
-            notes += _head_note(name, had, replaced, task)
-    _check_distinct(tasks, starts)
+            notes += _head_note(name, ready.outputs, ready.head, task)
+    check_distinct("sources", came)
     question = "transfer" if tasks else "checkpoints"
     by = by or record.winner(question, [n for n in SCORES if n not in TRIVIAL])
     measured = None
@@ -128,14 +130,6 @@ def _check(sources: Mapping[str, Any], params: Any, by: str | None) -> None:
         raise UsageError(f"by={by!r}: expected one of {', '.join(SCORES)}")
 
 
-def _check_distinct(tasks: Mapping[str, Taught], starts: Mapping[str, Problem]) -> None:
-    """UsageError for a source that is given twice, or is the model as it is."""
-    check_distinct(
-        "sources", {n: (one.examples.inputs, one.examples.targets) for n, one in tasks.items()}
-    )
-    check_distinct("sources", {name: start.subject.params for name, start in starts.items()})
-
-
 class Taught(NamedTuple):
     """A task to pretrain on."""
 
@@ -149,6 +143,19 @@ class Taught(NamedTuple):
         """Parameters with which the target starts."""
         learnt = pretrain(replace(task, subject=self.subject), self.examples, steps)
         return learnt if self.head is None else rest_of(learnt, self.head, task.subject.params)
+
+
+class Checkpoint(NamedTuple):
+    """A model to start from, and how it came."""
+
+    problem: Problem
+    """the target's task from it"""
+    outputs: int
+    """how many it had"""
+    head: str | None
+    """the group that the target's own replaces"""
+    came: Params
+    """its parameters, the head among them"""
 
 
 def _measure(
@@ -236,8 +243,8 @@ def _checkpoint(
     groups: Grouping,
     batched: bool | None,
     head: str | None,
-) -> tuple[Problem, int]:
-    """The target's task from a checkpoint, and how many outputs this had."""
+) -> Checkpoint:
+    """The target's task from a checkpoint, whose head is replaced where it has other outputs."""
     try:
         if params is None:
             found = subject(given, task.train.inputs, None, groups, batched)
@@ -259,7 +266,7 @@ def _checkpoint(
             f"source {name}: parameters of another model than `model`: give checkpoints of it, "
             "with the same names and shapes but for the head"
         )
-    return replace(task, subject=found), had
+    return Checkpoint(replace(task, subject=found), had, head, params)
 
 
 def _head_note(name: str, outputs: int, head: str | None, task: Problem) -> list[str]:
