@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,6 +151,11 @@ def cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return str(value)
+
+
+def explained(columns: Sequence[str], meanings: Mapping[str, str]) -> str:
+    """What the columns of a table are, in their order: those that it has, and no others."""
+    return "; ".join(f"{name}: {meanings[name]}" for name in columns if name in meanings)
 
 
 def _plain(value: Any) -> Any:

@@ -216,7 +216,7 @@ def _advice(
         tuple(checks),
         (
             record.told("layers", by),
-            *meanings(task, base),
+            *meanings(task, base, columns, measured),
             *notes,
             *task.notes,
             *task.subject.notes,

@@ -165,7 +165,7 @@ def _advice(
         (
             f"loss under noise: {record.told('noise', 'second_order')}",
             f"loss after fine-tuning: {record.told('length', 'noise')}",
-            *meanings(seeds, task.loss),
+            *meanings(seeds, task.loss, columns),
             *task.subject.notes,
         ),
         (panel(order, starts, changes, task.loss),),

@@ -388,7 +388,7 @@ def _advice(
         tuple(checks_of(scored, run, by)),
         (
             record.told(question, by),
-            *meanings(task, question),
+            *meanings(task, question, columns),
             *notes,
             *task.notes,
             *task.subject.notes,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from theorysim.advise import record
-from theorysim.advise.answer import Uncertain
+from theorysim.advise.answer import Uncertain, explained
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.paths import MOST_STEPS
 from theorysim.advise.pictures import Panel, Series
@@ -117,18 +117,23 @@ def signs_right(cases: Sequence[Mapping[str, Any]]) -> tuple[int, int, int]:
     return right, count, pay
 
 
-def meanings(task: Problem, question: str) -> list[str]:
+def meanings(task: Problem, question: str, columns: Sequence[str]) -> list[str]:
     """What the columns are."""
     around = "the untrained model" if question == "transfer" else "each checkpoint"
+    risk = risk_name(task.loss)
+    told = {
+        "start loss": "mean training loss with which fine-tuning starts",
+        "movement": "Euclidean distance that it moves the parameters",
+        "steps": "of linearised descent, at the largest rate that is surely stable, until the "
+        f"training loss is {SHARE} of the one without a source, untuned (more: than {MOST_STEPS})",
+        "measured steps": "the same of the model itself, at the same rate and inputs",
+        "left out": "leave-one-out risk on the target",
+        "predicted": f"mean {risk} of {len(task.test)} inputs (± one standard error)",
+        "measured": "the same of models that were really tuned from the source, by Adam",
+    }
     return [
-        f"predictions are of the model linearised around {around}, all groups "
-        "tuned; start loss: mean training loss with which fine-tuning starts; movement: "
-        "Euclidean distance that it moves the parameters; steps: of linearised descent, "
-        "at the largest rate that is surely stable, until the training loss is "
-        f"{SHARE} of the one without a source, untuned (more: than {MOST_STEPS}); measured steps: "
-        "the same of the model itself, at the same rate and inputs; left out: "
-        f"leave-one-out risk on the target; predicted: mean {risk_name(task.loss)} of "
-        f"{len(task.test)} inputs (± one standard error)"
+        f"predictions are of the model linearised around {around}, all groups tuned; "
+        + explained(columns, told)
     ]
 
 

@@ -220,7 +220,7 @@ def _advice(
         tuple(checks),
         (
             record.told("strength", "linearised"),
-            *meanings(path, rate, task),
+            *meanings(path, rate, task, columns),
             *notes,
             *task.notes,
             *task.subject.notes,

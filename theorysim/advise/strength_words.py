@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from theorysim.advise.answer import Uncertain, number
+from theorysim.advise.answer import Uncertain, explained, number
 from theorysim.advise.layer_checks import STRAIGHT
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.paths import Path
@@ -66,18 +67,27 @@ def _apart(pull: int, other: int, path: Path) -> Uncertain:
     return Uncertain(float(gap.mean()), standard_error(gap))
 
 
-def meanings(path: Path, rate: float, task: Problem) -> list[str]:
+def meanings(path: Path, rate: float, task: Problem, columns: Sequence[str]) -> list[str]:
     """How models were trained, and what the columns are."""
+    last = path.steps[-1]
+    told = {
+        "lambda": "the pull, in units of loss / parameters^2",
+        "predicted": f"mean {risk_name(task.loss)} of the linearised model on {len(task.test)} "
+        f"inputs after {last} steps (± one standard error)",
+        "trusted to": "the last step up to which both models, trained beside each other, are "
+        f"estimated to stay within {STRAIGHT} of how far their outputs moved, by how the real "
+        "model's velocity differs at the predicted parameters",
+        "bound to": "the same by Theorem 3, whose Lipschitz constants are the largest met along "
+        "the path, so no certificate",
+        "best step": "the one of least predicted risk, of those that were looked at",
+        "distance": f"how far the linearised parameters move in {last} steps",
+        "measured": "the risk of the model itself after as many steps",
+        "straight to": "trusted to, as measured",
+    }
     return [
         f"full-batch gradient descent at learning rate {number(rate)} on {len(task.train)} inputs "
-        "with lambda/2 |theta - theta_0|^2 beside the mean loss; predicted: the linearised model, "
-        f"its mean {risk_name(task.loss)} on {len(task.test)} inputs (± one standard error); "
-        "lambda has the units of loss / parameters^2, distance those of parameters",
-        "trusted to: the last step up to which both models, trained beside each other, are "
-        f"estimated to stay within {STRAIGHT} of how far their outputs moved, by how the real "
-        "model's velocity differs at the predicted parameters; bound to: the same by Theorem 3, "
-        "whose Lipschitz constants are the largest met along the path, so no certificate; straight "
-        "to: the same as measured",
+        "with lambda/2 |theta - theta_0|^2 beside the mean loss",
+        explained(columns, told),
     ]
 
 
