@@ -16,7 +16,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
-from theorysim.advise.problem import Examples, Problem, batch_loss
+from theorysim.advise.problem import Examples, Problem, batch_loss, check_outputs
 from theorysim.advise.subject import Params
 from theorysim.errors import UsageError
 
@@ -80,10 +80,11 @@ def tune(
     `starts` are the parameters from which each candidate is tuned; those of the model unless given.
 
     Raises:
-        UsageError: for no seed or step, or where all rates diverge.
+        UsageError: for no seed or step, outputs that are not finite, or where all rates diverge.
     """
     if seeds < 1 or steps < LOOKS:
         raise UsageError(f"seeds={seeds}, steps={steps}: at least 1 and {LOOKS}")
+    _check_starts(problem, starts or [problem.subject.params])
     order = problem.subject.order
     masks = jnp.asarray([[g in groups for g in order] for groups in candidates], float)
     count = max(1, round(CHOOSING * len(problem.train)))
@@ -122,6 +123,14 @@ def tune(
         np.asarray(rates)[which],
         looks[at] * (steps // LOOKS),
     )
+
+
+def _check_starts(problem: Problem, starts: Sequence[Params]) -> None:
+    """UsageError where an untuned model has no number: no learning rate would help."""
+    outputs = jax.jit(problem.subject.batch)
+    for params in starts:
+        for inputs, what in ((problem.train.inputs, "training"), (problem.test.inputs, "held-out")):
+            check_outputs(np.asarray(outputs(params, inputs)), inputs, f"{what} inputs")
 
 
 def pretrain(problem: Problem, source: Examples, steps: int, rate: float = RATES[0]) -> Params:
