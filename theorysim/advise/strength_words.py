@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from theorysim.advise.answer import Uncertain, explained, number
+from theorysim.advise.groups import shown
 from theorysim.advise.layer_checks import STRAIGHT
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.paths import Path
 from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import Problem, caution, risk_name
+
+NONE = "none"
+"""what is advised where no pull lets the model move"""
 
 
 def sentence(
@@ -26,21 +30,41 @@ def sentence(
 
     `order` are pulls, the best first: as measured where this was done, else as predicted.
     """
+    if all(row["held"] for row in rows):
+        return _nothing_moved(rows, path, task)
     own, last = rows[order[0]], path.steps[-1]
     told = f"{_advised(own)}: {_risk(own, last, measured is not None, task)}"
     other = order[1] if order[0] == 0 else 0
     ahead = _apart(other, order[0], path if measured is None else measured)
     told += f"; {_named(rows[other])} is {ahead.compared('better', 'worse')}"
-    told += f"; the linearisation is trustworthy up to step {own['trusted to']} of {last} "
-    told += "by estimate"
-    if own["bound to"] is not None:
-        told += f", {own['bound to']} by the theorem's bound with estimated constants"
-    if measured is not None:
-        told += f", {own['straight to']} as measured"
+    if not own["held"]:
+        told += _trust(own, last, measured is not None)
+    stuck = [row["lambda"] for row in rows if row["held"]]
+    if stuck:
+        told += f"; with lambda = {shown(stuck)} nothing moves by more than rounding: that is the "
+        told += "untuned model"
     key = "best step" if measured is None else "measured best step"
-    if all(row[key] == last for row in rows):
+    if all(row[key] == last for row in rows if not row["held"]):
         told += f"; every run is still falling at the last step, {last}: raise steps= or rate="
     return told + "." + caution(task)
+
+
+def _nothing_moved(rows: list[dict[str, Any]], path: Path, task: Problem) -> str:
+    return (
+        f"No pull is advised: nothing moved by more than rounding in {path.steps[-1]} steps, so "
+        f"that all runs have the untuned model's {risk_name(task.loss)}, {rows[0]['predicted']}; "
+        f"give smaller pulls=, of which the largest, lambda = {rows[-1]['lambda']}, limits the "
+        "learning rate of all, or raise steps= or rate=." + caution(task)
+    )
+
+
+def _trust(row: dict[str, Any], last: int, measured: bool) -> str:
+    """How long the linearisation is to trust."""
+    told = f"; the linearisation is trustworthy up to step {row['trusted to']} of {last} "
+    told += "by estimate"
+    if row["bound to"] is not None:
+        told += f", {row['bound to']} by the theorem's bound with estimated constants"
+    return told + (f", {row['straight to']} as measured" if measured else "")
 
 
 def _advised(row: dict[str, Any]) -> str:
@@ -55,7 +79,7 @@ def _risk(row: dict[str, Any], last: int, measured: bool, task: Problem) -> str:
     """The risk at the end, as measured or as predicted, with a warning where this reaches far."""
     name = f"{risk_name(task.loss)} after {last} steps"
     short = f", by a linearisation trusted for {row['trusted to']} of {last} steps only"
-    warning = short if row["trusted to"] < last else ""
+    warning = short if not row["held"] and row["trusted to"] < last else ""
     if measured:
         return f"measured {name} {row['measured']} (predicted {row['predicted']}{warning})"
     return f"predicted {name} {row['predicted']}{warning}"
