@@ -13,6 +13,7 @@ from theorysim.advise.kernels import Kernels
 from theorysim.advise.problem import Problem
 from theorysim.advise.ranks import Agreement, agreement
 from theorysim.advise.scores import SCORES, Score, Window, numerical_rank
+from theorysim.advise.tuning import FALLING
 
 STRAIGHT = 0.2
 """the linearisation is called trustworthy where real outputs leave it by less than this share"""
@@ -119,6 +120,18 @@ def measured_check(rows: list[dict[str, Any]]) -> Check:
         len(near) == len(rows),
         f"for {len(near)} of {len(rows)}",
     )
+
+
+def finished_check(unfinished: Mapping[str, int], seeds: int, steps: int) -> Check:
+    """Whether tuning came to its end; `unfinished` counts the seeds by name where it did not."""
+    odd = [f"{name} ({count} of {seeds})" for name, count in unfinished.items() if count]
+    told = f"in its last quarter no run improved by more than {FALLING:.0%} of all its gain"
+    if odd:
+        told = (
+            f"not in so many seeds: {', '.join(odd)}; with more steps= (--steps) or larger rates= "
+            "they may rank otherwise"
+        )
+    return Check(f"tuning came to its end in {steps} steps", not odd, told)
 
 
 def ranked_check(alike: Agreement, found: Mapping[str, float], by: str, what: str) -> Check:

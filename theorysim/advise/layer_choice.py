@@ -13,7 +13,13 @@ from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, drawn_anew, fitting, kernels
 from theorysim.advise.layer_candidates import Candidates, Groups, base_of, candidates_of
-from theorysim.advise.layer_checks import drawn_check, measured_check, ranked_check, theory_checks
+from theorysim.advise.layer_checks import (
+    drawn_check,
+    finished_check,
+    measured_check,
+    ranked_check,
+    theory_checks,
+)
 from theorysim.advise.layer_words import (
     ALL,
     BASE_ALONE,
@@ -23,6 +29,7 @@ from theorysim.advise.layer_words import (
     panel,
     sentence,
     standard_error,
+    unfinished,
 )
 from theorysim.advise.problem import Loss, Problem, as_inputs, problem, rank_correlation
 from theorysim.advise.ranks import agreement
@@ -198,12 +205,17 @@ def _advice(
     for name in order:
         risk = None if measured is None else Uncertain(*measured.risk(places[name]))
         wrong = None if measured is None else Uncertain(*measured.error(places[name]))
-        rows.append(_row(name, scored[name], task, risk, wrong))
+        row = _row(name, scored[name], task, risk, wrong)
+        if measured is not None:
+            row["unfinished"] = measured.unfinished_seeds(places[name])
+        rows.append(row)
     checks = theory_checks(task, grams, name_of(base), base, scored)
     checks += [] if anew is None else [drawn_check(scored, anew, by)]
     if measured is not None:
         risks = {name: measured.risk(places[name])[0] for name in scored}
         checks.append(measured_check(rows))
+        seeds = measured.losses.shape[1]
+        checks.append(finished_check(unfinished(scored, measured), seeds, measured.longest))
         checks.append(_ranked(scored, risks, by))
     columns = ["tuned beside", "parameters", "left out", "predicted", "eta", "bend"]
     columns += [] if measured is None else ["measured"]

@@ -10,8 +10,8 @@ import numpy as np
 from theorysim.advise.answer import Uncertain, explained
 from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import Problem, caution, risk_name
-from theorysim.advise.scores import SCORES, Score
-from theorysim.advise.tuning import Tuned
+from theorysim.advise.scores import Score
+from theorysim.advise.tuning import Tuned, unfinished_told
 
 BASE_ALONE, ALL = "nothing else", "all"
 
@@ -65,7 +65,14 @@ def sentence(
         told += behind.compared("better", "worse")
     elif measured is None and least != order[0]:
         told += f"; least predicted: {least}, {by_name[least]['predicted']}"
+    if measured is not None:
+        told += unfinished_told(unfinished(scored, measured), measured.longest)
     return told + "." + caution(task)
+
+
+def unfinished(scored: Mapping[str, Score], measured: Tuned) -> dict[str, int]:
+    """By candidate: in how many seeds its tuning did not come to its end."""
+    return {name: measured.unfinished_seeds(place) for place, name in enumerate(scored)}
 
 
 def _apart(name: str, other: str, scored: Mapping[str, Score], measured: Tuned | None) -> Uncertain:
@@ -87,7 +94,7 @@ def meanings(
         "left out": "leave-one-out risk of the linearised model at the pull for which it is least",
         "predicted": f"mean {risk} of {len(task.test)} inputs (± one standard error) of the "
         "linearised model at that pull",
-        "eta": SCORES["eta"][0],
+        "eta": "the size |K^(-1/2) S K^(-1/2)| of what is added (Theorem 6)",
         "bend": "how far the real model leaves its linearisation there, as a share of how far "
         "outputs moved",
     }

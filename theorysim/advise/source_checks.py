@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from theorysim.advise.answer import Check
-from theorysim.advise.layer_checks import ranked_check
+from theorysim.advise.layer_checks import finished_check, ranked_check
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.paths import MOST_STEPS
 from theorysim.advise.problem import rank_correlation
 from theorysim.advise.ranks import agreement
-from theorysim.advise.source_words import SCRATCH, Source
+from theorysim.advise.source_words import SCRATCH, Source, unfinished
 from theorysim.advise.tuning import Tuned
 
 SCORES: dict[str, tuple[str, int]] = {
@@ -121,6 +121,8 @@ def checks_of(scored: Mapping[str, Source], run: Measured | None, by: str) -> li
         )
     )
     checks.append(_steps_check(scored, run.steps))
+    one = next(iter(measured.values()))
+    checks.append(finished_check(unfinished(measured), one.losses.shape[1], one.longest))
     names, sign = [name for name in scored if name != SCRATCH], SCORES[by][1]
     alike = agreement([sign * scored[n].scores[by] for n in names], [risks[n] for n in names])
     return [*checks, ranked_check(alike, correlations(scored, risks), by, "sources")]

@@ -13,7 +13,7 @@ from theorysim.advise.layer_words import standard_error
 from theorysim.advise.paths import MOST_STEPS
 from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import Problem, caution, risk_name
-from theorysim.advise.tuning import Tuned, apart
+from theorysim.advise.tuning import Tuned, apart, unfinished_told
 
 SCRATCH = "no source"
 SHARE = 0.5
@@ -59,10 +59,17 @@ def sentence(
     if promised != choice:
         behind = _apart(promised, choice, scored, measured)
         told += f"; `{by}` puts {promised} first, {kind} {behind.compared('better', 'worse')}"
+    if measured is not None:
+        told += unfinished_told(unfinished(measured), measured[SCRATCH].longest)
     told += "."
     if any(row.score == by and row.low <= 0 for row in record.fared(question)):
         told += f" On record ranking by `{by}` is not surely better than chance."
     return told + _signs_on_record(question) + caution(task)
+
+
+def unfinished(measured: Mapping[str, Tuned]) -> dict[str, int]:
+    """By source: in how many seeds tuning from it did not come to its end."""
+    return {name: run.unfinished_seeds(0) for name, run in measured.items()}
 
 
 def _apart(

@@ -15,13 +15,22 @@ from jaxtyping import Float
 
 from theorysim.advise import record
 from theorysim.advise.answer import Advice, Uncertain, number
+from theorysim.advise.budget import check_time
 from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
 from theorysim.advise.layer_checks import STRAIGHT
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.lipschitz import Bends, bends
-from theorysim.advise.paths import LinearPath, Path, curvature, linear_path, real_path, recorded
+from theorysim.advise.paths import (
+    FEWER,
+    LinearPath,
+    Path,
+    curvature,
+    linear_path,
+    real_path,
+    recorded,
+)
 from theorysim.advise.problem import Loss, Problem, as_inputs, problem, slopes_of
 from theorysim.advise.strength_checks import Bounds, checks_of, gap_of, held, moved
 from theorysim.advise.strength_words import NONE, meanings, panels, sentence
@@ -95,6 +104,11 @@ def strength(
         raise UsageError(f"steps={steps}: at least 2")
     times = recorded(steps, TIMES)
     progress(1, 3, "predicted paths")
+    check_time(
+        lambda count: linear_path(small, grams, wanted[:1], rate, (count,)),
+        len(wanted) * steps,
+        FEWER,
+    )
     predicted = linear_path(small, grams, wanted, rate, times)
     bent = bends(small, predicted, grams.start, wanted, rate, seed)
     progress(2, 3, "measured paths")
