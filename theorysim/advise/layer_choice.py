@@ -103,14 +103,30 @@ def layers(
     grams = kernels(small)
     notes += _not_seen(grams, tuned_anyway)
     scored = _scored(small, grams, tuned_anyway, added, progress)
-    other = drawn_anew(task, small, seed)
-    anew = other and _scored(other, kernels(other), tuned_anyway, added, silent)
-    measured = None
-    if measure:
-        progress(len(added), len(added) + 1, "tuning every candidate")
-        chosen = [(*tuned_anyway, *extra) for extra in added.values()]
-        measured = tune(task, chosen, seeds, steps, rates, seed)
+    anew = _scored_anew(task, small, tuned_anyway, added, seed)
+    budget = (seeds, steps, rates, seed)
+    measured = _tuned(task, tuned_anyway, added, budget, progress) if measure else None
     return _advice(task, grams, tuned_anyway, (scored, anew), by, measured, notes)
+
+
+def _tuned(
+    task: Problem,
+    base: Groups,
+    added: dict[str, Groups],
+    budget: tuple[int, int, Sequence[float], int],
+    progress: Progress,
+) -> Tuned:
+    """Every candidate; `budget` has seeds, steps, rates and the seed."""
+    progress(len(added), len(added) + 1, "tuning every candidate")
+    return tune(task, [(*base, *extra) for extra in added.values()], *budget)
+
+
+def _scored_anew(
+    task: Problem, fitted: Problem, base: Groups, added: dict[str, Groups], seed: int
+) -> dict[str, Score] | None:
+    """On training inputs that `fitted` left out; None where it left out none."""
+    other = drawn_anew(task, fitted, seed)
+    return other and _scored(other, kernels(other), base, added, silent)
 
 
 def _not_seen(grams: Kernels, base: Groups) -> list[str]:

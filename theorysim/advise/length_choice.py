@@ -106,9 +106,7 @@ def length(
     progress(0, 2, "noise")
     changes = noisy(found, task.train, task.loss, stages, sorted(noises), seeds, seed)
     if new is not None:
-        others = as_inputs(new[0], "inputs of new")
-        check_alike(given, others, "inputs of new")
-        fresh = problem(found, others, new[1], None, loss, seed, "new")
+        fresh = _new_task(new, task, loss, seed)
         for part in (fresh, replace(fresh, train=fresh.test)):
             _check_stages(part, order, stages, "inputs of new")
         progress(1, 2, "fine-tuning")
@@ -123,6 +121,13 @@ def length(
 def everything(path: str) -> str:
     """Noise and fine-tuning change all parameters, as one group."""
     return "all parameters"
+
+
+def _new_task(new: tuple[Any, Any], old: Problem, loss: Loss | None, seed: int) -> Problem:
+    """What the argument `new` asks."""
+    others = as_inputs(new[0], "inputs of new")
+    check_alike(old.train.inputs, others, "inputs of new")
+    return problem(old.subject, others, new[1], None, loss, seed, "new")
 
 
 def _check_stages(task: Problem, order: list[float], stages: list[Any], what: str) -> None:

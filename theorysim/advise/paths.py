@@ -8,6 +8,7 @@ squared loss. Linearised outputs are f0 + K c, so that only the Gram is needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -65,22 +66,17 @@ def recorded(steps: int, count: int) -> tuple[int, ...]:
 def linear_path(
     problem: Problem, kernels: Kernels, pulls: Sequence[float], rate: float, steps: Sequence[int]
 ) -> LinearPath:
-    """Descent of the linearised model, for all pulls at once."""
-    groups = problem.subject.order
-    gram, cross = kernels.of(groups)
+    """Descent of the linearised model, for all pulls at once.
+
+    Raises:
+        SizeError: where it would take too long.
+    """
+    gram, cross = kernels.of(problem.subject.order)
     n, k = kernels.start.shape
     targets, loss = problem.train.targets, problem.loss
-    shrink = 1 - rate * np.asarray(pulls)[:, None]
-    push = rate * slope_scale(loss) / n
-    now = np.zeros((len(pulls), n * k))
-    kept = []
-    for step in range(1, steps[-1] + 1):
-        outputs = (now @ gram).reshape(-1, k) + np.tile(kernels.start, (len(pulls), 1))
-        slopes = slopes_of(outputs, np.tile(targets, (len(pulls), 1)), loss)
-        now = shrink * (now - push * slopes.reshape(len(pulls), n * k))
-        if step in steps:
-            kept.append(now)
-    found = np.stack(kept, axis=1)
+    run = partial(_coefficients, problem, kernels.start, gram)
+    check_time(lambda count: run(pulls[:1], rate, (count,)), len(pulls) * steps[-1], FEWER)
+    found = run(pulls, rate, steps)
     change = found @ gram
     out = (found @ cross.T).reshape(*found.shape[:2], *kernels.start_out.shape)
     return LinearPath(
@@ -93,6 +89,30 @@ def linear_path(
         ),
         found.reshape(*found.shape[:2], n, k),
     )
+
+
+def _coefficients(
+    problem: Problem,
+    start: Float[np.ndarray, "n k"],
+    gram: Float[np.ndarray, "nk nk"],
+    pulls: Sequence[float],
+    rate: float,
+    steps: Sequence[int],
+) -> Float[np.ndarray, "pulls times nk"]:
+    """Of the linearised parameters at the recorded steps."""
+    n, k = start.shape
+    targets, loss = problem.train.targets, problem.loss
+    shrink = 1 - rate * np.asarray(pulls)[:, None]
+    push = rate * slope_scale(loss) / n
+    now = np.zeros((len(pulls), n * k))
+    kept = []
+    for step in range(1, steps[-1] + 1):
+        outputs = (now @ gram).reshape(-1, k) + np.tile(start, (len(pulls), 1))
+        slopes = slopes_of(outputs, np.tile(targets, (len(pulls), 1)), loss)
+        now = shrink * (now - push * slopes.reshape(len(pulls), n * k))
+        if step in steps:
+            kept.append(now)
+    return np.stack(kept, axis=1)
 
 
 def steps_to(

@@ -15,7 +15,6 @@ from jaxtyping import Float
 
 from theorysim.advise import record
 from theorysim.advise.answer import Advice, Uncertain, number
-from theorysim.advise.budget import check_time
 from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
@@ -23,7 +22,6 @@ from theorysim.advise.layer_checks import STRAIGHT
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.lipschitz import Bends, bends
 from theorysim.advise.paths import (
-    FEWER,
     LinearPath,
     Path,
     curvature,
@@ -104,11 +102,6 @@ def strength(
         raise UsageError(f"steps={steps}: at least 2")
     times = recorded(steps, TIMES)
     progress(1, 3, "predicted paths")
-    check_time(
-        lambda count: linear_path(small, grams, wanted[:1], rate, (count,)),
-        len(wanted) * steps,
-        FEWER,
-    )
     predicted = linear_path(small, grams, wanted, rate, times)
     bent = bends(small, predicted, grams.start, wanted, rate, seed)
     progress(2, 3, "measured paths")
