@@ -91,10 +91,10 @@ def test_unfinished_tuning_from_sources_is_told():
 
 STAGES = {at: {**PARAMS, "idle": jnp.full(1, float(at))} for at in (1, 2, 3)}
 LONG = {
-    "layers": {"measure": True, "steps": 10**9},
-    "transfer": {"measure": True, "steps": 10**9, "sources": {"s": (OTHERS, OTHERS[:, 0])}},
-    "strength": {"steps": 10**9},
-    "length": {"steps": 10**9, "checkpoints": STAGES, "new": (OTHERS, OTHERS[:, 0])},
+    "layers": {"measure": True, "steps": 10**7},
+    "transfer": {"measure": True, "steps": 10**7, "sources": {"s": (OTHERS, OTHERS[:, 0])}},
+    "strength": {"steps": 10**7},
+    "length": {"steps": 10**7, "checkpoints": STAGES, "new": (OTHERS, OTHERS[:, 0])},
 }
 
 
@@ -106,21 +106,19 @@ def ask(question, **given):
 
 
 @pytest.mark.parametrize("question", LONG)
-def test_steps_that_take_days_are_refused_soon(question, monkeypatch):
-    # However fast this machine is: 10^9 steps of anything take more than 20 minutes.
-    monkeypatch.setattr(budget, "LONGEST", 1200.0)
+def test_steps_that_take_too_long_are_refused_soon(question, monkeypatch):
+    # However fast this machine is: 10^7 steps of anything take more than five seconds.
+    monkeypatch.setattr(budget, "LONGEST", 5.0)
     begun = time.perf_counter()
-    with pytest.raises(
-        SizeError, match=r"steps would take about .* hours here, the limit is 0.33: "
-    ):
+    with pytest.raises(SizeError, match=r"steps would take .* hours here, the limit is 0.0014: "):
         ask(question, **LONG[question])
     assert time.perf_counter() - begun < 120
 
 
 @pytest.mark.parametrize("question", LONG)
 def test_absurd_budgets_are_refused_by_value_and_limit(question):
-    for steps in (10**10, 10**30):
-        message = f"^steps={steps}: expected a whole number up to 1000000000"
+    for steps in (10**7 + 1, 10**9, 10**30):
+        message = f"^steps={steps}: expected a whole number up to 10000000"
         with pytest.raises(UsageError, match=message):
             ask(question, **{**LONG[question], "steps": steps})
     if question != "strength":

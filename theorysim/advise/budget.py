@@ -1,4 +1,4 @@
-"""Work that would take days is refused before it begins, by timing a small part of it."""
+"""Work that would take too many hours is refused before it begins, by timing a small part of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from theorysim.errors import SizeError
 
 FREE = 200_000
 """so many steps in all are not timed: more than any default asks for"""
-LONGEST = 24 * 3600.0
+LONGEST = 6 * 3600.0
 """seconds that the steps of one answer may take, by estimate"""
 TRIED = 100
 """so many steps are timed"""

@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 LONGEST = 60
 """so many characters of a value are shown in a message"""
 MOST_SEED = 2**32 - 1
-MOST_STEPS, MOST_SEEDS, MOST_VALUES = 10**9, 1000, 64
+MOST_STEPS, MOST_SEEDS, MOST_VALUES = 10**7, 1000, 64
 """of a run, of draws, of values that are tried; what steps cost is timed where they are made"""
 
 

@@ -75,7 +75,7 @@ def linear_path(
     n, k = kernels.start.shape
     targets, loss = problem.train.targets, problem.loss
     run = partial(_coefficients, problem, kernels.start, gram)
-    check_time(lambda count: run(pulls[:1], rate, (count,)), len(pulls) * steps[-1], FEWER)
+    check_time(lambda count: run(pulls, rate, (count,)), steps[-1], FEWER)
     found = run(pulls, rate, steps)
     change = found @ gram
     out = (found @ cross.T).reshape(*found.shape[:2], *kernels.start_out.shape)
