@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,9 +78,17 @@ ABOUT = {
 
 
 def page(record: Mapping[str, Any]) -> str:
-    """What is recorded as Markdown."""
+    """What is recorded as Markdown.
+
+    Raises:
+        ValueError: for a question without cases, or whose cases are not told alike.
+    """
     parts = [HEAD]
     for question, found in record.items():
+        if not found["measured"]:
+            raise ValueError(
+                f"no case of {question!r} is recorded: python -m validation.advise measures them"
+            )
         title, told, names = ABOUT[question]
         seconds = sum(case["seconds"] for case in found["measured"])
         parts.append(f"\n## {title}\n\n{told} {found['cases']} cases, {seconds:.0f} CPU s; ")
@@ -192,24 +200,35 @@ def _turns(cases: list[dict[str, Any]]) -> str:
 
 
 def _cases(found: Mapping[str, Any]) -> Iterator[str]:
+    cases = found["measured"]
     names = sorted(found["scores"], key=lambda name: -found["scores"][name]["mean"])
-    if "sign rule" in found["measured"][0]:
-        right, count, pays = signs_right(found["measured"])
+    if _is_told(cases, "sign rule"):
+        right, count, pays = signs_right(cases)
         yield (
             "The sign rule (a source pays if fine-tuning starts at a lower loss than without it) "
             f"is right for {right} of {count} sources; {pays} of them pay, so that always saying "
             f"the more frequent is right for {max(pays, count - pays)}. All sources are of one "
             "size, so that `size` ranks nothing.\n\n"
         )
-    first = found["measured"][0]
-    if "agree" in first:
-        yield _trust(found["measured"], _is_fresh(found))
-    if "steps alike" in first:
-        yield _counted(found["measured"])
-    if "noise" in first:
-        yield _turns(found["measured"])
+    if _is_told(cases, "agree"):
+        yield _trust(cases, _is_fresh(found))
+    if _is_told(cases, "steps alike"):
+        yield _counted(cases)
+    if _is_told(cases, "noise"):
+        yield _turns(cases)
     yield row("data", "network", "task", "seed", *(f"`{name}`" for name in names))
     yield row("---", "---", "---", "---", *("---:" for _ in names))
-    for case in found["measured"]:
+    for case in cases:
         values = (f"{case['correlations'][name]:.2f}" for name in names)
         yield row(case["data"], case["network"], case["task"], str(case["seed"]), *values)
+
+
+def _is_told(cases: Sequence[Mapping[str, Any]], what: str) -> bool:
+    """Whether the cases of a question tell this: all of them, or none."""
+    telling = [what in case for case in cases]
+    if any(telling) and not all(telling):
+        raise ValueError(
+            f"{sum(telling)} of {len(cases)} cases tell {what!r}: measure the others anew "
+            "(python -m validation.advise)"
+        )
+    return all(telling)

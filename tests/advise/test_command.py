@@ -162,6 +162,17 @@ def test_the_page_is_that_of_the_record():
     assert record == campaign.resummarised(record)
 
 
+def test_a_page_of_no_cases_or_of_cases_that_differ_is_refused():
+    record = json.loads(campaign.RECORD.read_text())
+    with pytest.raises(ValueError, match="no case of 'strength' is recorded"):
+        campaign.page({"strength": {**record["strength"], "measured": []}})
+    first, *others = record["strength"]["measured"]
+    short = {name: value for name, value in first.items() if name != "agree"}
+    count = len(others) + 1
+    with pytest.raises(ValueError, match=f"^{count - 1} of {count} cases tell 'agree'"):
+        campaign.page({"strength": {**record["strength"], "measured": [short, *others]}})
+
+
 def test_the_score_is_chosen_on_other_cases_than_it_is_judged_on():
     for question, parts in campaign.CASES.items():
         assert not set(parts["chosen"]) & set(parts["judged"]), question

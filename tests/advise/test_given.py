@@ -89,7 +89,7 @@ def raising(path):
         ("transfer", {"sources": {"no source": (X, X[:, 0])}}, "means the model as it is"),
         ("transfer", {"sources": {1: (X, X[:, 0])}}, "sources: the name 1 is no string"),
         ("layers", {"targets": ["cat"] * 24}, "targets are strings, such as 'cat': number the"),
-        ("transfer", {"sources": {"a": (X, list("ab") * 12)}}, "targets of a are strings"),
+        ("transfer", {"sources": {"a": (X, list("ab") * 12)}}, "source a: targets are strings"),
         ("layers", {"targets": [[1], [2, 3]] * 12}, "targets are rows of unequal length"),
         ("layers", {"params": "x"}, "parameter params is a str, no array"),
         ("layers", {"model": [1, 2]}, "model of type list: expected a module of Flax"),

@@ -71,11 +71,12 @@ class Scored:
 
 
 def test_draws_that_disagree_are_told():
-    draws = [dict(zip("abc", map(Scored, values))) for values in ((1, 2, 3), (3, 2, 1))]
+    draws = [dict(zip("abcd", map(Scored, values))) for values in ((1, 2, 3, 4), (4, 3, 2, 1))]
     check = drawn_check(*draws, "left_out")
     assert check.met is False
     assert check.told == (
-        "they put c first; rank correlation of `left_out` -1.00; predicted risks of a: 2, 6"
+        "they put d first; rank correlation of `left_out` -1.00 over 4 candidates, which chance "
+        "reaches in 1 of all orders; predicted risks of a: 2, 8"
     )
 
 
@@ -128,6 +129,6 @@ def test_the_note_has_the_rows_that_the_gram_has():
 
 
 def test_new_inputs_of_another_shape_are_refused():
-    stages = {at: PARAMS for at in (1, 2, 3)}
-    with pytest.raises(UsageError, match=r"new inputs of shape \[\(4,\)\], inputs of \[\(6,\)\]"):
+    stages = {at: {**PARAMS, "idle": jnp.full(2, float(at))} for at in (1, 2, 3)}
+    with pytest.raises(UsageError, match=r"inputs of new have shape \[\(4,\)\], inputs \[\(6,\)\]"):
         advise.length(model, stages, X[:40], Y[:40], params=PARAMS, new=(X[:40, :4], Y[:40]))

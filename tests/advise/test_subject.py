@@ -193,7 +193,7 @@ TWO = subject(plain, INPUTS, PLAIN)
             np.ones((9, 4)),
             np.ones((9, 2)),
             {"test": (np.ones((3, 5)), np.ones((3, 2)))},
-            "held-out",
+            "inputs of test have shape [(5,)], inputs [(4,)]",
         ),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +21,8 @@ ERRORS = 2
 """a difference of so many standard errors or less may be chance"""
 LARGE = 1e15
 """whole numbers below it are written out"""
+MOST_PLACES = 6
+"""numbers with more decimal places are written with an exponent"""
 MARKS = {True: "✓", False: "✗", None: "?"}
 
 
@@ -36,6 +38,8 @@ class Uncertain(NamedTuple):
         if not (math.isfinite(self.error) and self.error > 0):
             return f"{self.value:.3g}"
         places = max(0, 1 - math.floor(math.log10(self.error)))
+        if places > MOST_PLACES or max(abs(self.value), self.error) >= LARGE:
+            return f"{self.value:.3g} ± {self.error:.2g}"
         return f"{self.value:.{places}f} ± {self.error:.{places}f}"
 
     def compared(self, first: str, second: str) -> str:
@@ -151,6 +155,11 @@ def cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return str(value)
+
+
+def explained(columns: Sequence[str], meanings: Mapping[str, str]) -> str:
+    """What the columns of a table are, in their order: those that it has, and no others."""
+    return "; ".join(f"{name}: {meanings[name]}" for name in columns if name in meanings)
 
 
 def _plain(value: Any) -> Any:

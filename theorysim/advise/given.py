@@ -22,6 +22,8 @@ Answer = TypeVar("Answer")
 LONGEST = 60
 """so many characters of a value are shown in a message"""
 MOST_SEED = 2**32 - 1
+MOST_STEPS, MOST_SEEDS, MOST_VALUES = 10**7, 1000, 64
+"""of a run, of draws, of values that are tried; what steps cost is timed where they are made"""
 
 
 def checked(question: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
@@ -81,6 +83,18 @@ def _whole(name: str, value: Any) -> None:
         raise _refuse(name, value, "a whole number")
 
 
+def _steps(name: str, value: Any) -> None:
+    _whole(name, value)
+    if value > MOST_STEPS:
+        raise _refuse(name, value, f"a whole number up to {MOST_STEPS}")
+
+
+def _seeds(name: str, value: Any) -> None:
+    _whole(name, value)
+    if value > MOST_SEEDS:
+        raise _refuse(name, value, f"a number of draws, up to {MOST_SEEDS}")
+
+
 def _rows(name: str, value: Any) -> None:
     _whole(name, value)
     if value < 2:
@@ -106,12 +120,14 @@ def _numbers(name: str, value: Any) -> None:
         raise _refuse(name, value, expected) from None
     if array.ndim != 1 or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
         raise _refuse(name, value, expected)
+    if len(array) > MOST_VALUES:
+        raise UsageError(f"{name}: {len(array)} values, at most {MOST_VALUES}")
 
 
 def _positive(name: str, value: Any) -> None:
     _numbers(name, value)
-    if not len(value) or min(value) <= 0:
-        raise _refuse(name, value, "numbers above 0, one or more")
+    if not len(value) or min(value) <= 0 or len(set(map(float, value))) < len(value):
+        raise _refuse(name, value, "numbers above 0, one or more, each once")
 
 
 def _pair(name: str, value: Any) -> None:
@@ -178,8 +194,8 @@ CHECKS: dict[str, Callable[[str, Any], None]] = {
     "head": _text,
     "together": _whole,
     "pairs": _rows,
-    "seeds": _whole,
-    "steps": _whole,
+    "seeds": _seeds,
+    "steps": _steps,
     "seed": _seed,
     "rate": _rate,
     "rates": _positive,

@@ -32,10 +32,12 @@ def assign(paths: Sequence[str], grouping: Grouping) -> dict[str, str | None]:
         grouping: "layer" (the default: what shares a path but for its last part, and a LoRA pair
             is an adapter of its own, whose layer is frozen); "block" (up to the first part with a
             number: `blocks/0`); patterns by the name of their group (`{"head": "out/*"}`, what
-            matches none is frozen); or a function of a path.
+            matches none is frozen, what matches several belongs to the first); or a function of a
+            path.
 
     Raises:
-        UsageError: for an unknown kind, a pattern that matches nothing, or no group at all.
+        UsageError: for an unknown kind, a pattern that matches nothing, a group that earlier ones
+            leave nothing to, or no group at all.
     """
     if grouping is None or grouping == "layer":
         found = _layers(paths)
@@ -117,12 +119,41 @@ def _block(path: str) -> str:
 def _matched(paths: Sequence[str], patterns: Patterns) -> dict[str, str | None]:
     groups: dict[str, str | None] = dict.fromkeys(paths)
     for name, given in patterns.items():
-        wanted = [given] if isinstance(given, str) else list(given)
-        for pattern in wanted:
-            hits = [path for path in paths if fnmatchcase(path, pattern)]
-            if not hits:
-                raise UsageError(
-                    f"group {name!r}: no parameter matches {pattern!r}; there are {shown(paths)}"
-                )
-            groups |= {path: name for path in hits if groups[path] is None}
+        hits = _hits(paths, name, given)
+        if all(groups[path] is not None for path in hits):
+            earlier = shown(list(dict.fromkeys(str(groups[path]) for path in hits)))
+            raise UsageError(
+                f"group {name!r}: "
+                + (f"all that it matches is in {earlier} already" if hits else "it has no pattern")
+                + ": give each group parameters of its own"
+            )
+        groups |= {path: name for path in hits if groups[path] is None}
     return groups
+
+
+def _hits(paths: Sequence[str], name: str, given: str | Sequence[str]) -> list[str]:
+    """The paths that a group's patterns match."""
+    hits = []
+    for pattern in [given] if isinstance(given, str) else given:
+        found = [path for path in paths if fnmatchcase(path, pattern)]
+        if not found:
+            raise UsageError(
+                f"group {name!r}: no parameter matches {pattern!r}; there are {shown(paths)}"
+            )
+        hits += found
+    return list(dict.fromkeys(hits))
+
+
+def shared(paths: Sequence[str], grouping: Grouping) -> list[str]:
+    """A note for every group of patterns that matches what belongs to earlier ones."""
+    if not isinstance(grouping, Mapping):
+        return []
+    found, notes = assign(paths, grouping), []
+    for name, given in grouping.items():
+        lost = [path for path in _hits(paths, name, given) if found[path] != name]
+        if lost:
+            owners = shown(list(dict.fromkeys(str(found[path]) for path in lost)))
+            notes.append(
+                f"of what {name} matches, {shown(lost)} belongs to {owners}, which is named before"
+            )
+    return notes

@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from theorysim.advise.problem import Problem, slopes_of
+from theorysim.advise.problem import Problem, check_outputs, example_of, most_squared, slopes_of
 from theorysim.advise.subject import Subject
 from theorysim.errors import UsageError
 from theorysim.memory import check_host
@@ -63,12 +64,10 @@ def kernels(problem: Problem) -> Kernels:
 
 
 def _check(found: Kernels, problem: Problem) -> None:
-    for group, gram in found.own.items():
-        if not (np.isfinite(gram).all() and np.isfinite(found.cross[group]).all()):
-            raise UsageError(
-                f"the kernel of {group} is not finite: inputs or parameters are too large, scale "
-                "them to about 1"
-            )
+    check_outputs(found.start, problem.train.inputs, "training inputs")
+    check_outputs(found.start_out, problem.test.inputs, "held-out inputs")
+    for group in found.own:
+        _check_finite(found, group, problem)
     if not any(np.any(gram) for gram in found.own.values()):
         raise UsageError(
             f"to first order the outputs do not depend on {', '.join(found.own)}, as behind a "
@@ -76,6 +75,26 @@ def _check(found: Kernels, problem: Problem) -> None:
         )
     if not np.any(slopes_of(found.start, problem.train.targets, problem.loss)):
         raise UsageError("the untuned outputs are the targets: nothing is left to learn")
+
+
+def _check_finite(found: Kernels, group: str, problem: Problem) -> None:
+    """UsageError where a kernel is not, though outputs are: by NaN of a derivative, or by size."""
+    gram, cross = found.own[group], found.cross[group]
+    if np.isfinite(gram).all() and np.isfinite(cross).all():
+        return
+    rows = ((np.diag(gram), problem.train.inputs), (cross.max(axis=1), problem.test.inputs))
+    for values, inputs in rows:
+        odd = np.flatnonzero(np.isnan(values)) // problem.subject.outputs
+        large = max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(inputs))
+        if len(odd) and large < most_squared() and not np.isinf(gram).any():
+            raise UsageError(
+                f"the kernel of {group} is not finite: the outputs are, but not their derivatives, "
+                f"at inputs such as {example_of(inputs, int(odd[0]))}, as of a root or a norm at 0"
+            )
+    raise UsageError(
+        f"the kernel of {group} is not finite: inputs or parameters are too large, scale them to "
+        "about 1"
+    )
 
 
 def fitting(problem: Problem, seed: int = 0, pairs: int = PAIRS) -> tuple[Problem, list[str]]:

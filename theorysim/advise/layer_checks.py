@@ -10,8 +10,10 @@ import numpy as np
 from theorysim.advise.answer import Check, number
 from theorysim.advise.groups import shown
 from theorysim.advise.kernels import Kernels
-from theorysim.advise.problem import Problem, rank_correlation
+from theorysim.advise.problem import Problem
+from theorysim.advise.ranks import Agreement, agreement
 from theorysim.advise.scores import SCORES, Score, Window, numerical_rank
+from theorysim.advise.tuning import FALLING
 
 STRAIGHT = 0.2
 """the linearisation is called trustworthy where real outputs leave it by less than this share"""
@@ -95,10 +97,12 @@ def drawn_check(scored: Mapping[str, Score], anew: Mapping[str, Score], by: str)
     values = [[sign * one[name].scores[by] for name in scored] for one in (scored, anew)]
     first = [min(one, key=lambda name: sign * one[name].scores[by]) for one in (scored, anew)]
     risks = ", ".join(f"{one[first[0]].scores['linearised']:.3g}" for one in (scored, anew))
+    alike = agreement(*values)
+    ranked = f"rank correlation of `{by}` " if alike.telling else ""
     return Check(
         "other training inputs, of those left out, put the same first",
         first[0] == first[1],
-        f"they put {first[1]} first; rank correlation of `{by}` {rank_correlation(*values):.2f}; "
+        f"they put {first[1]} first; {ranked}{alike.told('candidates')}; "
         f"predicted risks of {first[0]}: {risks}",
     )
 
@@ -118,12 +122,29 @@ def measured_check(rows: list[dict[str, Any]]) -> Check:
     )
 
 
-def ranked_check(found: Mapping[str, float], by: str) -> Check:
-    """Rank correlations of this run; `by` is the score that ranks."""
+def finished_check(unfinished: Mapping[str, int], seeds: int, steps: int) -> Check:
+    """Whether tuning came to its end; `unfinished` counts the seeds by name where it did not."""
+    odd = [f"{name} ({count} of {seeds})" for name, count in unfinished.items() if count]
+    told = f"in its last quarter no run improved by more than {FALLING:.0%} of all its gain"
+    if odd:
+        told = (
+            f"not in so many seeds: {', '.join(odd)}; with more steps= (--steps) or larger rates= "
+            "they may rank otherwise"
+        )
+    return Check(f"tuning came to its end in {steps} steps", not odd, told)
+
+
+def ranked_check(alike: Agreement, found: Mapping[str, float], by: str, what: str) -> Check:
+    """How this run ranked.
+
+    Args:
+        alike: the score that ranks and what was measured.
+        found: rank correlations of all scores.
+        by: the score that ranks.
+        what: what is ranked.
+    """
     others = ", ".join(f"{name} {value:.2f}" for name, value in found.items() if name != by)
-    own = found.get(by, float("nan"))
-    return Check(
-        "what was measured ranks single groups alike",
-        None if np.isnan(own) else own > 0,
-        f"rank correlation of `{by}` in this run {own:.2f} ({others})",
-    )
+    told = alike.told(what)
+    if alike.telling:
+        told = f"rank correlation of `{by}` in this run {told} ({others})"
+    return Check(f"what was measured ranks {what} alike", alike.met, told)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from theorysim.advise import record
-from theorysim.advise.answer import Advice, Uncertain
+from theorysim.advise.answer import Advice, Check, Uncertain
 from theorysim.advise.given import checked
-from theorysim.advise.groups import Grouping, shown
+from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, drawn_anew, fitting, kernels
-from theorysim.advise.layer_checks import drawn_check, measured_check, ranked_check, theory_checks
+from theorysim.advise.layer_candidates import Candidates, Groups, base_of, candidates_of
+from theorysim.advise.layer_checks import (
+    drawn_check,
+    finished_check,
+    measured_check,
+    ranked_check,
+    theory_checks,
+)
 from theorysim.advise.layer_words import (
     ALL,
     BASE_ALONE,
@@ -23,8 +29,10 @@ from theorysim.advise.layer_words import (
     panel,
     sentence,
     standard_error,
+    unfinished,
 )
 from theorysim.advise.problem import Loss, Problem, as_inputs, problem, rank_correlation
+from theorysim.advise.ranks import agreement
 from theorysim.advise.scores import (
     NEEDS_BASE,
     SCORES,
@@ -32,16 +40,10 @@ from theorysim.advise.scores import (
     moved,
     score,
 )
-from theorysim.advise.subject import Subject, subject
+from theorysim.advise.subject import subject
 from theorysim.advise.tuning import RATES, Tuned, tune
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
-
-Groups = tuple[str, ...]
-Candidates = Mapping[str, Sequence[str]] | Sequence[Sequence[str]]
-
-MOST = 64
-"""so many candidates are compared at most"""
 
 
 @checked
@@ -93,22 +95,38 @@ def layers(
     """
     found = subject(model, as_inputs(inputs), params, groups, batched)
     task = problem(found, as_inputs(inputs), targets, test, loss, seed)
-    tuned_anyway = _base(base, found)
-    added = _candidates(candidates, together, tuned_anyway, found)
+    tuned_anyway = base_of(base, found)
+    added = candidates_of(candidates, together, tuned_anyway, found)
     by = _score_name(by, tuned_anyway)
     small, notes = fitting(task, seed, pairs)
     progress(0, len(added) + 1, "kernels")
     grams = kernels(small)
     notes += _not_seen(grams, tuned_anyway)
     scored = _scored(small, grams, tuned_anyway, added, progress)
-    other = drawn_anew(task, small, seed)
-    anew = other and _scored(other, kernels(other), tuned_anyway, added, silent)
-    measured = None
-    if measure:
-        progress(len(added), len(added) + 1, "tuning every candidate")
-        chosen = [(*tuned_anyway, *extra) for extra in added.values()]
-        measured = tune(task, chosen, seeds, steps, rates, seed)
+    anew = _scored_anew(task, small, tuned_anyway, added, seed)
+    budget = (seeds, steps, rates, seed)
+    measured = _tuned(task, tuned_anyway, added, budget, progress) if measure else None
     return _advice(task, grams, tuned_anyway, (scored, anew), by, measured, notes)
+
+
+def _tuned(
+    task: Problem,
+    base: Groups,
+    added: dict[str, Groups],
+    budget: tuple[int, int, Sequence[float], int],
+    progress: Progress,
+) -> Tuned:
+    """Every candidate; `budget` has seeds, steps, rates and the seed."""
+    progress(len(added), len(added) + 1, "tuning every candidate")
+    return tune(task, [(*base, *extra) for extra in added.values()], *budget)
+
+
+def _scored_anew(
+    task: Problem, fitted: Problem, base: Groups, added: dict[str, Groups], seed: int
+) -> dict[str, Score] | None:
+    """On training inputs that `fitted` left out; None where it left out none."""
+    other = drawn_anew(task, fitted, seed)
+    return other and _scored(other, kernels(other), base, added, silent)
 
 
 def _not_seen(grams: Kernels, base: Groups) -> list[str]:
@@ -140,55 +158,6 @@ def _scored(
     return moved(task, found)
 
 
-def _base(base: str | Sequence[str] | None, found: Subject) -> Groups:
-    chosen = found.order[-1:] if base is None else _as_groups(base)
-    _check_known(chosen, found, "base")
-    return chosen
-
-
-def _check_known(names: Sequence[str], found: Subject, what: str) -> None:
-    unknown = [name for name in names if name not in found.order]
-    if unknown:
-        raise UsageError(f"{what}: no group {unknown[0]!r}; there are {shown(found.order)}")
-
-
-def _candidates(
-    given: Candidates | None, together: int, base: Groups, found: Subject
-) -> dict[str, Groups]:
-    """Groups that are added to `base`, by name."""
-    rest = [group for group in found.order if group not in base]
-    if given is None:
-        if not rest:
-            raise UsageError(
-                f"all groups ({shown(found.order)}) are in the base: nothing is left to choose"
-            )
-        if together < 1:
-            raise UsageError(f"together={together}: at least 1")
-        sets = [c for size in range(1, together + 1) for c in combinations(rest, size)]
-        named = {name_of(groups): groups for groups in sets}
-        if len(rest) > together:
-            named[ALL] = tuple(rest)
-        if base:
-            named[BASE_ALONE] = ()
-    elif isinstance(given, Mapping):
-        named = {str(name): _as_groups(groups) for name, groups in given.items()}
-    else:
-        named = {name_of(groups): groups for groups in map(_as_groups, given)}
-    for groups in named.values():
-        _check_known(groups, found, "candidates")
-    named = {n: tuple(g for g in gs if g not in base) for n, gs in named.items()}
-    if len(named) < 2 or not all((*base, *groups) for groups in named.values()):
-        raise UsageError("candidates: name two or more, none of them empty")
-    if len(named) > MOST:
-        raise UsageError(f"{len(named)} candidates: at most {MOST}; name them by candidates=")
-    return named
-
-
-def _as_groups(given: str | Sequence[str]) -> Groups:
-    """One name is one group."""
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
 def _score_name(by: str | None, base: Groups) -> str:
     known = [name for name in SCORES if base or name not in NEEDS_BASE]
     if by is None:
@@ -206,12 +175,17 @@ def ranking(scored: Mapping[str, Score], by: str) -> list[str]:
     return sorted(own, key=lambda name: (bool(np.isnan(own[name])), own[name]))
 
 
+def _single(scored: Mapping[str, Score], risks: Mapping[str, float]) -> list[str]:
+    """Candidates that add a single group, of those that were measured."""
+    return [n for n in scored if n in risks and n not in (ALL, BASE_ALONE) and " + " not in n]
+
+
 def correlations(scored: Mapping[str, Score], risks: Mapping[str, float]) -> dict[str, float]:
     """Of every score with what was measured, over candidates that are single groups.
 
     Positive where a score puts what is good first.
     """
-    single = [n for n in scored if n in risks and n not in (ALL, BASE_ALONE) and " + " not in n]
+    single = _single(scored, risks)
     return {
         by: rank_correlation(
             [sign * scored[n].scores[by] for n in single], [risks[n] for n in single]
@@ -219,6 +193,13 @@ def correlations(scored: Mapping[str, Score], risks: Mapping[str, float]) -> dic
         for by, (_, sign) in SCORES.items()
         if all(np.isfinite(scored[n].scores[by]) for n in single)
     }
+
+
+def _ranked(scored: Mapping[str, Score], risks: Mapping[str, float], by: str) -> Check:
+    """How the score that ranks fared in this run."""
+    single, sign = _single(scored, risks), SCORES[by][1]
+    alike = agreement([sign * scored[n].scores[by] for n in single], [risks[n] for n in single])
+    return ranked_check(alike, correlations(scored, risks), by, "single groups")
 
 
 def _advice(
@@ -240,13 +221,18 @@ def _advice(
     for name in order:
         risk = None if measured is None else Uncertain(*measured.risk(places[name]))
         wrong = None if measured is None else Uncertain(*measured.error(places[name]))
-        rows.append(_row(name, scored[name], task, risk, wrong))
+        row = _row(name, scored[name], task, risk, wrong)
+        if measured is not None:
+            row["unfinished"] = measured.unfinished_seeds(places[name])
+        rows.append(row)
     checks = theory_checks(task, grams, name_of(base), base, scored)
     checks += [] if anew is None else [drawn_check(scored, anew, by)]
     if measured is not None:
         risks = {name: measured.risk(places[name])[0] for name in scored}
         checks.append(measured_check(rows))
-        checks.append(ranked_check(correlations(scored, risks), by))
+        seeds = measured.losses.shape[1]
+        checks.append(finished_check(unfinished(scored, measured), seeds, measured.longest))
+        checks.append(_ranked(scored, risks, by))
     columns = ["tuned beside", "parameters", "left out", "predicted", "eta", "bend"]
     columns += [] if measured is None else ["measured"]
     return Advice(
@@ -258,7 +244,7 @@ def _advice(
         tuple(checks),
         (
             record.told("layers", by),
-            *meanings(task, base),
+            *meanings(task, base, columns, measured),
             *notes,
             *task.notes,
             *task.subject.notes,

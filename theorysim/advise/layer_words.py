@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from theorysim.advise.answer import Uncertain
+from theorysim.advise.answer import Uncertain, explained
 from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import Problem, caution, risk_name
 from theorysim.advise.scores import Score
-from theorysim.advise.tuning import Tuned
+from theorysim.advise.tuning import Tuned, unfinished_told
 
 BASE_ALONE, ALL = "nothing else", "all"
 
@@ -65,7 +65,14 @@ def sentence(
         told += behind.compared("better", "worse")
     elif measured is None and least != order[0]:
         told += f"; least predicted: {least}, {by_name[least]['predicted']}"
+    if measured is not None:
+        told += unfinished_told(unfinished(scored, measured), measured.longest)
     return told + "." + caution(task)
+
+
+def unfinished(scored: Mapping[str, Score], measured: Tuned) -> dict[str, int]:
+    """By candidate: in how many seeds its tuning did not come to its end."""
+    return {name: measured.unfinished_seeds(place) for place, name in enumerate(scored)}
 
 
 def _apart(name: str, other: str, scored: Mapping[str, Score], measured: Tuned | None) -> Uncertain:
@@ -77,15 +84,27 @@ def _apart(name: str, other: str, scored: Mapping[str, Score], measured: Tuned |
     return Uncertain(float(gap.mean()), standard_error(gap))
 
 
-def meanings(task: Problem, base: tuple[str, ...]) -> list[str]:
+def meanings(
+    task: Problem, base: tuple[str, ...], columns: Sequence[str], measured: Tuned | None
+) -> list[str]:
     """What the columns are."""
+    risk = risk_name(task.loss)
+    told = {
+        "parameters": "how many are tuned, those of the base among them",
+        "left out": "leave-one-out risk of the linearised model at the pull for which it is least",
+        "predicted": f"mean {risk} of {len(task.test)} inputs (± one standard error) of the "
+        "linearised model at that pull",
+        "eta": "the size |K^(-1/2) S K^(-1/2)| of what is added (Theorem 6)",
+        "bend": "how far the real model leaves its linearisation there, as a share of how far "
+        "outputs moved",
+    }
+    if measured is not None:
+        told["measured"] = (
+            f"the same of models that were really tuned, by Adam on {measured.losses.shape[1]} "
+            "splits (seeds=)"
+        )
     beside = f"; {name_of(base)} is tuned anyway (base=)" if base else ""
-    return [
-        f"predicted: mean {risk_name(task.loss)} of {len(task.test)} inputs (± one standard error) "
-        "of the linearised model, its pull chosen by leaving one training input out; left out: "
-        f"that leave-one-out risk; bend: how far the real model leaves its linearisation there"
-        f"{beside}"
-    ]
+    return [explained(columns, told) + beside]
 
 
 def panel(rows: list[dict[str, Any]], task: Problem) -> Panel:

@@ -9,6 +9,7 @@ turns is the inflection point. What noise costs is predicted to second order of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,9 +21,10 @@ from theorysim.advise import record
 from theorysim.advise.answer import Advice, Check, Uncertain
 from theorysim.advise.given import checked
 from theorysim.advise.length_words import meanings, panel, sentence
-from theorysim.advise.problem import Loss, Problem, as_inputs, check_alike, problem
+from theorysim.advise.problem import Loss, Problem, as_inputs, check_alike, check_outputs, problem
 from theorysim.advise.sensitivity import Change, inflection, mean_loss, noisy, tuned
 from theorysim.advise.subject import Subject, subject
+from theorysim.advise.twins import check_distinct
 from theorysim.advise.two_layer import Spectrum, TwoLayer, constant_loss, spectrum, two_layer
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
@@ -96,15 +98,17 @@ def length(
     given = as_inputs(inputs)
     found = subject(model, given, params, everything, batched)
     stages = [_stage(model, params, checkpoints[at], at, given, batched, found) for at in order]
+    check_distinct("checkpoints", {f"{at:g}": stage for at, stage in zip(order, stages)})
     task = problem(found, given, targets, (inputs, targets), loss, seed)
+    _check_stages(task, order, stages, "inputs")
     own = mean_loss(found, task.train, task.loss)
     starts = np.array([own(stage) for stage in stages])
     progress(0, 2, "noise")
     changes = noisy(found, task.train, task.loss, stages, sorted(noises), seeds, seed)
     if new is not None:
-        others = as_inputs(new[0], "new inputs")
-        check_alike(given, others, "new inputs", "inputs")
-        fresh = problem(found, others, new[1], None, loss, seed)
+        fresh = _new_task(new, task, loss, seed)
+        for part in (fresh, replace(fresh, train=fresh.test)):
+            _check_stages(part, order, stages, "inputs of new")
         progress(1, 2, "fine-tuning")
         parts = (fresh.train, fresh.test, task.train)
         changes += tuned(found, parts, (fresh.loss, task.loss), stages, rates, steps, seeds, seed)
@@ -117,6 +121,20 @@ def length(
 def everything(path: str) -> str:
     """Noise and fine-tuning change all parameters, as one group."""
     return "all parameters"
+
+
+def _new_task(new: tuple[Any, Any], old: Problem, loss: Loss | None, seed: int) -> Problem:
+    """What the argument `new` asks."""
+    others = as_inputs(new[0], "inputs of new")
+    check_alike(old.train.inputs, others, "inputs of new")
+    return problem(old.subject, others, new[1], None, loss, seed, "new")
+
+
+def _check_stages(task: Problem, order: list[float], stages: list[Any], what: str) -> None:
+    """UsageError where a checkpoint returns no number."""
+    inputs, outputs = task.train.inputs, jax.jit(task.subject.batch)
+    for at, stage in zip(order, stages):
+        check_outputs(np.asarray(outputs(stage, inputs)), inputs, f"{what} at checkpoint {at:g}")
 
 
 def _stage(
@@ -163,7 +181,7 @@ def _advice(
         (
             f"loss under noise: {record.told('noise', 'second_order')}",
             f"loss after fine-tuning: {record.told('length', 'noise')}",
-            *meanings(seeds, task.loss),
+            *meanings(seeds, task.loss, columns),
             *task.subject.notes,
         ),
         (panel(order, starts, changes, task.loss),),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from theorysim.advise.answer import explained
 from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import Loss, risk_name
 from theorysim.advise.sensitivity import COVERED, Change
@@ -44,17 +46,24 @@ def _why(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
     return f"if it is {row['change']} (the rate of least loss on the new task, of {tried} tried)"
 
 
-def meanings(seeds: int, loss: Loss) -> list[str]:
+def meanings(seeds: int, loss: Loss, columns: Sequence[str]) -> list[str]:
     """What the columns are."""
+    told = {
+        "turns at": "the checkpoint after which the old task's loss rises once parameters are "
+        "changed",
+        "from": f"its {COVERED[0]:.0%} quantile over {seeds} seeds",
+        "to": f"its {COVERED[1]:.0%} quantile",
+        "predicted": "turns at, to second order",
+        "two-layer": "turns at, by the theory of two-layer linear networks, its unit of time and "
+        "initial weights fitted to the losses without noise",
+        "least loss": f"{risk_name(loss)} on the old task where it turns (± one standard error "
+        "over seeds)",
+        "new loss": "held-out loss on the new task from the checkpoint that is best for it",
+    }
     return [
-        "turns at: the checkpoint after which the old task's loss rises once parameters are "
-        "changed; predicted: the same to second order; two-layer: the same by the theory of "
-        "two-layer linear networks, its unit of time and initial weights fitted to the losses "
-        f"without noise; from, to: its {COVERED[0]:.0%} and {COVERED[1]:.0%} quantiles over "
-        f"{seeds} seeds; least loss: {risk_name(loss)} on the old task (± one standard error "
-        "over seeds); "
+        explained(columns, told),
         "noise is in units of each parameter's root mean square, rates are those of Adam, per "
-        "step; checkpoints are in the steps or tokens that they are named by"
+        "step; checkpoints are in the steps or tokens that they are named by",
     ]
 
 

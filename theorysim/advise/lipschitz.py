@@ -65,7 +65,7 @@ def bends(
 
         drift = velocity(there, back_there) - velocity(start, back)
         distance = jnp.sqrt(_square(step))
-        slope = _norm(lambda u: _push(outputs, there, u), back_there, step)
+        slope = _norm(lambda u: _push(outputs, there, u), back_there, step, seed)
 
         def moved(u: Any) -> Array:
             return _push(outputs, there, u) - _push(outputs, start, u)
@@ -75,22 +75,7 @@ def bends(
             return (jax.tree.map(jnp.subtract, a, b),)
 
         drift = jnp.sqrt(jnp.sum(drift**2))
-        return drift, slope, _norm(moved, moved_back, step) / jnp.maximum(distance, SMALL)
-
-    def _norm(push: Any, pull: Any, like: Any) -> Array:
-        """The largest singular value of a linear map, by the power method from a random vector."""
-        key = jax.random.key(seed)
-        leaves, tree = jax.tree.flatten(like)
-        keys = jax.random.split(key, len(leaves))
-        drawn = [jax.random.normal(k, leaf.shape, leaf.dtype) for k, leaf in zip(keys, leaves)]
-
-        def step(_: Any, u: Any) -> Any:
-            size = jnp.sqrt(_square(u))
-            (back,) = pull(push(jax.tree.map(lambda a: a / jnp.maximum(size, SMALL), u)))
-            return back
-
-        end = jax.lax.fori_loop(0, ITERATIONS, step, jax.tree.unflatten(tree, drawn))
-        return jnp.sqrt(jnp.sqrt(_square(end)))
+        return drift, slope, _norm(moved, moved_back, step, seed) / jnp.maximum(distance, SMALL)
 
     lead, rows = predicted.coefficients.shape[:2], predicted.coefficients.shape[2:]
     told = (predicted.path.change + untuned).reshape(-1, *rows)
@@ -109,6 +94,22 @@ def bends(
         np.maximum.accumulate(slope, 1),
         np.maximum.accumulate(bend, 1),
     )
+
+
+def _norm(push: Any, pull: Any, like: Any, seed: int) -> Array:
+    """The largest singular value of a linear map, by the power method from a random vector."""
+    key = jax.random.key(seed)
+    leaves, tree = jax.tree.flatten(like)
+    keys = jax.random.split(key, len(leaves))
+    drawn = [jax.random.normal(k, leaf.shape, leaf.dtype) for k, leaf in zip(keys, leaves)]
+
+    def step(_: Any, u: Any) -> Any:
+        size = jnp.sqrt(_square(u))
+        (back,) = pull(push(jax.tree.map(lambda a: a / jnp.maximum(size, SMALL), u)))
+        return back
+
+    end = jax.lax.fori_loop(0, ITERATIONS, step, jax.tree.unflatten(tree, drawn))
+    return jnp.sqrt(jnp.sqrt(_square(end)))
 
 
 def _integral(

@@ -7,7 +7,8 @@ squared loss. Linearised outputs are f0 + K c, so that only the Gram is needed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -15,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from theorysim.advise.budget import check_time
 from theorysim.advise.kernels import Kernels
 from theorysim.advise.problem import Loss, Problem, batch_loss, losses_of, slopes_of
 from theorysim.advise.subject import Params
@@ -23,6 +25,7 @@ CURVED = {"squared": 2.0, "cross-entropy": 0.5}
 """The largest second derivative of the loss of one input in its outputs"""
 MOST_STEPS = 1000
 """so many steps are tried before a number of steps is said to be larger"""
+FEWER = "take fewer steps= or pulls="
 
 
 class Path(NamedTuple):
@@ -63,22 +66,17 @@ def recorded(steps: int, count: int) -> tuple[int, ...]:
 def linear_path(
     problem: Problem, kernels: Kernels, pulls: Sequence[float], rate: float, steps: Sequence[int]
 ) -> LinearPath:
-    """Descent of the linearised model, for all pulls at once."""
-    groups = problem.subject.order
-    gram, cross = kernels.of(groups)
+    """Descent of the linearised model, for all pulls at once.
+
+    Raises:
+        SizeError: where it would take too long.
+    """
+    gram, cross = kernels.of(problem.subject.order)
     n, k = kernels.start.shape
     targets, loss = problem.train.targets, problem.loss
-    shrink = 1 - rate * np.asarray(pulls)[:, None]
-    push = rate * slope_scale(loss) / n
-    now = np.zeros((len(pulls), n * k))
-    kept = []
-    for step in range(1, steps[-1] + 1):
-        outputs = (now @ gram).reshape(-1, k) + np.tile(kernels.start, (len(pulls), 1))
-        slopes = slopes_of(outputs, np.tile(targets, (len(pulls), 1)), loss)
-        now = shrink * (now - push * slopes.reshape(len(pulls), n * k))
-        if step in steps:
-            kept.append(now)
-    found = np.stack(kept, axis=1)
+    run = partial(_coefficients, problem, kernels.start, gram)
+    check_time(lambda count: run(pulls, rate, (count,)), steps[-1], FEWER)
+    found = run(pulls, rate, steps)
     change = found @ gram
     out = (found @ cross.T).reshape(*found.shape[:2], *kernels.start_out.shape)
     return LinearPath(
@@ -91,6 +89,30 @@ def linear_path(
         ),
         found.reshape(*found.shape[:2], n, k),
     )
+
+
+def _coefficients(
+    problem: Problem,
+    start: Float[np.ndarray, "n k"],
+    gram: Float[np.ndarray, "nk nk"],
+    pulls: Sequence[float],
+    rate: float,
+    steps: Sequence[int],
+) -> Float[np.ndarray, "pulls times nk"]:
+    """Of the linearised parameters at the recorded steps."""
+    n, k = start.shape
+    targets, loss = problem.train.targets, problem.loss
+    shrink = 1 - rate * np.asarray(pulls)[:, None]
+    push = rate * slope_scale(loss) / n
+    now = np.zeros((len(pulls), n * k))
+    kept = []
+    for step in range(1, steps[-1] + 1):
+        outputs = (now @ gram).reshape(-1, k) + np.tile(start, (len(pulls), 1))
+        slopes = slopes_of(outputs, np.tile(targets, (len(pulls), 1)), loss)
+        now = shrink * (now - push * slopes.reshape(len(pulls), n * k))
+        if step in steps:
+            kept.append(now)
+    return np.stack(kept, axis=1)
 
 
 def steps_to(
@@ -156,7 +178,21 @@ def _losses(outputs: np.ndarray, targets: np.ndarray, loss: Loss) -> np.ndarray:
 
 
 def real_path(problem: Problem, pulls: Sequence[float], rate: float, steps: Sequence[int]) -> Path:
-    """The same descent of the model itself; numbers are not finite where it diverges."""
+    """The same descent of the model itself; numbers are not finite where it diverges.
+
+    Raises:
+        SizeError: where it would take too long.
+    """
+    program, strongest = _descent(problem, rate), jnp.asarray(pulls, float)
+    check_time(
+        lambda count: program(strongest[:1], jnp.asarray([count])), len(pulls) * steps[-1], FEWER
+    )
+    found = program(strongest, jnp.diff(jnp.asarray([0, *steps])))
+    return Path(tuple(steps), *(np.asarray(part, float) for part in found))
+
+
+def _descent(problem: Problem, rate: float) -> Callable[[Array, Array], Any]:
+    """What is observed for every pull, after so many steps each time."""
     subject, loss = problem.subject, problem.loss
     targets = jnp.asarray(problem.train.targets, float)
     out_targets = jnp.asarray(problem.test.targets, float)
@@ -175,22 +211,24 @@ def real_path(problem: Problem, pulls: Sequence[float], rate: float, steps: Sequ
             outputs - subject.batch(start, inputs),
         )
 
-    def run(pull: Array) -> Any:
-        def step(_: Any, params: Any) -> Any:
-            slopes = jax.grad(told)(params)
-            return jax.tree.map(
-                lambda p, s, first: first + (1 - rate * pull) * (p - rate * s - first),
-                params,
-                slopes,
-                start,
-            )
+    @jax.jit
+    def run(pulls: Array, between: Array) -> Any:
+        def of_pull(pull: Array) -> Any:
+            def step(_: Any, params: Any) -> Any:
+                slopes = jax.grad(told)(params)
+                return jax.tree.map(
+                    lambda p, s, first: first + (1 - rate * pull) * (p - rate * s - first),
+                    params,
+                    slopes,
+                    start,
+                )
 
-        def onward(params: Any, between: Array) -> tuple[Any, Any]:
-            params = jax.lax.fori_loop(0, between, step, params)
-            return params, observe(params)
+            def onward(params: Any, count: Array) -> tuple[Any, Any]:
+                params = jax.lax.fori_loop(0, count, step, params)
+                return params, observe(params)
 
-        between = jnp.diff(jnp.asarray([0, *steps]))
-        return jax.lax.scan(onward, start, between)[1]
+            return jax.lax.scan(onward, start, between)[1]
 
-    found = jax.jit(lambda: jax.lax.map(run, jnp.asarray(pulls, float)))()
-    return Path(tuple(steps), *(np.asarray(part, float) for part in found))
+        return jax.lax.map(of_pull, pulls)
+
+    return run

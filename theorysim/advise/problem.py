@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from theorysim.advise.calls import NO_NUMBERS
 from theorysim.advise.subject import Subject
 from theorysim.errors import UsageError
 
@@ -19,6 +20,10 @@ LOSSES = ("squared", "cross-entropy")
 
 HELD_OUT = 0.25
 """this share of the examples is held out where the user holds out none"""
+ROOM = 1e8
+"""Squares of targets, and of the derivatives of their loss, leave so much for sums over examples"""
+SHOWN = 4
+"""so many numbers of an input are shown in a message"""
 FEWEST = 8
 """so many examples are needed to train and to hold out"""
 
@@ -91,9 +96,9 @@ def as_inputs(inputs: Any, what: str = "inputs") -> PyTree[Array]:
         shapes = ", ".join(str(array.shape) for array in arrays)
         raise UsageError(f"{what} of shape {shapes}: expected two or more, along the first axis")
     for array in arrays:
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
+        if array.dtype.kind not in "iub" and not np.isfinite(array.astype(float)).all():
             raise UsageError(f"{what} hold NaN or infinity: remove or replace these entries")
-    return jax.tree.unflatten(tree, [jnp.asarray(_default(array)) for array in arrays])
+    return jax.tree.unflatten(tree, [jnp.asarray(_default(array, what)) for array in arrays])
 
 
 def as_targets(targets: Any, what: str) -> np.ndarray:
@@ -134,10 +139,38 @@ def caution(task: Problem) -> str:
     )
 
 
-def _default(array: np.ndarray) -> np.ndarray:
-    if array.dtype.kind in "iub":
+def _default(array: np.ndarray, what: str) -> np.ndarray:
+    """In JAX's default precision; UsageError for numbers that are too large for it."""
+    if array.dtype.kind == "b":
         return array
-    return array.astype(jnp.result_type(float))
+    whole = array.dtype.kind in "iu"
+    kind = jax.dtypes.canonicalize_dtype(array.dtype if whole else jnp.result_type(float))
+    limits = jnp.iinfo(kind) if whole else jnp.finfo(kind)
+    size = array if whole else np.abs(array.astype(float))
+    beyond = (size > limits.max) | (size < limits.min)
+    if beyond.any():
+        raise UsageError(
+            f"{what} hold {array[beyond].flat[0]:.3g}: {kind} takes up to {limits.max:.3g}; scale "
+            "them to about 1"
+        )
+    return array.astype(kind)
+
+
+def check_outputs(outputs: np.ndarray, inputs: PyTree[Array], what: str) -> None:
+    """UsageError with an input for which the model returns NaN or infinity."""
+    odd = np.flatnonzero(~np.isfinite(outputs).reshape(len(outputs), -1).all(1))
+    if len(odd):
+        raise UsageError(
+            f"the model returns NaN or infinity for {len(odd)} of {len(outputs)} {what}, such as "
+            f"{example_of(inputs, int(odd[0]))}: {NO_NUMBERS}"
+        )
+
+
+def example_of(inputs: PyTree[Array], place: int) -> str:
+    """The first numbers of an input, for a message."""
+    numbers = np.concatenate([np.ravel(leaf[place]) for leaf in jax.tree.leaves(inputs)])
+    shown = ", ".join(f"{number:.3g}" for number in numbers[:SHOWN])
+    return f"[{shown}{', ...' if len(numbers) > SHOWN else ''}]"
 
 
 def problem(
@@ -147,6 +180,7 @@ def problem(
     test: tuple[Any, Any] | None = None,
     loss: Loss | None = None,
     seed: int = 0,
+    of: str | None = None,
 ) -> Problem:
     """The task in normal form.
 
@@ -157,6 +191,7 @@ def problem(
         test: held-out inputs and targets; a quarter of the others unless given.
         loss: by the type of the targets unless given.
         seed: of what is held out.
+        of: the argument that holds inputs and targets, if they are not arguments themselves.
 
     Raises:
         UsageError: for targets that do not fit, an unknown loss, or too few examples.
@@ -164,43 +199,42 @@ def problem(
     if loss is not None and loss not in LOSSES:
         raise UsageError(f"loss={loss!r}: expected one of {', '.join(LOSSES)}")
     notes = []
-    given = as_targets(targets, "targets")
+    name = "targets" if of is None else f"targets of {of}"
+    given = as_targets(targets, name)
     kind: Loss = loss or ("cross-entropy" if given.dtype.kind in "iub" else "squared")
-    rows = Examples(inputs, rows_of(given, _length(inputs), subject.outputs, kind, "targets"))
+    rows = Examples(inputs, rows_of(given, _length(inputs), subject.outputs, kind, name))
     if test is None:
         order = np.random.default_rng(seed).permutation(len(rows))
         held = max(1, round(HELD_OUT * len(rows)))
         train, out = rows.some(np.sort(order[held:])), rows.some(np.sort(order[:held]))
         notes.append(f"{held} of {len(rows)} examples were held out at random (seed {seed})")
     else:
-        others = as_inputs(test[0], "held-out inputs")
-        check_alike(inputs, others)
-        wanted = rows_of(
-            as_targets(test[1], "held-out targets"),
-            _length(others),
-            subject.outputs,
-            kind,
-            "held-out targets",
-        )
-        train, out = rows, Examples(others, wanted)
+        train, out = rows, _held_out(test, inputs, subject.outputs, kind)
     if len(train) < FEWEST or len(out) < 2:
         raise UsageError(
-            f"{len(train)} training and {len(out)} held-out examples: needs {FEWEST} and 2"
+            ("" if of is None else f"{of}: ")
+            + f"{len(train)} training and {len(out)} held-out examples: needs {FEWEST} and 2"
         )
     return Problem(subject, train, out, kind, tuple(notes))
+
+
+def _held_out(test: tuple[Any, Any], inputs: PyTree[Array], outputs: int, loss: Loss) -> Examples:
+    """The examples of the argument `test`."""
+    others = as_inputs(test[0], "inputs of test")
+    check_alike(inputs, others, "inputs of test")
+    given = as_targets(test[1], "targets of test")
+    return Examples(others, rows_of(given, _length(others), outputs, loss, "targets of test"))
 
 
 def _length(inputs: Any) -> int:
     return jax.tree.leaves(inputs)[0].shape[0]
 
 
-def check_alike(
-    inputs: Any, others: Any, what: str = "held-out inputs", as_what: str = "training inputs"
-) -> None:
-    """UsageError where inputs of two kinds are not of one shape."""
+def check_alike(inputs: Any, others: Any, what: str) -> None:
+    """UsageError where inputs of two kinds are not of one shape; `what` are the others."""
     ends = [[leaf.shape[1:] for leaf in jax.tree.leaves(tree)] for tree in (inputs, others)]
     if ends[0] != ends[1]:
-        raise UsageError(f"{what} of shape {ends[1]}, {as_what} of {ends[0]}")
+        raise UsageError(f"{what} have shape {ends[1]}, inputs {ends[0]}")
 
 
 def rows_of(
@@ -218,7 +252,23 @@ def rows_of(
         )
     if not np.isfinite(given.astype(float)).all():
         raise UsageError(f"{what} hold NaN or infinity: remove these examples")
-    return given.astype(float).reshape(length, outputs)
+    return _with_room(given.astype(float), what).reshape(length, outputs)
+
+
+def _with_room(given: np.ndarray, what: str) -> np.ndarray:
+    """UsageError for numbers whose squares are too large for JAX's default precision."""
+    most, largest = most_squared(), float(np.abs(given).max(initial=0))
+    if largest > most:
+        raise UsageError(
+            f"{what} hold {largest:.3g}: at most {most:.3g} in size, for {jnp.result_type(float)} "
+            "holds no squares of larger ones; divide them by their standard deviation"
+        )
+    return given
+
+
+def most_squared() -> float:
+    """The largest number whose square leaves `ROOM` in JAX's default precision."""
+    return float(np.sqrt(jnp.finfo(jnp.result_type(float)).max / ROOM))
 
 
 def _classes(given: np.ndarray, outputs: int, what: str) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
+from theorysim.advise.budget import check_time
 from theorysim.advise.problem import Examples, Loss, batch_loss, risk_name
 from theorysim.advise.subject import Subject
 
@@ -21,6 +22,9 @@ SHARE = 0.8
 """of the examples for fine-tuning that every seed draws"""
 COVERED = (0.05, 0.95)
 """quantiles over seeds between which an inflection point is said to lie"""
+
+
+FEWER = "take fewer steps=, seeds=, rates= or checkpoints"
 
 
 class Change(NamedTuple):
@@ -71,28 +75,29 @@ def noisy(
         rise = sum(jax.tree.leaves(parts), jnp.zeros(()))
         return told(jax.tree.map(jnp.add, params, step)), told(params) + rise
 
-    real, predicted = _over(
-        one, _stack(stages), jax.random.split(jax.random.key(seed), seeds), scales
-    )
+    keys = jax.random.split(jax.random.key(seed), seeds)
+    found = _program(one)(_stack(stages), keys, jnp.asarray(scales, float))
+    real, predicted = jax.tree.map(np.asarray, found)
     return [
         Change(f"noise {scale:g}", rows, told.mean(0), None)
         for scale, rows, told in zip(scales, real, predicted)
     ]
 
 
-def _over(
-    one: Callable[[Any, Array, Array], Any], stages: Any, draws: Array, sizes: Sequence[float]
-) -> Any:
-    """A function of parameters, a draw and a size, for sizes x draws x checkpoints: one program."""
+def _program(one: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of parameters, a draw and a size (and more), for sizes x draws x checkpoints."""
 
-    def of_size(size: Array) -> Any:
-        def of_draw(which: Array) -> Any:
-            return jax.lax.map(lambda params: one(params, which, size), stages)
+    @jax.jit
+    def over(stages: Any, draws: Array, sizes: Array, *more: Array) -> Any:
+        def of_size(size: Array) -> Any:
+            def of_draw(which: Array) -> Any:
+                return jax.lax.map(lambda params: one(params, which, size, *more), stages)
 
-        return jax.lax.map(of_draw, draws)
+            return jax.lax.map(of_draw, draws)
 
-    found = jax.jit(lambda: jax.lax.map(of_size, jnp.asarray(sizes, float)))()
-    return jax.tree.map(np.asarray, found)
+        return jax.lax.map(of_size, sizes)
+
+    return over
 
 
 def _stack(trees: Sequence[Any]) -> Any:
@@ -126,22 +131,26 @@ def tuned(
     after, fresh = mean_loss(found, old, losses[1]), mean_loss(found, test, losses[0])
     adam = optax.scale_by_adam()
 
-    def one(params: Any, rows: Array, rate: Array) -> tuple[Array, Array]:
+    def one(params: Any, rows: Array, rate: Array, count: Array) -> tuple[Array, Array]:
         some = jax.tree.map(lambda leaf: leaf[rows], train.inputs)
 
         def told(p: Any) -> Array:
             return batch_loss(found.batch(p, some), targets[rows], losses[0]).mean()
 
-        def step(state: Any, _: None) -> Any:
+        def step(_: Any, state: Any) -> Any:
             params, memory = state
             change, memory = adam.update(jax.grad(told)(params), memory)
             moved = jax.tree.map(lambda p, c: p - rate.astype(p.dtype) * c, params, change)
-            return (moved, memory), None
+            return moved, memory
 
-        (end, _), _ = jax.lax.scan(step, (params, adam.init(params)), None, length=steps)
+        end, _ = jax.lax.fori_loop(0, count, step, (params, adam.init(params)))
         return after(end), fresh(end)
 
-    old_losses, new_losses = _over(one, _stack(stages), jnp.asarray(np.stack(drawn)), rates)
+    whole = (_stack(stages), jnp.asarray(np.stack(drawn)), jnp.asarray(rates, float))
+    first = jax.tree.map(lambda part: part[:1], whole)
+    program, runs = _program(one), len(stages) * seeds * len(rates)
+    check_time(lambda count: program(*first, count), runs * steps, FEWER)
+    old_losses, new_losses = jax.tree.map(np.asarray, program(*whole, steps))
     return [
         Change(f"tuned at {rate:g}", before, None, new, risk_name(losses[0]))
         for rate, before, new in zip(rates, old_losses, new_losses)

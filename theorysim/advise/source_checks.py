@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from theorysim.advise.answer import Check
+from theorysim.advise.layer_checks import finished_check, ranked_check
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.paths import MOST_STEPS
 from theorysim.advise.problem import rank_correlation
-from theorysim.advise.source_words import SCRATCH, Source
+from theorysim.advise.ranks import agreement
+from theorysim.advise.source_words import SCRATCH, Source, unfinished
 from theorysim.advise.tuning import Tuned
 
 SCORES: dict[str, tuple[str, int]] = {
@@ -58,24 +60,32 @@ def correlations(scored: Mapping[str, Source], risks: Mapping[str, float]) -> di
 def steps_apart(
     scored: Mapping[str, Source], measured: Mapping[str, int | None]
 ) -> tuple[int, float]:
-    """For how many sources predicted and measured steps are within `FACTOR`, and how they rank.
+    """For how many sources predicted and measured steps are within `FACTOR`, and how they rank."""
+    predicted, real = _steps(scored, measured)
+    return _near(predicted, real), rank_correlation(predicted, real)
 
-    Numbers of steps that are too large to count are one more than the largest that is counted.
-    """
-    pairs = [
-        tuple(MOST_STEPS + 1 if n is None else n for n in (scored[name].steps, measured[name]))
-        for name in scored
-    ]
-    near = sum(max(pair) <= FACTOR * min(pair) for pair in pairs)
-    return near, rank_correlation(*(list(side) for side in zip(*pairs)))
+
+def _steps(
+    scored: Mapping[str, Source], measured: Mapping[str, int | None]
+) -> tuple[list[int], list[int]]:
+    """Predicted and measured ones; what is too large to count is one more than the largest."""
+    sides = ([one.steps for one in scored.values()], [measured[name] for name in scored])
+    predicted, real = ([MOST_STEPS + 1 if n is None else n for n in side] for side in sides)
+    return predicted, real
+
+
+def _near(predicted: list[int], real: list[int]) -> int:
+    return sum(max(pair) <= FACTOR * min(pair) for pair in zip(predicted, real))
 
 
 def _steps_check(scored: Mapping[str, Source], measured: Mapping[str, int | None]) -> Check:
-    near, correlation = steps_apart(scored, measured)
+    predicted, real = _steps(scored, measured)
+    near, alike = _near(predicted, real), agreement(predicted, real)
+    ranked = "their rank correlation is " if alike.telling else ""
     return Check(
         f"predicted and measured steps agree within a factor of {FACTOR}",
         near == len(scored),
-        f"for {near} of {len(scored)}; their rank correlation is {correlation:.2f}",
+        f"for {near} of {len(scored)}; {ranked}{alike.told('starts')}",
     )
 
 
@@ -111,14 +121,8 @@ def checks_of(scored: Mapping[str, Source], run: Measured | None, by: str) -> li
         )
     )
     checks.append(_steps_check(scored, run.steps))
-    if len(scored) > 3:
-        found = correlations(scored, risks)
-        others = ", ".join(f"{name} {value:.2f}" for name, value in found.items() if name != by)
-        checks.append(
-            Check(
-                "what was measured ranks sources alike",
-                found[by] > 0,
-                f"rank correlation of `{by}` in this run {found[by]:.2f} ({others})",
-            )
-        )
-    return checks
+    one = next(iter(measured.values()))
+    checks.append(finished_check(unfinished(measured), one.losses.shape[1], one.longest))
+    names, sign = [name for name in scored if name != SCRATCH], SCORES[by][1]
+    alike = agreement([sign * scored[n].scores[by] for n in names], [risks[n] for n in names])
+    return [*checks, ranked_check(alike, correlations(scored, risks), by, "sources")]

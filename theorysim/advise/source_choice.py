@@ -19,24 +19,30 @@ from theorysim.advise import kernel_fits, record
 from theorysim.advise.answer import Advice, Uncertain
 from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping, shown
-from theorysim.advise.heads import cross_kernels, outputs_needed, rest_of, with_head
+from theorysim.advise.heads import cross_kernels
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.paths import curvature, real_steps_to, steps_to
 from theorysim.advise.problem import (
-    Examples,
     Loss,
     Problem,
     as_inputs,
-    as_targets,
     losses_of,
     problem,
-    rows_of,
 )
 from theorysim.advise.source_checks import SCORES, TRIVIAL, Measured, checks_of
+from theorysim.advise.source_given import (
+    Model,
+    Taught,
+    checkpoint_of,
+    head_note,
+    is_task,
+    source_of,
+)
 from theorysim.advise.source_words import SCRATCH, SHARE, Source, meanings, panel, sentence
-from theorysim.advise.subject import Params, Subject, subject
-from theorysim.advise.tuning import RATES, pretrain, tune
+from theorysim.advise.subject import Params, subject
+from theorysim.advise.tuning import RATES, tune
+from theorysim.advise.twins import check_distinct
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
 
@@ -92,33 +98,70 @@ def transfer(
         raise UsageError(f"head: no group {head!r}; there are {shown(found.order)}")
     task = problem(found, as_inputs(inputs), targets, test, loss, seed)
     small, notes = fitting(task, seed, pairs)
-    own = kernels(small)
-    scored, tasks, starts = {SCRATCH: from_scratch(small, own)}, {}, {SCRATCH: task}
-    for place, (name, given) in enumerate(sources.items()):
-        progress(place, len(sources) + 1, f"score {name}")
-        if _is_task(given, params):
-            tasks[name] = _source(small, name, given, head, seed)
-            scored[name] = after_task(small, own, tasks[name], seed, pairs)
-            notes += _head_note(name, tasks[name].subject.outputs, tasks[name].head, task)
-        else:
-            starts[name], had = _checkpoint(model, params, given, name, task, groups, batched, head)
-            little, _ = fitting(starts[name], seed, pairs)
-            scored[name] = from_scratch(little, kernels(little), level_of(small, own))
-            replaced = head or (task.subject.order[-1] if had != task.subject.outputs else None)
-            notes += _head_note(name, had, replaced, task)
-    question = "transfer" if tasks else "checkpoints"
+    how = Model(model, params, groups, batched, head)
+    lot = _all_scored(sources, how, (task, small), seed, pairs, progress)
+    question = "transfer" if lot.tasks else "checkpoints"
     by = by or record.winner(question, [n for n in SCORES if n not in TRIVIAL])
     measured = None
     if measure:
         progress(len(sources), len(sources) + 1, "tune from every source")
-        measured = _measure(task, small, scored, tasks, starts, seeds, steps, rates, seed)
-    return _advice(task, scored, question, by, measured, notes)
+        measured = _measure(task, small, lot, seeds, steps, rates, seed)
+    return _advice(task, lot.scored, question, by, measured, [*notes, *lot.notes])
+
+
+class Lot(NamedTuple):
+    """All sources, none among them."""
+
+    scored: dict[str, Source]
+    tasks: dict[str, Taught]
+    starts: dict[str, Problem]
+    """the target's task from the model as it is, and from checkpoints"""
+    notes: list[str]
+
+
+def _all_scored(
+    sources: Mapping[str, Any],
+    how: Model,
+    problems: tuple[Problem, Problem],
+    seed: int,
+    pairs: int,
+    progress: Progress,
+) -> Lot:
+    """Scores of every source; `problems` are the target's task, whole and as kernels use it.
+
+    Raises:
+        UsageError: for a source that does not fit, by its name, or is given twice.
+    """
+    task, small = problems
+    own = kernels(small)
+    lot = Lot({SCRATCH: from_scratch(small, own)}, {}, {SCRATCH: task}, [])
+    came: dict[str, Any] = {SCRATCH: task.subject.params}
+    for place, (name, given) in enumerate(sources.items()):
+        progress(place, len(sources) + 1, f"score {name}")
+        try:
+            if is_task(given, how.params):
+                one = source_of(small, given, how.head, seed)
+                came[name] = (one.examples.inputs, one.examples.targets)
+                lot.tasks[name] = one
+                lot.scored[name] = after_task(small, own, one, seed, pairs)
+                had, head = one.subject.outputs, one.head
+            else:
+                ready = checkpoint_of(how, given, task)
+                lot.starts[name], came[name] = ready.problem, ready.came
+                little, _ = fitting(ready.problem, seed, pairs)
+                lot.scored[name] = from_scratch(little, kernels(little), level_of(small, own))
+                had, head = ready.outputs, ready.head
+        except UsageError as error:
+            raise type(error)(f"source {name}: {error}") from None
+        lot.notes.extend(head_note(name, had, head, task))
+    check_distinct("sources", came)
+    return lot
 
 
 def _check(sources: Mapping[str, Any], params: Any, by: str | None) -> None:
     if SCRATCH in sources:
         raise UsageError(f"sources: {SCRATCH!r} means the model as it is: give another name")
-    if len({_is_task(given, params) for given in sources.values()}) > 1:
+    if len({is_task(given, params) for given in sources.values()}) > 1:
         raise UsageError(
             "sources: give tasks or checkpoints, not both: their scores do not compare"
         )
@@ -126,33 +169,17 @@ def _check(sources: Mapping[str, Any], params: Any, by: str | None) -> None:
         raise UsageError(f"by={by!r}: expected one of {', '.join(SCORES)}")
 
 
-class Taught(NamedTuple):
-    """A task to pretrain on."""
-
-    examples: Examples
-    subject: Subject
-    """the model as it is pretrained, with a head of its own if `head` is given"""
-    head: str | None
-    """the group that the target's own replaces afterwards"""
-
-    def pretrained(self, task: Problem, steps: int) -> Params:
-        """Parameters with which the target starts."""
-        learnt = pretrain(replace(task, subject=self.subject), self.examples, steps)
-        return learnt if self.head is None else rest_of(learnt, self.head, task.subject.params)
-
-
 def _measure(
     task: Problem,
     small: Problem,
-    scored: Mapping[str, Source],
-    tasks: Mapping[str, Taught],
-    starts: Mapping[str, Problem],
+    lot: Lot,
     seeds: int,
     steps: int,
     rates: Sequence[float],
     seed: int,
 ) -> Measured:
     """Tasks are pretrained on first; steps are on the inputs of the kernels, as predicted ones."""
+    scored, tasks, starts = lot.scored, lot.tasks, lot.starts
     groups = task.subject.order
     if not tasks:
         runs = {n: tune(p, [groups], seeds, steps, rates, seed) for n, p in starts.items()}
@@ -175,90 +202,6 @@ def measured_steps(
     rates = [scored[name].rate for name in starts]
     level = next(iter(scored.values())).level
     return dict(zip(starts, real_steps_to(small, list(starts.values()), rates, level)))
-
-
-def _is_task(given: Any, params: Any) -> bool:
-    """Whether it is a pair of inputs and targets, and not parameters that happen to be a pair."""
-    if not (isinstance(given, tuple | list) and len(given) == 2):
-        return False
-    if params is None or jax.tree.structure(given) != jax.tree.structure(params):
-        return True
-    shapes = [[np.shape(leaf) for leaf in jax.tree.leaves(tree)] for tree in (given, params)]
-    return shapes[0] != shapes[1]
-
-
-def _source(task: Problem, name: str, given: Any, head: str | None, seed: int) -> Taught:
-    """A task, with a head of its own where it has another number of outputs, or `head` is given."""
-    inputs = as_inputs(given[0], f"inputs of {name}")
-    targets = as_targets(given[1], f"targets of {name}")
-    found, count = task.subject, outputs_needed(targets, task.loss)
-    needed = count != found.outputs if task.loss == "squared" else count > found.outputs
-    if needed and head is None:
-        head = found.order[-1]
-    shapes = [leaf.shape[1:] for leaf in jax.tree.leaves(inputs)]
-    if shapes != task.train.shapes():
-        raise UsageError(
-            f"source {name}: an input has shape {shapes}, one of the target has "
-            f"{task.train.shapes()}"
-        )
-    if head is not None:
-        first = jax.tree.map(lambda leaf: leaf[0], inputs)
-        try:
-            found = with_head(found, head, count, first, seed)
-        except UsageError as error:
-            raise UsageError(f"source {name}: {error}") from None
-    length = len(targets) if targets.ndim else 0
-    rows = rows_of(targets, length, found.outputs, task.loss, f"targets of {name}")
-    source = Examples(inputs, rows)
-    if len(source) != source.count_inputs():
-        raise UsageError(
-            f"source {name}: {source.count_inputs()} inputs, {len(source)} targets: one for each"
-        )
-    return Taught(source, found, head)
-
-
-def _checkpoint(
-    model: Any,
-    params: Any,
-    given: Any,
-    name: str,
-    task: Problem,
-    groups: Grouping,
-    batched: bool | None,
-    head: str | None,
-) -> tuple[Problem, int]:
-    """The target's task from a checkpoint, and how many outputs this had."""
-    try:
-        if params is None:
-            found = subject(given, task.train.inputs, None, groups, batched)
-        else:
-            found = subject(model, task.train.inputs, given, groups, batched)
-    except UsageError as error:
-        raise UsageError(f"source {name}: {error}") from None
-    own, had = task.subject, found.outputs
-    if head is None and had != own.outputs:
-        head = own.order[-1]
-    params = found.params
-    if head is not None and head in params:
-        found = replace(
-            found, params=rest_of(params, head, own.params), order=own.order, outputs=own.outputs
-        )
-    shapes = [jax.tree.map(np.shape, one.params) for one in (found, own)]
-    if shapes[0] != shapes[1] or found.outputs != own.outputs:
-        raise UsageError(
-            f"source {name}: parameters of another model than `model`: give checkpoints of it, "
-            "with the same names and shapes but for the head"
-        )
-    return replace(task, subject=found), had
-
-
-def _head_note(name: str, outputs: int, head: str | None, task: Problem) -> list[str]:
-    if head is None:
-        return []
-    return [
-        f"source {name} has a head of its own ({outputs} outputs), replaced by the {head} of "
-        f"`model` ({task.subject.outputs}) for the target"
-    ]
 
 
 def from_scratch(task: Problem, own: Kernels, level: float | None = None) -> Source:
@@ -371,7 +314,7 @@ def _advice(
         tuple(checks_of(scored, run, by)),
         (
             record.told(question, by),
-            *meanings(task, question),
+            *meanings(task, question, columns),
             *notes,
             *task.notes,
             *task.subject.notes,

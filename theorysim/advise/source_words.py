@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from theorysim.advise import record
-from theorysim.advise.answer import Uncertain
+from theorysim.advise.answer import Uncertain, explained
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.paths import MOST_STEPS
 from theorysim.advise.pictures import Panel, Series
 from theorysim.advise.problem import Problem, caution, risk_name
-from theorysim.advise.tuning import Tuned, apart
+from theorysim.advise.tuning import Tuned, apart, unfinished_told
 
 SCRATCH = "no source"
 SHARE = 0.5
@@ -59,10 +59,17 @@ def sentence(
     if promised != choice:
         behind = _apart(promised, choice, scored, measured)
         told += f"; `{by}` puts {promised} first, {kind} {behind.compared('better', 'worse')}"
+    if measured is not None:
+        told += unfinished_told(unfinished(measured), measured[SCRATCH].longest)
     told += "."
     if any(row.score == by and row.low <= 0 for row in record.fared(question)):
         told += f" On record ranking by `{by}` is not surely better than chance."
     return told + _signs_on_record(question) + caution(task)
+
+
+def unfinished(measured: Mapping[str, Tuned]) -> dict[str, int]:
+    """By source: in how many seeds tuning from it did not come to its end."""
+    return {name: run.unfinished_seeds(0) for name, run in measured.items()}
 
 
 def _apart(
@@ -117,18 +124,23 @@ def signs_right(cases: Sequence[Mapping[str, Any]]) -> tuple[int, int, int]:
     return right, count, pay
 
 
-def meanings(task: Problem, question: str) -> list[str]:
+def meanings(task: Problem, question: str, columns: Sequence[str]) -> list[str]:
     """What the columns are."""
     around = "the untrained model" if question == "transfer" else "each checkpoint"
+    risk = risk_name(task.loss)
+    told = {
+        "start loss": "mean training loss with which fine-tuning starts",
+        "movement": "Euclidean distance that it moves the parameters",
+        "steps": "of linearised descent, at the largest rate that is surely stable, until the "
+        f"training loss is {SHARE} of the one without a source, untuned (more: than {MOST_STEPS})",
+        "measured steps": "the same of the model itself, at the same rate and inputs",
+        "left out": "leave-one-out risk on the target",
+        "predicted": f"mean {risk} of {len(task.test)} inputs (± one standard error)",
+        "measured": "the same of models that were really tuned from the source, by Adam",
+    }
     return [
-        f"predictions are of the model linearised around {around}, all groups "
-        "tuned; start loss: mean training loss with which fine-tuning starts; movement: "
-        "Euclidean distance that it moves the parameters; steps: of linearised descent, "
-        "at the largest rate that is surely stable, until the training loss is "
-        f"{SHARE} of the one without a source, untuned (more: than {MOST_STEPS}); measured steps: "
-        "the same of the model itself, at the same rate and inputs; left out: "
-        f"leave-one-out risk on the target; predicted: mean {risk_name(task.loss)} of "
-        f"{len(task.test)} inputs (± one standard error)"
+        f"predictions are of the model linearised around {around}, all groups tuned; "
+        + explained(columns, told)
     ]
 
 

@@ -8,22 +8,30 @@ lambda/2 ||theta - theta_0||^2. A mean over n inputs is the same with n lambda a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from theorysim.advise import record
-from theorysim.advise.answer import Advice, Check, Uncertain, number
+from theorysim.advise.answer import Advice, Uncertain, number
 from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping
 from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
 from theorysim.advise.layer_checks import STRAIGHT
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.lipschitz import Bends, bends
-from theorysim.advise.paths import LinearPath, Path, curvature, linear_path, real_path, recorded
+from theorysim.advise.paths import (
+    LinearPath,
+    Path,
+    curvature,
+    linear_path,
+    real_path,
+    recorded,
+)
 from theorysim.advise.problem import Loss, Problem, as_inputs, problem, slopes_of
-from theorysim.advise.strength_words import meanings, panels, sentence
+from theorysim.advise.strength_checks import Bounds, checks_of, gap_of, held, moved
+from theorysim.advise.strength_words import NONE, meanings, panels, sentence
 from theorysim.advise.subject import subject
 from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
@@ -40,18 +48,7 @@ TIMES = 8
 """so many numbers of steps are looked at"""
 SAFE = 0.5
 """the default learning rate, in units of 1 / (largest curvature + largest pull)"""
-ROUNDED = 1e-4
-"""Single precision loses less than this share of how far outputs move, over thousands of steps"""
 CLOSE = 1e-9
-
-
-class Bounds(NamedTuple):
-    """What the theorems say with estimated constants, for every pull and recorded step."""
-
-    gap: Float[np.ndarray, "pulls times"]
-    """Theorem 3: distance of the outputs from those of the linearised model, trained beside"""
-    distance: Float[np.ndarray, "pulls times"]
-    """Theorem 2: distance of the parameters from their start"""
 
 
 @checked
@@ -178,15 +175,6 @@ def trusted(share: Float[np.ndarray, " times"], steps: Sequence[int]) -> int:
     return int(steps[kept - 1]) if kept else 0
 
 
-def _moved(path: Path) -> np.ndarray:
-    return np.maximum(np.linalg.norm(path.change, axis=(2, 3)), np.finfo(float).tiny)
-
-
-def _gap(measured: Path, path: Path) -> np.ndarray:
-    """How far measured outputs are from linearised ones, for every pull and step."""
-    return np.linalg.norm(measured.change - path.change, axis=(2, 3))
-
-
 def _advice(
     task: Problem,
     grams: Kernels,
@@ -199,28 +187,33 @@ def _advice(
     notes: list[str],
 ) -> Advice:
     path = predicted.path
-    share = bent.gap / _moved(path)
-    straight = None if measured is None else _gap(measured, path) / _moved(path)
-    bound_share = None if bounds is None else bounds.gap / _moved(path)
+    stuck = held(path, grams.start, task)
+    if measured is not None:
+        stuck |= held(measured, grams.start, task)
+    # Of what did not move, shares would be those of roundings.
+    far = np.where(stuck[:, None], np.nan, moved(path))
+    share = bent.gap / far
+    straight = None if measured is None else gap_of(measured, path) / far
+    bound_share = None if bounds is None else bounds.gap / far
     shares = (share, bound_share, straight)
-    rows = [_row(i, pulls, path, shares, measured) for i in range(len(pulls))]
+    rows = [_row(i, pulls, path, shares, measured, bool(stuck[i])) for i in range(len(pulls))]
     kind = "predicted" if measured is None else "measured"
     risks = np.array([row[kind].value for row in rows])
     order = np.argsort(np.where(np.isfinite(risks), risks, np.inf), kind="stable").tolist()
-    checks = _checks(task, pulls, path, share, bounds, measured, rows)
+    checks = checks_of(task, path, share, bounds, measured, rows)
     columns = ["lambda", "predicted", "trusted to"]
     columns += [] if bounds is None else ["bound to"]
     columns += ["best step", "distance"] if measured is None else ["measured", "straight to"]
     return Advice(
         "strength",
-        rows[order[0]]["lambda"],
+        NONE if stuck.all() else rows[order[0]]["lambda"],
         sentence(order, rows, path, measured, task),
         tuple(rows),
         tuple(columns),
         tuple(checks),
         (
             record.told("strength", "linearised"),
-            *meanings(path, rate, task),
+            *meanings(path, rate, task, columns),
             *notes,
             *task.notes,
             *task.subject.notes,
@@ -235,15 +228,17 @@ def _row(
     path: Path,
     shares: tuple[np.ndarray, np.ndarray | None, np.ndarray | None],
     measured: Path | None,
+    stuck: bool,
 ) -> dict[str, Any]:
     risks = path.held_out[i].mean(-1)
-    until = [None if one is None else trusted(one[i], path.steps) for one in shares]
+    until = [None if one is None or stuck else trusted(one[i], path.steps) for one in shares]
     row: dict[str, Any] = {
         "lambda": number(pulls[i]),
         "predicted": Uncertain(float(risks[-1]), standard_error(path.held_out[i, -1])),
-        "best step": int(path.steps[int(np.argmin(risks))]),
+        "best step": None if stuck else int(path.steps[int(np.argmin(risks))]),
         "least": float(risks.min()),
         "distance": float(path.distance[i, -1]),
+        "held": stuck,
         "trusted to": until[0],
         "bound to": until[1],
         "measured": None,
@@ -257,77 +252,3 @@ def _row(
             "measured distance": float(measured.distance[i, -1]),
         }
     return row
-
-
-def _checks(
-    task: Problem,
-    pulls: list[float],
-    path: Path,
-    share: np.ndarray,
-    bounds: Bounds | None,
-    measured: Path | None,
-    rows: list[dict[str, Any]],
-) -> list[Check]:
-    squared = task.loss == "squared"
-    checks = [
-        Check(
-            "Theorems 2 to 4 are about the squared loss",
-            squared,
-            "it is yours" if squared else "yours is the cross-entropy: no bound is given",
-        )
-    ]
-    end = [row["trusted to"] == path.steps[-1] for row in rows]
-    checks.append(
-        Check(
-            f"both models are estimated to stay together to the end (share below {STRAIGHT})",
-            all(end),
-            f"for {sum(end)} of {len(end)} pulls, along the predicted paths; the largest share is "
-            f"{number(float(share.max()))}",
-        )
-    )
-    if measured is None:
-        return checks
-    return [*checks, *_theorem_checks(path, bounds, measured), *_measured_checks(rows)]
-
-
-def _theorem_checks(path: Path, bounds: Bounds | None, measured: Path) -> list[Check]:
-    """Theorems 2 and 3 on the measured paths."""
-    if bounds is None:
-        return []
-    gaps = _gap(measured, path)
-    held = gaps <= bounds.gap + ROUNDED * _moved(path)
-    inside = measured.distance <= bounds.distance
-    return [
-        Check(
-            "Theorem 3, constants estimated: measured gap below its bound",
-            bool(held.all()),
-            f"at {held.sum()} of {held.size} points of the measured paths",
-        ),
-        Check(
-            "Theorem 2, constants estimated: measured distance below its bound",
-            bool(inside.all()),
-            f"at {inside.sum()} of {inside.size} points",
-        ),
-    ]
-
-
-def _measured_checks(rows: list[dict[str, Any]]) -> list[Check]:
-    """Predictions against what was measured."""
-    early = [row["straight to"] >= row["trusted to"] for row in rows]
-    near = [
-        abs(row["predicted"].value - row["measured"].value)
-        <= 2 * float(np.hypot(row["predicted"].error, row["measured"].error))
-        for row in rows
-    ]
-    return [
-        Check(
-            "measured paths leave the linearised ones no earlier than estimated",
-            all(early),
-            f"for {sum(early)} of {len(early)} pulls",
-        ),
-        Check(
-            "predicted and measured risks at the end agree within two standard errors",
-            all(near),
-            f"for {sum(near)} of {len(near)} pulls",
-        ),
-    ]

@@ -15,26 +15,19 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, PyTree
 
-from theorysim.advise.groups import Grouping, assign, shown
+from theorysim.advise.calls import first_of, of_one_input
+from theorysim.advise.groups import Grouping, assign, shared, shown
 from theorysim.advise.order import first_uses
 from theorysim.errors import UsageError
 from theorysim.numerics import models
 
 Params = dict[str, dict[str, Array]]
 
-SAME = 1e-3
-"""Rounding in single precision stays below this share of the outputs; what mixes inputs does not"""
-
 EXPECTED = "a module of Flax or Equinox, or a function model(params, x) with params beside it"
 WHOLE = "params"
 """the path of the only parameter, where these are one array"""
-FIT = "give inputs of the shape that the model takes"
-MISFITS = ("shape", "dimension", "size", "broadcast")
-"""words of an error that tells of inputs of another shape"""
-WRAP = "wrap it in a function model(params, x) that returns one array"
 
 
 @dataclass(frozen=True)
@@ -102,9 +95,10 @@ def subject(
     def flat(leaves: Mapping[str, Array], x: Any) -> Any:
         return call(jax.tree.unflatten(structure, [leaves[path] for path in paths]), x)
 
-    one = _of_one_input(flat, leaves, inputs, batched)
-    found = assign(list(leaves), groups)
-    uses = first_uses(lambda values, x: one(dict(zip(leaves, values)), x), leaves, _first(inputs))
+    one = of_one_input(flat, leaves, inputs, batched)
+    found = assign(paths, groups)
+    notes += shared(paths, groups)
+    uses = first_uses(lambda values, x: one(dict(zip(leaves, values)), x), leaves, first_of(inputs))
     idle = [path for path, group in found.items() if group and uses[path] is None]
     if idle:
         notes.append(f"outputs do not depend on {shown(idle)}: left out")
@@ -121,7 +115,7 @@ def subject(
         moved = {path: leaf for group in params.values() for path, leaf in group.items()}
         return one({path: moved.get(path, leaf) for path, leaf in leaves.items()}, x)
 
-    outputs = jax.eval_shape(apply, grouped, _first(inputs)).size
+    outputs = jax.eval_shape(apply, grouped, first_of(inputs)).size
     return Subject(apply, grouped, tuple(order), outputs, tuple(notes))
 
 
@@ -202,76 +196,3 @@ def _leaves(tree: Any) -> tuple[dict[str, Array], Any]:
         if not bool(jnp.isfinite(leaves[name]).all()):
             raise UsageError(f"parameter {name} is not finite: it holds NaN or infinity")
     return leaves, structure
-
-
-def _first(inputs: Any) -> Any:
-    return jax.tree.map(lambda leaf: leaf[0], inputs)
-
-
-def _of_one_input(
-    call: Callable, leaves: Mapping[str, Array], inputs: Any, batched: bool | None
-) -> Callable[[Mapping[str, Array], Any], Array]:
-    """The model as a function of one input with (k,) outputs, however it takes inputs itself."""
-
-    def single(leaves: Mapping[str, Array], x: Any) -> Array:
-        return jnp.ravel(call(leaves, x))
-
-    def of_batch(leaves: Mapping[str, Array], x: Any) -> Array:
-        return jnp.ravel(call(leaves, jax.tree.map(lambda leaf: leaf[None], x))[0])
-
-    two = jax.tree.map(lambda leaf: leaf[:2], inputs)
-    alone = _attempt(call, leaves, _first(inputs)) if batched is not True else "not tried"
-    together = _attempt(call, leaves, two) if batched is not False else "not tried"
-    if not isinstance(together, str) and together.shape[:1] != (2,):
-        together = f"two inputs gave outputs of shape {together.shape}"
-    if isinstance(alone, str) and isinstance(together, str):
-        told = together if alone == "not tried" else alone
-        shapes = ", ".join(str(leaf.shape[1:]) for leaf in jax.tree.leaves(inputs))
-        remedy = FIT if any(word in told for word in MISFITS) and "Error: " in told else WRAP
-        raise UsageError(
-            f"the model cannot be called on an input of shape {shapes}: {told}; {remedy}"
-        )
-    if not isinstance(together, str):
-        _check_apart(call, of_batch, leaves, two)
-        if isinstance(alone, str):
-            return of_batch
-        if not _agree(jax.vmap(lambda x: single(leaves, x))(two), _rows(call(leaves, two))):
-            raise UsageError(
-                "the model takes one input and a batch, with different results: say which by "
-                "batched=True or batched=False"
-            )
-    return single
-
-
-def _attempt(call: Callable, leaves: Mapping[str, Array], x: Any) -> Any:
-    """The shape of the outputs, or what went wrong."""
-    try:
-        shape = jax.eval_shape(lambda leaves: call(leaves, x), leaves)
-    except Exception as error:  # whatever a user's model raises
-        return f"{type(error).__name__}: {(str(error).strip() or '(no message)').splitlines()[0]}"
-    if not isinstance(shape, jax.ShapeDtypeStruct):
-        return f"it returns a {type(shape).__name__}"
-    if not jnp.issubdtype(shape.dtype, jnp.floating):
-        return f"it returns numbers of type {shape.dtype}"
-    return shape
-
-
-def _check_apart(call: Callable, of_batch: Callable, leaves: Mapping, two: Any) -> None:
-    """UsageError where an input's output depends on what else is in the batch."""
-    together = _rows(call(leaves, two))
-    apart = jnp.stack([of_batch(leaves, jax.tree.map(lambda a, i=i: a[i], two)) for i in (0, 1)])
-    if not _agree(apart, together):
-        raise UsageError(
-            "the output of an input depends on the other inputs of its batch: use batch norm with "
-            "running averages (evaluation mode)"
-        )
-
-
-def _rows(outputs: Array) -> Array:
-    return outputs.reshape(outputs.shape[0], -1)
-
-
-def _agree(left: Array, right: Array) -> bool:
-    if left.shape != right.shape:
-        return False
-    return bool(np.abs(left - right).max() <= SAME * (np.abs(right).max() + SAME))

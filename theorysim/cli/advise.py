@@ -38,6 +38,9 @@ Pairs = Annotated[
     int | None,
     typer.Option(metavar="N", help="Rows of the Gram, inputs times outputs; more are slower."),
 ]
+Steps = Annotated[
+    int | None, typer.Option(metavar="N", help="Steps of every run that is really tuned.")
+]
 Measure = Annotated[
     bool, typer.Option("--measure", help="Really tune, too, and measure on held-out data.")
 ]
@@ -59,13 +62,14 @@ def layers(
         int, typer.Option(metavar="N", help="Also combinations of up to N groups.")
     ] = 1,
     pairs: Pairs = None,
+    steps: Steps = None,
     seed: Seed = 0,
     html: Html = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     """Which layers, blocks or adapters to tune."""
-    options = {"measure": measure, "by": by, "together": together, "pairs": pairs}
+    options = {"measure": measure, "by": by, "together": together, "pairs": pairs, "steps": steps}
     _answer("layers", file, (demo, text), seed, options, html, plot, as_json)
 
 
@@ -80,13 +84,14 @@ def transfer(
         str | None, typer.Option(metavar="GROUP", help="Replace this group for every source.")
     ] = None,
     pairs: Pairs = None,
+    steps: Steps = None,
     seed: Seed = 0,
     html: Html = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     """Which source task or checkpoint to start from."""
-    options = {"measure": measure, "by": by, "head": head, "pairs": pairs}
+    options = {"measure": measure, "by": by, "head": head, "pairs": pairs, "steps": steps}
     _answer("transfer", file, (demo, text), seed, options, html, plot, as_json)
 
 
@@ -114,13 +119,16 @@ def length(
     demo: Demo = False,
     text: Text = False,
     seeds: Annotated[int, typer.Option(metavar="N", help="Draws of noise and examples.")] = 8,
+    steps: Steps = None,
     seed: Seed = 0,
     html: Html = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
     """Which checkpoint of a pretraining run to fine-tune."""
-    _answer("length", file, (demo, text), seed, {"seeds": seeds}, html, plot, as_json)
+    _answer(
+        "length", file, (demo, text), seed, {"seeds": seeds, "steps": steps}, html, plot, as_json
+    )
 
 
 def _answer(

@@ -1,0 +1,151 @@
+"""Whether tuning came to its end, and tuning that would take too long."""
+
+import time
+
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from theorysim import advise
+from theorysim.advise import budget, tuning
+from theorysim.advise.problem import as_inputs, problem
+from theorysim.advise.subject import subject
+from theorysim.advise.tuning import CHOOSING, FALLING, LOOKS, tune
+from theorysim.errors import SizeError, UsageError
+
+RNG = np.random.default_rng(0)
+X, OTHERS = RNG.normal(size=(2, 40, 3))
+WANTED = np.array([3.0, 0.0, 0.0])
+PARAMS = {"useful": jnp.zeros(1), "idle": jnp.zeros(1), "head": jnp.zeros(1)}
+TASK = {"inputs": X, "targets": X @ WANTED, "test": (OTHERS, OTHERS @ WANTED), "params": PARAMS}
+
+
+def model(params, x):
+    return x[:1] @ params["useful"] + x[1:2] @ params["idle"] + x[2:] @ params["head"]
+
+
+def plain_curve(columns, rate, steps, seed=0):
+    """Losses of the examples that choose, by Adam on these columns alone, in double precision."""
+    drawn = np.random.default_rng((seed, 0)).permutation(len(X))
+    count = round(CHOOSING * len(X))
+    choose, fit = drawn[:count], drawn[count:]
+    adam = optax.adam(rate)
+    weights = jnp.zeros(len(columns))
+    memory, curve = adam.init(weights), []
+    for _ in range(steps + 1):
+        gap = X[:, columns] @ np.asarray(weights) - X @ WANTED
+        curve.append(np.mean(gap[choose] ** 2))
+        slope = jnp.asarray(2 * X[fit][:, columns].T @ gap[fit] / len(fit), jnp.float32)
+        change, memory = adam.update(slope, memory)
+        weights = optax.apply_updates(weights, change)
+    return np.array(curve)
+
+
+def still_falls(curve):
+    """By how much the last quarter betters what came before, as a share of all that is gained."""
+    looks = curve[:: len(curve) // LOOKS]
+    early, least = looks[: 1 + LOOKS * 3 // 4].min(), looks.min()
+    return (early - least) / max(curve[0] - least, 1e-30) > FALLING
+
+
+@pytest.mark.parametrize(("steps", "rate"), [(40, 0.01), (100, 0.03), (200, 0.05), (600, 0.1)])
+def test_runs_that_still_fall_are_those_of_plain_descent(steps, rate):
+    found = subject(model, as_inputs(X), PARAMS)
+    task = problem(found, as_inputs(X), X @ WANTED, TASK["test"])
+    groups = [("useful", "head"), ("idle", "head"), ("idle",)]
+    run = tune(task, groups, 1, steps, (rate,))
+    for place, columns in enumerate(([0, 2], [1, 2], [1])):
+        assert run.unfinished[place, 0] == still_falls(plain_curve(columns, rate, steps)), columns
+
+
+def measured(steps, rates=(0.05,)):
+    return advise.layers(
+        model, **TASK, base="head", measure=True, seeds=2, steps=steps, rates=rates
+    )
+
+
+def test_unfinished_tuning_is_told_for_each_candidate_and_ended_tuning_is_not():
+    short, long = measured(40), measured(1000)
+    rows = {row["tuned beside"]: row for row in short.table}
+    check = "tuning came to its end in 40 steps"
+    (told,) = [one for one in short.checks if one.what == check]
+    assert rows["useful"]["unfinished"] == 2 and told.met is False
+    assert "useful (2 of 2)" in told.told and "--steps" in told.told
+    assert " finished in 40 steps, so that what was measured may rank by speed" in short.answer
+    # More steps make another risk of what was unfinished.
+    after = {row["tuned beside"]: row["measured"].value for row in long.table}
+    assert after["useful"] < 0.01 * rows["useful"]["measured"].value
+    (told,) = [one for one in long.checks if one.what.startswith("tuning came to its end")]
+    assert told.met is True and "rank by speed" not in long.answer
+    assert not any(row["unfinished"] for row in long.table)
+
+
+def test_unfinished_tuning_from_sources_is_told():
+    sources = {"opposite": (OTHERS, -OTHERS @ WANTED)}
+    found = advise.transfer(model, sources, **TASK, measure=True, seeds=1, steps=20, rates=(1e-3,))
+    (told,) = [one for one in found.checks if one.what == "tuning came to its end in 20 steps"]
+    assert told.met is False and "no source (1 of 1)" in told.told
+    assert "no tuning was finished in 20 steps" in found.answer
+
+
+STAGES = {at: {**PARAMS, "idle": jnp.full(1, float(at))} for at in (1, 2, 3)}
+LONG = {
+    "layers": {"measure": True, "steps": 10**7},
+    "transfer": {"measure": True, "steps": 10**7, "sources": {"s": (OTHERS, OTHERS[:, 0])}},
+    "strength": {"steps": 10**7},
+    "length": {"steps": 10**7, "checkpoints": STAGES, "new": (OTHERS, OTHERS[:, 0])},
+}
+
+
+def ask(question, **given):
+    task = {**TASK, **given}
+    if question == "length":
+        task.pop("test")
+    return getattr(advise, question)(model, **task)
+
+
+@pytest.mark.parametrize("question", LONG)
+def test_steps_that_take_too_long_are_refused_soon(question, monkeypatch):
+    # However fast this machine is: 10^7 steps of anything take more than five seconds.
+    monkeypatch.setattr(budget, "LONGEST", 5.0)
+    begun = time.perf_counter()
+    with pytest.raises(SizeError, match=r"steps would take .* hours here, the limit is 0.0014: "):
+        ask(question, **LONG[question])
+    assert time.perf_counter() - begun < 120
+
+
+@pytest.mark.parametrize("question", LONG)
+def test_absurd_budgets_are_refused_by_value_and_limit(question):
+    for steps in (10**7 + 1, 10**9, 10**30):
+        message = f"^steps={steps}: expected a whole number up to 10000000"
+        with pytest.raises(UsageError, match=message):
+            ask(question, **{**LONG[question], "steps": steps})
+    if question != "strength":
+        with pytest.raises(UsageError, match=r"^seeds=1000000000: expected a number of draws, up"):
+            ask(question, **{**LONG[question], "seeds": 10**9})
+    name = {"strength": "pulls"}.get(question, "rates")
+    with pytest.raises(UsageError, match=f"^{name}: 65 values, at most 64"):
+        ask(question, **{**LONG[question], name: np.linspace(0.1, 1, 65)})
+
+
+def test_the_estimate_is_what_the_steps_take(monkeypatch):
+    """Work that sleeps a known time per step."""
+
+    def run(count):
+        time.sleep(count * 2e-4)
+        return jnp.zeros(())
+
+    whole = budget.FREE + 1
+    needed = whole * 2e-4
+    monkeypatch.setattr(budget, "LONGEST", 3 * needed)
+    budget.check_time(run, whole, "remedy")
+    monkeypatch.setattr(budget, "LONGEST", 0.9 * needed)
+    with pytest.raises(SizeError, match=f"^{whole:,} steps would take .*: remedy$"):
+        budget.check_time(run, whole, "remedy")
+    budget.check_time(lambda count: pytest.fail("timed"), budget.FREE, "remedy")
+
+
+def test_default_budgets_are_not_timed():
+    most = 64 * 3 * 3 * 300  # candidates, seeds, rates and steps of `layers`
+    assert most <= budget.FREE and len(tuning.RATES) == 3
