@@ -55,6 +55,29 @@ def test_the_same_operation_is_traced_once(monkeypatch):
     assert [equation.primitive.name for equation, *_ in traced] == ["mul"] * 2
 
 
+def test_operations_that_differ_in_the_sign_of_a_zero_are_two():
+    """Out of bounds one reads 0 and the other -0: their reciprocals are infinities apart."""
+
+    def reciprocal(fill):
+        return lambda x, place: 1 / x.at[place].get(mode="fill", fill_value=fill)
+
+    given = jnp.asarray([0.7, 1.3]), jnp.asarray(9)
+    found = [float(jax.jit(perturb_rounding(reciprocal(fill)))(*given)) for fill in (0.0, -0.0)]
+    assert found == [math.inf, -math.inf]
+
+
+def test_functions_of_python_that_are_equal_are_two():
+    class Signed(float):
+        def __call__(self, values):
+            return np.copysign(values, self)
+
+    def signed(sign):
+        return lambda x: jax.pure_callback(Signed(sign), x, x, vmap_method="expand_dims")
+
+    found = [float(jax.jit(perturb_rounding(signed(sign)))(jnp.float64(0.7))) for sign in (0, -0.0)]
+    assert found[0] > 0 > found[1]
+
+
 def test_an_absorbed_addend_shows():
     """Jittered by ulps, b leaves (b + w) - b as it is; Monte Carlo arithmetic does not."""
     errors = spread(lambda b, w: (b + w) - b, jnp.asarray(1.5), jnp.asarray(1.2e-16))

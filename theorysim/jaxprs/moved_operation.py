@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.extend.core import Literal
 
 from theorysim.jaxprs.directions import Moves, is_inexact
@@ -66,20 +67,32 @@ def _traced_once(operation: _Operation, moving: Sequence[Any], given: list[Any])
 def _known_by(equation: Any) -> Hashable:
     """What tells an operation from others: all of it but which numbers it is given.
 
-    None where that cannot be compared.
+    None where that cannot be compared, as functions of Python cannot.
     """
+    if "callback" in equation.primitive.name:
+        return None
     atoms = equation.invars
     same = [next(place for place, other in enumerate(atoms) if other is atom) for atom in atoms]
     places = tuple(
         (str(atom.aval), isinstance(atom, Literal), first)
         for atom, first in zip(atoms, same, strict=True)
     )
-    known_by = equation.primitive, places, tuple(sorted(equation.params.items()))
+    params = tuple((name, _exactly(value)) for name, value in sorted(equation.params.items()))
+    known_by = equation.primitive, places, params
     try:
         hash(known_by)
     except TypeError:
         return None
     return known_by
+
+
+def _exactly(value: Any) -> Hashable:
+    """Numbers by their types and digits: 0.0 equals -0.0, 1 and True, and is none of them."""
+    if isinstance(value, tuple):
+        return tuple(map(_exactly, value))
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        return type(value), repr(value)
+    return value
 
 
 def _results(
