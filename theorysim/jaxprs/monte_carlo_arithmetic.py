@@ -136,21 +136,22 @@ def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Se
     def goes_on(count: Array, state: list[Any]) -> Array:
         return called(params["cond_jaxpr"], count, [*test, *state], [*test_exact, *state_exact])[0]
 
-    def move(counted: tuple[Array, list[Any]]) -> tuple[Array, list[Any]]:
-        count, state = counted
+    # Whether a loop goes on is computed once: asked again elsewhere in the program, it may be
+    # rounded otherwise, a tie then falls otherwise, and a state that does not move waits for ever.
+    def move(carried: tuple[Array, Array, list[Any]]) -> tuple[Array, Array, list[Any]]:
+        count, going, state = carried
         inputs, flags = [*body, *state], [*body_exact, *state_exact]
         moved = called(params["body_jaxpr"], count, inputs, flags)
-        going = goes_on(count, state)
-        if not going.ndim:
-            return count + 1, moved
-        # A loop under vmap: what has come to its end stays.
-        return count + 1, [
-            jnp.where(going.reshape(going.shape + (1,) * (new.ndim - going.ndim)), new, old)
-            for new, old in zip(moved, state, strict=True)
-        ]
+        if going.ndim:  # A loop under vmap: what has come to its end stays.
+            moved = [
+                jnp.where(going.reshape(going.shape + (1,) * (new.ndim - going.ndim)), new, old)
+                for new, old in zip(moved, state, strict=True)
+            ]
+        return count + 1, going & goes_on(count + 1, moved), moved
 
-    start_at = jnp.zeros((), jnp.uint32), list(start)
-    return jax.lax.while_loop(lambda counted: jnp.any(goes_on(*counted)), move, start_at)[1]
+    begun, state = jnp.zeros((), jnp.uint32), list(start)
+    carried = begun, goes_on(begun, state), state
+    return jax.lax.while_loop(lambda carried: jnp.any(carried[1]), move, carried)[2]
 
 
 # Rounds after which nothing is moved any more in a loop whose end hangs on what it computes. It
