@@ -87,7 +87,7 @@ def _known_by(equation: Any) -> Hashable:
 
 
 def _exactly(value: Any) -> Hashable:
-    """Numbers by their types and digits: 0.0 equals -0.0, 1 and True, and is none of them."""
+    """Numbers by types and digits: 0.0 and -0.0 are equal, as 1 and True, and not the same."""
     if isinstance(value, tuple):
         return tuple(map(_exactly, value))
     if isinstance(value, (bool, int, float, complex, np.generic)):

@@ -71,9 +71,10 @@ def confirm(
 def _looks(
     case: Case, worst: list[Suspect], others: list[Suspect], found: Mapping[int, Finding]
 ) -> Iterator[tuple[Suspect, Finding]]:
-    """Findings about the worst suspects, cheap looks before dear ones; `found` is what was found.
+    """Findings about the worst suspects, cheap looks before dear ones.
 
-    Of the others only a violation is told: one is enough.
+    The caller keeps in `found`, by row, what it is told: whom the next look is for. Of the others
+    only a violation is told: one is enough.
     """
     yield from ((suspect, _with_few_bits(case, suspect)) for suspect in worst)
     if (left := _unknown(worst, found)) and is_costly(case, left[0].instance):

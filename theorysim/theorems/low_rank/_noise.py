@@ -1,9 +1,9 @@
 """What the noise of the steps adds up to along a run (Appendix B.1 and B.2), on the reduced chain.
 
 Runs take T = alpha d V steps of size eta = delta / (d V) at xi = 1 on orthonormal features with
-ReLU. V is the least of at least 1 for which Condition 2 holds with a constant of one at the start,
-where the second moment of the gradient is E[a^2]: Condition 2 bounds it from above only, and the
-proofs drop factors of 1 / sqrt(V). With a V far below 1 the chances of Claim 6 first rise with d.
+ReLU. V is the least for which Condition 2, which demands V >= 1, holds with a constant of one where
+a run starts; there the second moment of the gradient is E[a^2]. With V far below 1, for which the
+proofs have no factors 1 / sqrt(V), the chances of Claim 6 first rise with d.
 delta is a share of the largest that a claim allows. The noise E is what a gradient has beyond the
 population's, which is Proposition 1's.
 """

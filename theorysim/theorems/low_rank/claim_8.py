@@ -30,9 +30,9 @@ def _printed(x: claims.Instance):
     return 1 / jnp.log(x.dimension)
 
 
-def _markov(logarithm: Callable = jnp.log) -> Callable:
-    """The bound of Markov's inequality, which is no bound above 1."""
-    return lambda x: jnp.minimum(18 * x.epsilon / logarithm(x.dimension), 1)
+def _markov(growth: Callable = jnp.log) -> Callable:
+    """The bound of Markov's inequality, which is no bound above 1; it falls as 1 / growth(d)."""
+    return lambda x: jnp.minimum(18 * x.epsilon / growth(x.dimension), 1)
 
 
 theorem = claims.Theorem(
