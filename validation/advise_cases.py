@@ -15,10 +15,10 @@ import jax
 import numpy as np
 
 from theorysim.advise import demo, demo_text
-from theorysim.advise.kernels import PAIRS, fitting, kernels
+from theorysim.advise.kernels import LEARNT, PAIRS, fitting, kernels
 from theorysim.advise.layer_choice import correlations
-from theorysim.advise.problem import Examples, as_inputs, problem, rank_correlation
-from theorysim.advise.scores import SCORES, moved, score
+from theorysim.advise.problem import Examples, Problem, as_inputs, problem, rank_correlation
+from theorysim.advise.scores import SCORES, Score, moved, score
 from theorysim.advise.source_checks import SCORES as SOURCE_SCORES
 from theorysim.advise.source_checks import correlations as source_correlations
 from theorysim.advise.source_checks import sign_rule, steps_apart
@@ -53,22 +53,44 @@ class Case(NamedTuple):
     seed: int
 
 
-def layer_case(case: Case) -> dict[str, Any]:
-    """One network and task: the correlation of every score with the measured risks."""
-    begun = time.process_time()
+class Layers(NamedTuple):
+    """Groups of a pretrained network that may be tuned beside its head, for a task."""
+
+    task: Problem
+    head: tuple[str, ...]
+    groups: tuple[str, ...]
+
+    def scored(self, seed: int, learnt: int = LEARNT) -> dict[str, Score]:
+        """By group; so many times as many examples as landmarks are learnt."""
+        small, _ = fitting(self.task, seed, learnt=learnt)
+        grams = kernels(small)
+        found = {group: score(small, grams, self.head, (group,)) for group in self.groups}
+        return moved(small, found)
+
+    def risks(self, seed: int) -> dict[str, tuple[float, float]]:
+        """Measured ones and their standard errors."""
+        candidates = [(*self.head, group) for group in self.groups]
+        tuned = tune(self.task, candidates, SPLITS, STEPS, RATES, seed)
+        return {group: tuned.risk(place) for place, group in enumerate(self.groups)}
+
+
+def layers_of(case: Case, train: int) -> Layers:
+    """The network and the task of a case, with so many training examples."""
     data, kind, task, seed = case
     room = ROOMS[data]
-    setting = room.setting(task, seed)
+    setting = room.setting(task, seed, train)
     module = room.pretrained(kind, setting, seed)
     inputs = as_inputs(setting.train[0])
     found = subject(module, inputs, groups="layer" if kind == "mlp" else "block")
     whole = problem(found, inputs, setting.train[1], setting.test)
-    small, _ = fitting(whole, seed)
-    grams = kernels(small)
-    head, rest = found.order[-1:], found.order[:-1]
-    scored = moved(small, {group: score(small, grams, head, (group,)) for group in rest})
-    tuned = tune(whole, [(*head, group) for group in rest], SPLITS, STEPS, RATES, seed)
-    risks = {group: tuned.risk(place) for place, group in enumerate(rest)}
+    return Layers(whole, found.order[-1:], found.order[:-1])
+
+
+def layer_case(case: Case) -> dict[str, Any]:
+    """One network and task: the correlation of every score with the measured risks."""
+    begun = time.process_time()
+    layers = layers_of(case, demo.TRAIN)
+    scored, risks = layers.scored(case.seed), layers.risks(case.seed)
     jax.clear_caches()
     return {
         **case._asdict(),
@@ -99,7 +121,8 @@ def transfer_case(case: Case) -> tuple[dict[str, Any], dict[str, Any]]:
         name: Taught(Examples(as_inputs(x), np.eye(demo.CLASSES)[y]), found, None)
         for name, (x, y) in given.items()
     }
-    ready = {name: source.pretrained(whole, room.PRETRAINING) for name, source in tasks.items()}
+    taught = {name: one.pretrained(whole, room.PRETRAINING) for name, one in tasks.items()}
+    ready = {name: one.params for name, one in taught.items()}
     starts = [found.params, *ready.values()]
     runs = tune(whole, [found.order] * len(starts), SPLITS, STEPS, RATES, seed, starts)
     risks = {name: runs.risk(place)[0] for place, name in enumerate((SCRATCH, *tasks))}

@@ -8,7 +8,7 @@ import pytest
 
 from theorysim import advise
 from theorysim.advise.heads import cross_kernels, outputs_needed, with_head
-from theorysim.advise.problem import Examples
+from theorysim.advise.problem import Examples, Problem
 from theorysim.advise.source_choice import SCRATCH
 from theorysim.advise.subject import subject
 from theorysim.errors import UsageError
@@ -52,8 +52,10 @@ def test_a_new_head_is_drawn_like_the_old_one(found):
 
 def test_kernels_of_two_heads_are_those_of_their_jacobians(found):
     other = with_head(found, "head", 2, X[0], 0)
-    source = Examples(jnp.asarray(OTHERS), np.zeros((30, 2)))
-    gram, crossed = cross_kernels(found, other, "head", {"own": jnp.asarray(X)}, source)
+    examples = Examples(jnp.asarray(OTHERS), np.zeros((30, 2)))
+    source = Problem(other, examples, examples, "squared", ())
+    landmarks = source.with_landmarks(np.arange(30), 10, 25)
+    tall, crossed = cross_kernels(found, "head", jnp.asarray(X), landmarks)
 
     def rows(one, inputs, group):
         tree = jax.jacobian(lambda p: one.batch({**one.params, group: p}, inputs).ravel())(
@@ -61,10 +63,12 @@ def test_kernels_of_two_heads_are_those_of_their_jacobians(found):
         )
         return np.concatenate([a.reshape(a.shape[0], -1) for a in tree.values()], axis=1)
 
-    own, away = rows(found, X, "body"), rows(other, OTHERS, "body")
-    head = rows(other, OTHERS, "head")
-    np.testing.assert_allclose(crossed["own"], own @ away.T, rtol=SINGLE, atol=SINGLE)
-    np.testing.assert_allclose(gram, away @ away.T + head @ head.T, rtol=SINGLE, atol=SINGLE)
+    learnt = OTHERS[:25]
+    own, away = rows(found, X, "body"), rows(other, learnt, "body")
+    gram = away @ away.T + rows(other, learnt, "head") @ rows(other, learnt, "head").T
+    columns = 10 * 2
+    np.testing.assert_allclose(crossed, own @ away.T[:, :columns], rtol=SINGLE, atol=SINGLE)
+    np.testing.assert_allclose(tall, gram[:, :columns], rtol=SINGLE, atol=SINGLE)
 
 
 def test_how_many_outputs_a_task_needs():

@@ -25,46 +25,81 @@ START = RNG.normal(size=(N, K))
 CLOSE = 1e-6
 
 
-def without(i):
-    rows = np.delete(np.arange(N * K).reshape(N, K), i, 0).ravel()
-    return np.delete(np.arange(N), i), rows, np.arange(i * K, (i + 1) * K)
+def without(i, count):
+    rows = np.delete(np.arange(count * K).reshape(count, K), i, 0).ravel()
+    return np.delete(np.arange(count), i), rows, np.arange(i * K, (i + 1) * K)
 
 
-def test_squared_fits_and_what_they_say_of_inputs_left_out():
-    for fit in fits.fits(GRAM, START, CLASSES, "squared"):
-        shifted = GRAM + fit.sigma * np.eye(N * K)
-        wanted = np.linalg.solve(shifted, (CLASSES - START).ravel())
+# Four landmarks of three outputs span twelve directions of twenty.
+MANY = RNG.normal(size=(40 * K, 20))
+AMONG = slice(0, 4 * K)
+MANY_CLASSES, MANY_START = np.eye(K)[RNG.integers(0, K, 40)], RNG.normal(size=(40, K))
+
+
+# Features, landmarks, start and targets: all are landmarks, or four examples of forty.
+CASES = (
+    (FEATURES, slice(0, N * K), START, CLASSES),
+    (MANY, AMONG, MANY_START, MANY_CLASSES),
+)
+
+
+def spanned(features, landmarks):
+    """Features in a basis of what the landmarks' features span."""
+    basis = np.linalg.qr(features[landmarks].T)[0]
+    return features @ basis, basis
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_squared_fits_and_what_they_say_of_inputs_left_out(case):
+    features, landmarks, start, targets = case
+    tall = features @ features[landmarks].T
+    inside, basis = spanned(features, landmarks)
+    for fit in fits.fits(tall[landmarks], tall, start, targets, "squared"):
+        eye = fit.sigma * np.eye(inside.shape[1])
+
+        def ridge(rows, gap, eye=eye):
+            return np.linalg.solve(rows.T @ rows + eye, rows.T @ gap.ravel())
+
+        wanted = ridge(inside, targets - start)
         # Coefficients count as far as they move parameters: the Gram is singular.
-        moved_by = FEATURES.T @ np.stack([fit.coefficients.ravel(), wanted], axis=1)
-        np.testing.assert_allclose(*moved_by.T, rtol=CLOSE, atol=CLOSE)
-        for i in (0, 5):
-            kept, rows, own = without(i)
-            sub = GRAM[np.ix_(rows, rows)] + fit.sigma * np.eye(len(rows))
-            c = np.linalg.solve(sub, (CLASSES - START)[kept].ravel())
-            refit = START[i] + GRAM[np.ix_(own, rows)] @ c
+        moved_by = features[landmarks].T @ fit.coefficients.ravel()
+        np.testing.assert_allclose(moved_by, basis @ wanted, rtol=CLOSE, atol=CLOSE)
+        change = (inside[landmarks] @ wanted).reshape(-1, K)
+        np.testing.assert_allclose(fit.change, change, rtol=CLOSE, atol=CLOSE)
+        for i in (0, 5):  # the landmarks stay when what they teach is left out
+            kept, rows, own = without(i, len(targets))
+            refit = start[i] + inside[own] @ ridge(inside[rows], (targets - start)[kept])
             np.testing.assert_allclose(fit.left_out[i], refit, rtol=STEPS_SINGLE, atol=STEPS_SINGLE)
 
 
-def test_cross_entropy_fits_are_stationary_and_leave_out_nearly():
-    found = fits.fits(GRAM, START, CLASSES, "cross-entropy")
+@pytest.mark.parametrize("case", CASES)
+def test_cross_entropy_fits_are_stationary_and_leave_out_nearly(case):
+    features, landmarks, start, targets = case
+    tall = features @ features[landmarks].T
+    inside, basis = spanned(features, landmarks)
+    found = fits.fits(tall[landmarks], tall, start, targets, "cross-entropy")
     for fit in found:
-        slopes = slopes_of(START + fit.change, CLASSES, "cross-entropy")
-        # K (slopes + sigma c) = 0: the gradient in the parameters vanishes.
-        rest = GRAM @ (slopes + fit.sigma * fit.coefficients).ravel()
-        assert np.abs(rest).max() < CLOSE * np.abs(GRAM).max()
+        weights = basis.T @ features[landmarks].T @ fit.coefficients.ravel()
+        outputs = start + (inside @ weights).reshape(start.shape)
+        slopes = slopes_of(outputs, targets, "cross-entropy").ravel()
+        # The gradient in the parameters that the landmarks move vanishes.
+        rest = inside.T @ slopes + fit.sigma * weights
+        assert np.abs(rest).max() < CLOSE * np.abs(tall).max()
     strong = found[0]
+    weights = basis.T @ features[landmarks].T @ strong.coefficients.ravel()
+    outputs = start + (inside @ weights).reshape(start.shape)
     for i in (0, 5):
-        kept, rows, own = without(i)
-        again = fits._cross_entropy(
-            GRAM[np.ix_(rows, rows)], START[kept], CLASSES[kept], strong.sigma, np.zeros((N - 1, K))
-        )
-        refit = START[i] + GRAM[np.ix_(own, rows)] @ again.coefficients.ravel()
-        moved_by = np.abs(strong.left_out[i] - START[i] - strong.change[i]).max()
+        kept, rows, own = without(i, len(targets))
+        some = inside[rows].reshape(len(kept), K, -1)
+        zero = np.zeros(inside.shape[1])
+        again, _ = fits.cross_entropy(some, start[kept], targets[kept], strong.sigma, zero)
+        refit = start[i] + inside[own] @ again
+        moved_by = np.abs(strong.left_out[i] - outputs[i]).max()
         assert np.abs(strong.left_out[i] - refit).max() < 0.1 * moved_by
 
 
 def test_the_pull_is_chosen_by_what_is_left_out():
-    found = fits.fits(GRAM, START, CLASSES, "squared")
+    found = fits.fits(GRAM, GRAM, START, CLASSES, "squared")
     risks = [losses_of(fit.left_out, CLASSES, "squared").mean() for fit in found]
     assert fits.best(found, CLASSES, "squared") is found[int(np.argmin(risks))]
     assert max(risks) > min(risks)
@@ -169,7 +204,7 @@ def test_what_single_precision_makes_of_a_singular_gram_moves_nothing(parameters
     rng = np.random.default_rng(parameters)
     rows, targets = rng.normal(size=(200, parameters)), 10 * rng.normal(size=(200, 1))
     gram = (rows @ rows.T).astype(np.float32).astype(float)
-    for fit in fits.fits(gram, np.zeros((200, 1)), targets, "squared"):
+    for fit in fits.fits(gram, gram, np.zeros((200, 1)), targets, "squared"):
         shifted = rows.T @ rows + fit.sigma * np.eye(parameters)
         hat = rows @ np.linalg.solve(shifted, rows.T)
         moved, change = rows.T @ fit.coefficients, hat @ targets

@@ -3,12 +3,13 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from closeness import SUMS_SINGLE
+from closeness import STEPS_SINGLE, SUMS_SINGLE
 
 from theorysim import advise, memory
 from theorysim.advise.kernels import drawn_anew, fitting, kernels
 from theorysim.advise.layer_checks import drawn_check
 from theorysim.advise.problem import Problem, as_inputs, problem
+from theorysim.advise.scores import score
 from theorysim.advise.subject import subject
 from theorysim.errors import SizeError, UsageError
 
@@ -34,11 +35,38 @@ def test_kernels_of_a_draw_are_blocks_of_those_of_all():
     drawn = [int(np.argmin(np.abs(every - x).sum(axis=1))) for x in np.asarray(small.train.inputs)]
     assert len(set(drawn)) == 12 and drawn == sorted(drawn) and "12 of 40" in notes[0]
     found = kernels(small).own
+    further = [int(np.argmin(np.abs(every - x).sum(1))) for x in np.asarray(small.further.inputs)]
+    assert sorted(drawn + further) == list(range(40)) and "learn 40 inputs" in notes[0]
     for group, columns in {"useful": [0, 1], "idle": [2, 3], "z_head": [4, 5]}.items():
         gram = every[:, columns] @ every[:, columns].T
         np.testing.assert_allclose(
             found[group], gram[np.ix_(drawn, drawn)], rtol=SUMS_SINGLE, atol=SUMS_SINGLE
         )
+        tall = gram[np.ix_(drawn + further, drawn)]
+        np.testing.assert_allclose(
+            kernels(small).tall[group], tall, rtol=SUMS_SINGLE, atol=SUMS_SINGLE
+        )
+
+
+def test_a_linear_task_of_few_directions_is_learnt_from_few_landmarks():
+    """Two landmarks span two directions of six; what they can say they say of all inputs."""
+    targets = X[:400, :2] @ np.array([1.0, -2.0]) + X[:400, 4]
+    inputs = as_inputs(X[:400])
+    found = subject(model, inputs, PARAMS, None, None)
+    task = problem(found, inputs, targets, (X[-50:], X[-50:, 0]), None, 0)
+    small, _ = fitting(task, seed=1, pairs=2, learnt=100)
+    grams = kernels(small)
+    every = tuple(found.order)
+    one = score(small, grams, every[:1], every[1:])
+    weak = min(one.fits, key=lambda fit: fit.sigma)
+    rows, wanted = np.asarray(small.learnt.inputs, float), small.learnt.targets[:, 0]
+    basis = np.linalg.qr(rows[:2].T)[0]
+    inside = rows @ basis
+    eye = weak.sigma * np.eye(2)
+    weights = basis @ np.linalg.solve(inside.T @ inside + eye, inside.T @ wanted)
+    assert len(rows) == 200
+    moved = rows[:2].T @ weak.coefficients[:, 0]
+    np.testing.assert_allclose(moved, weights, rtol=STEPS_SINGLE, atol=STEPS_SINGLE)
 
 
 def test_what_has_room_is_not_drawn():

@@ -89,6 +89,43 @@ def test_unfinished_tuning_from_sources_is_told():
     assert "no tuning was finished in 20 steps" in found.answer
 
 
+def slow_part(steps, rate, weights):
+    """The share of all that the squared loss of a weight 3 falls by, by Adam, in a quarter."""
+    adam, weight = optax.adam(rate), jnp.asarray(weights)
+    memory, curve = adam.init(weight), []
+    for _ in range(steps + 1):
+        gap = X @ np.asarray(weight) - X @ WANTED
+        curve.append(float(np.mean(gap**2)))
+        change, memory = adam.update(jnp.asarray(2 * X.T @ gap / len(X), jnp.float32), memory)
+        weight = optax.apply_updates(weight, change)
+    late = steps - steps // 4
+    return (curve[late] - curve[-1]) / (curve[0] - curve[-1])
+
+
+@pytest.mark.parametrize("steps", [100, 3000])
+def test_unfinished_pretraining_is_told(steps):
+    sources = {"the same": (X, X @ WANTED)}
+    found = advise.transfer(
+        model, sources, **TASK, measure=True, seeds=1, steps=steps, rates=(0.05,)
+    )
+    (told,) = [one for one in found.checks if one.what.startswith("pretraining came to its end")]
+    assert told.met == (slow_part(steps, tuning.RATES[0], np.zeros(3)) <= FALLING)
+    assert ("the same (1 of 1)" in told.told) == (not told.met) == (steps == 100)
+
+
+@pytest.mark.parametrize("steps", [40, 1000])
+def test_unfinished_fine_tuning_of_checkpoints_is_told(steps):
+    # On the examples it is tuned for, which are held out at random, too: one linear task.
+    new = (OTHERS, OTHERS @ WANTED)
+    found = advise.length(
+        model, STAGES, X, X @ WANTED, params=PARAMS, new=new, rates=(0.05,), steps=steps, seeds=2
+    )
+    (told,) = [one for one in found.checks if one.what.startswith("fine-tuning on the new task")]
+    assert told.what.endswith(f", tuned at 0.05, came to its end in {steps} steps")
+    assert told.met == (steps == 1000) == (slow_part(steps, 0.05, [0.0, 1.0, 0.0]) <= FALLING)
+    assert all(f"checkpoint {at} (2 of 2)" in told.told for at in STAGES) == (steps == 40)
+
+
 STAGES = {at: {**PARAMS, "idle": jnp.full(1, float(at))} for at in (1, 2, 3)}
 LONG = {
     "layers": {"measure": True, "steps": 10**7},

@@ -144,7 +144,7 @@ def network(kind: str, key: Array) -> Any:
     return {"convolutions": ConvNet, "attention": AttentionNet}[kind](key)
 
 
-def setting(task: str, seed: int) -> Setting:
+def setting(task: str, seed: int, train: int = TRAIN) -> Setting:
     """One of `TASKS` on a split of the images that the seed draws.
 
     "new digits": pretrained to tell 0 to 4 apart, tuned for 5 to 9; all others are pretrained on
@@ -160,7 +160,7 @@ def setting(task: str, seed: int) -> Setting:
     else:
         order = rng.permutation(len(images))
         old, new = order[: len(order) // 2], order[len(order) // 2 :]
-    new = new[: TRAIN + TEST]
+    new = new[: train + TEST]
     inputs, targets = images[new], labels[new] % CLASSES
     if task == "inverted":
         inputs = 1 - inputs
@@ -172,7 +172,7 @@ def setting(task: str, seed: int) -> Setting:
     if task == "moments":
         targets = _moments(inputs)
     first = (images[old], labels[old] % CLASSES)
-    return Setting(first, (inputs[:TRAIN], targets[:TRAIN]), (inputs[TRAIN:], targets[TRAIN:]))
+    return Setting(first, (inputs[:train], targets[:train]), (inputs[train:], targets[train:]))
 
 
 def _moments(images: np.ndarray) -> np.ndarray:

@@ -142,7 +142,7 @@ def _counts(windows: np.ndarray) -> np.ndarray:
     return (found - found.mean(0)) / found.std(0)
 
 
-def setting(task: str, seed: int) -> Setting:
+def setting(task: str, seed: int, train: int = TRAIN) -> Setting:
     """One of `TASKS`, on windows that the seed draws.
 
     All are pretrained to tell what follows eight characters of English, and tuned for the same:
@@ -152,10 +152,10 @@ def setting(task: str, seed: int) -> Setting:
     """
     rng = np.random.default_rng((seed, TASKS.index(task), 1))
     starts = _starts("english", rng)
-    first, then = starts[:OLD], starts[OLD : OLD + TRAIN + TEST]
+    first, then = starts[:OLD], starts[OLD : OLD + train + TEST]
     inputs, targets = _windows("english", then, AHEAD if task == "new classes" else 1)
     if task == "programs":
-        inputs, targets = _windows("programs", _starts("programs", rng)[: TRAIN + TEST])
+        inputs, targets = _windows("programs", _starts("programs", rng)[: train + TEST])
     elif task == "backwards":
         inputs, targets = _backwards(then)
     elif task == "typos":
@@ -164,8 +164,8 @@ def setting(task: str, seed: int) -> Setting:
         targets = _counts(inputs)
     return Setting(
         _windows("english", first),
-        (inputs[:TRAIN], targets[:TRAIN]),
-        (inputs[TRAIN:], targets[TRAIN:]),
+        (inputs[:train], targets[:train]),
+        (inputs[train:], targets[train:]),
     )
 
 

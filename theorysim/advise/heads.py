@@ -6,7 +6,7 @@ one kernel of both models side by side: they share all parameters but the head.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array
 
 from theorysim.advise.kernels import matrix_of
-from theorysim.advise.problem import Examples, Loss
+from theorysim.advise.problem import Loss, Problem
 from theorysim.advise.subject import Params, Subject
 from theorysim.errors import UsageError
 from theorysim.numerics.tangent_work import layer_ntks
@@ -85,20 +85,21 @@ def rest_of(params: Params, head: str, own: Params) -> Params:
 
 
 def cross_kernels(
-    found: Subject, other: Subject, head: str, inputs: Mapping[str, Any], source: Examples
-) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Kernels of the model with another head (`other`) on a source, and from targets to it.
+    found: Subject, head: str, inputs: Any, source: Problem
+) -> tuple[np.ndarray, np.ndarray]:
+    """Kernels of the model with another head, on a source, and from the target to the source.
 
     Args:
         found: the model with the target's head.
-        other: the same model with the source's.
-        head: the group in which they differ.
-        inputs: stacked inputs of the target, by name.
-        source: the source's examples.
+        head: the group in which `source.subject`, the model with the source's head, differs.
+        inputs: stacked inputs of the target.
+        source: the source's task, and its landmarks.
 
     Returns:
-        The kernel of `other` on the source; by name that of `found`'s outputs with `other`'s.
+        The kernel from what is learnt of the source to its landmarks; that of `found`'s outputs on
+        the inputs of the target to them.
     """
+    other = source.subject
     k, total = found.outputs, found.outputs + other.outputs
     params = {**found.params, SOURCE_HEAD: other.params[head]}
 
@@ -111,15 +112,10 @@ def cross_kernels(
         at = np.arange(count * total) % total
         return np.flatnonzero(at >= k if source_side else at < k)
 
-    def summed(others: Any) -> np.ndarray:
-        parts = layer_ntks(both, params, others, source.inputs)
-        return sum((matrix_of(parts[group]) for group in params), np.zeros(()))
-
-    columns = side(len(source), True)
-    own = jax.tree.map(np.asarray, layer_ntks(other.apply, other.params, source.inputs))
-    gram = sum((matrix_of(own[group]) for group in other.params), np.zeros(()))
-    crossed = {}
-    for name, rows in inputs.items():
-        count = jax.tree.leaves(rows)[0].shape[0]
-        crossed[name] = summed(rows)[np.ix_(side(count, False), columns)]
-    return gram, crossed
+    landmarks = source.train
+    own = layer_ntks(other.apply, other.params, source.learnt.inputs, landmarks.inputs)
+    tall = sum((matrix_of(own[group]) for group in other.params), np.zeros(()))
+    parts = layer_ntks(both, params, inputs, landmarks.inputs)
+    crossed = sum((matrix_of(parts[group]) for group in params), np.zeros(()))
+    count = jax.tree.leaves(inputs)[0].shape[0]
+    return tall, crossed[np.ix_(side(count, False), side(len(landmarks), True))]

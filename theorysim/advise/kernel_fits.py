@@ -1,10 +1,13 @@
 """A linearised model tuned to its end with a pull: squared loss or softmax cross-entropy.
 
 minimise sum of losses + sigma/2 ||u||^2 over u, where outputs are f0 + J u; the squared loss counts
-half here, so that sigma is lambda/2 for ||f - y||^2 + lambda/2 ||u||^2. With u = J^T c and the Gram
-K = J J^T this is a problem in c: solved in the eigenbasis of K for the squared loss, by Newton's
-method for the cross-entropy. K may be singular. The loss of an input that was left out comes from
-the same Gram: exact for the squared loss, after one Newton step for the cross-entropy.
+half here, so that sigma is lambda/2 for ||f - y||^2 + lambda/2 ||u||^2. Where all examples are
+landmarks, u = J^T c and the Gram K = J J^T make this exact. With more examples than landmarks u is
+J^T c of the landmarks alone (the method of Nystrom: Williams and Seeger 2001), and learns from
+all of them. Either way u is J^T R w with R the inverse root of the landmarks' Gram, which may be
+singular, and |u| = |w|: a linear model in w, whose features are K R. The loss of an example that
+was left out comes from the same features: exact for the squared loss, after one Newton step for
+the cross-entropy.
 """
 
 from __future__ import annotations
@@ -17,10 +20,12 @@ from jaxtyping import Float
 from theorysim.advise.problem import Loss, losses_of, slopes_of
 
 Rows = Float[np.ndarray, "n k"]
-Gram = Float[np.ndarray, "nk nk"]
+Gram = Float[np.ndarray, "mk mk"]
+Tall = Float[np.ndarray, "nk mk"]
+Features = Float[np.ndarray, "n k r"]
 
 PULLS = tuple(10.0**power for power in (0, -1, -2, -3, -4, -5))
-"""values of sigma that are tried, in units of the mean eigenvalue of the Gram"""
+"""values of sigma that are tried, in units of the mean eigenvalue of the landmarks' Gram"""
 
 NEWTON_STEPS = 40
 HALVINGS = 20
@@ -29,27 +34,46 @@ SETTLED = 1e-7
 
 
 class Fit(NamedTuple):
-    """The tuned linearised model: outputs change by K coefficients."""
+    """The tuned linearised model: outputs change by what K of them and the landmarks makes of c."""
 
     sigma: float
-    coefficients: Rows
-    change: Rows
-    """of the outputs on the training inputs"""
+    coefficients: Float[np.ndarray, "m k"]
+    """c, of the landmarks"""
+    change: Float[np.ndarray, "m k"]
+    """of the outputs on the landmarks"""
     left_out: Rows
-    """outputs for every input by the model that was tuned without it"""
+    """outputs for every example by the model that was tuned without it"""
 
 
-def fits(gram: Gram, start: Rows, targets: Rows, loss: Loss) -> list[Fit]:
-    """One fit for each of `PULLS`, the strongest pull first."""
+def fits(gram: Gram, tall: Tall, start: Rows, targets: Rows, loss: Loss) -> list[Fit]:
+    """One fit for each of `PULLS`, the strongest pull first.
+
+    Args:
+        gram: kernel of the landmarks.
+        tall: kernel of all examples that are learnt from with the landmarks; `gram` itself where
+            these are all.
+        start: untuned outputs for all examples.
+        targets: theirs.
+        loss: of one example.
+    """
     unit = float(np.trace(gram)) / len(gram) or 1.0  # nothing is moved by a Gram of zeros
+    root = _inverse_root(gram)
+    features = (tall @ root).reshape(*start.shape, root.shape[1])
     sigmas = [pull * unit for pull in PULLS]
     if loss == "squared":
-        return _squared(gram, start, targets, sigmas)
-    found, warm = [], np.zeros_like(start)
-    for sigma in sigmas:
-        found.append(_cross_entropy(gram, start, targets, sigma, warm))
-        warm = found[-1].coefficients
-    return found
+        found = _squared(features, start, targets, sigmas)
+    else:
+        found, weights = [], np.zeros(root.shape[1])
+        for sigma in sigmas:
+            weights, left_out = cross_entropy(features, start, targets, sigma, weights)
+            found.append((weights, left_out))
+    landmarks = -1, start.shape[1]
+    fitted = []
+    for sigma, (weights, left_out) in zip(sigmas, found, strict=True):
+        coefficients = root @ weights
+        change = (gram @ coefficients).reshape(landmarks)
+        fitted.append(Fit(sigma, coefficients.reshape(landmarks), change, left_out))
+    return fitted
 
 
 def best(candidates: list[Fit], targets: Rows, loss: Loss) -> Fit:
@@ -58,82 +82,92 @@ def best(candidates: list[Fit], targets: Rows, loss: Loss) -> Fit:
 
 
 def left_out_risk(fit: Fit, targets: Rows, loss: Loss) -> float:
-    """The mean loss of inputs that were left out."""
+    """The mean loss of examples that were left out."""
     return float(losses_of(fit.left_out, targets, loss).mean())
 
 
-def _squared(gram: Gram, start: Rows, targets: Rows, sigmas: list[float]) -> list[Fit]:
+def _inverse_root(gram: Gram) -> Float[np.ndarray, "mk r"]:
+    """R with R^T K R = I on the r directions that J^T moves.
+
+    What is zero but for the rounding of single precision is zero.
+    """
     values, basis = np.linalg.eigh(gram)
-    # What is zero but for the rounding of single precision is zero: J^T moves nothing there.
     moves = values > len(gram) * np.finfo(np.float32).eps * values[-1]
-    values = np.where(moves, values, 0)
-    seen = basis.T @ np.ravel(targets - start)
-    n, k = start.shape
-    blocks = basis.reshape(n, k, -1)
+    return basis[:, moves] / np.sqrt(values[moves])
+
+
+def _squared(
+    features: Features, start: Rows, targets: Rows, sigmas: list[float]
+) -> list[tuple[np.ndarray, Rows]]:
+    """Weights and left-out outputs for every pull."""
+    flat = _flat(features)
+    values, basis = np.linalg.eigh(flat.T @ flat)
+    turned = (flat @ basis).reshape(features.shape)
+    seen = _flat(turned).T @ np.ravel(targets - start)
     found = []
     for sigma in sigmas:
-        coefficients = (basis @ (seen / (values + sigma))).reshape(n, k)
-        moving = (basis @ (moves * seen / (values + sigma))).reshape(n, k)
-        change = (basis @ (values * seen / (values + sigma))).reshape(n, k)
-        inverse = np.einsum("iaz,z,ibz->iab", blocks, 1 / (values + sigma), blocks, optimize=True)
-        # y - f of the left-out input is (inverse's block)^(-1) times the coefficients.
-        errors = np.linalg.solve(inverse, coefficients[..., None])[..., 0]
-        found.append(Fit(sigma, moving, change, targets - errors))
+        shrunk = seen / (values + sigma)
+        errors = targets - start - turned @ shrunk
+        # An example's own share in its fit; without it the error grows by the inverse of the rest.
+        own = np.matmul(turned / (values + sigma), turned.transpose(0, 2, 1))
+        left = np.linalg.solve(np.eye(start.shape[1]) - own, errors[..., None])[..., 0]
+        found.append((basis @ shrunk, targets - left))
     return found
 
 
-def _cross_entropy(gram: Gram, start: Rows, targets: Rows, sigma: float, warm: Rows) -> Fit:
-    n, k = start.shape
-    coefficients, change = warm, (gram @ warm.ravel()).reshape(n, k)
+def cross_entropy(
+    features: Features, start: Rows, targets: Rows, sigma: float, warm: np.ndarray
+) -> tuple[np.ndarray, Rows]:
+    """Weights by Newton's method from `warm`, and outputs after one step without each example."""
+    flat = _flat(features)
+    weights, change = warm, features @ warm
 
-    def objective(coefficients: Rows, change: Rows) -> float:
-        pulled = sigma / 2 * float(np.sum(coefficients * change))
+    def objective(weights: np.ndarray, change: Rows) -> float:
+        pulled = sigma / 2 * float(weights @ weights)
         return float(losses_of(start + change, targets, "cross-entropy").sum()) + pulled
 
-    best = objective(coefficients, change)
+    best = objective(weights, change)
     for _ in range(NEWTON_STEPS):
         slopes = slopes_of(start + change, targets, "cross-entropy")
-        curved = _curvature(slopes + targets, gram)
-        right = (curved @ coefficients.ravel()) - slopes.ravel()
-        wanted = np.linalg.solve(curved + sigma * np.eye(n * k), right).reshape(n, k)
-        step, moved = wanted - coefficients, (gram @ wanted.ravel()).reshape(n, k) - change
-        share = 1.0
+        pull = flat.T @ slopes.ravel() + sigma * weights
+        step = -np.linalg.solve(_curvature(features, slopes + targets, sigma), pull)
+        moved, share = features @ step, 1.0
         for _ in range(HALVINGS):
-            tried = objective(coefficients + share * step, change + share * moved)
+            tried = objective(weights + share * step, change + share * moved)
             if tried <= best:
                 break
             share /= 2
         else:
             break
-        coefficients, change, best = coefficients + share * step, change + share * moved, tried
+        weights, change, best = weights + share * step, change + share * moved, tried
         if np.abs(share * moved).max() <= SETTLED * (1 + np.abs(change).max()):
             break
-    left_out = start + change + _correction(gram, start + change, targets, sigma)
-    return Fit(sigma, coefficients, change, left_out)
+    outputs = start + change
+    return weights, outputs + _correction(features, outputs, targets, sigma)
 
 
-def _curvature(chances: Rows, gram: Gram) -> Gram:
-    """W K for the second derivatives W of the cross-entropy, block by block."""
-    n, k = chances.shape
-    blocks = _hessians(chances)
-    return np.einsum("iab,ibz->iaz", blocks, gram.reshape(n, k, -1)).reshape(n * k, -1)
+def _flat(features: Features) -> Float[np.ndarray, "nk r"]:
+    n, k, r = features.shape
+    return features.reshape(n * k, r)
 
 
-def _hessians(chances: Rows) -> np.ndarray:
-    return np.einsum("ia,ab->iab", chances, np.eye(chances.shape[1])) - np.einsum(
-        "ia,ib->iab", chances, chances
-    )
+def _curvature(features: Features, chances: Rows, sigma: float) -> Float[np.ndarray, "r r"]:
+    """Second derivatives of the objective: features' W features + sigma I, W = diag(p) - p p'."""
+    flat, expected = _flat(features), np.einsum("ia,iaz->iz", chances, features)
+    spread = flat.T @ (flat * chances.ravel()[:, None]) - expected.T @ expected
+    return spread + sigma * np.eye(flat.shape[1])
 
 
-def _correction(gram: Gram, outputs: Rows, targets: Rows, sigma: float) -> Rows:
-    """What leaving an input out changes at its own output: A (I - W A)^(-1) (p - y).
+def _correction(features: Features, outputs: Rows, targets: Rows, sigma: float) -> Rows:
+    """What leaving an example out changes at its own output: A (I - W A)^(-1) (p - y).
 
-    A is the input's block of K (sigma I + W K)^(-1).
+    A is the example's own block of features (second derivatives)^(-1) features'.
     """
-    n, k = outputs.shape
     slopes = slopes_of(outputs, targets, "cross-entropy")
-    curved = _curvature(slopes + targets, gram)
-    spread = np.linalg.solve((curved + sigma * np.eye(n * k)).T, gram).T
-    own = np.einsum("iaib->iab", spread.reshape(n, k, n, k))
-    inner = np.eye(k)[None] - np.einsum("iab,ibc->iac", _hessians(slopes + targets), own)
+    chances = slopes + targets
+    inverse = np.linalg.inv(_curvature(features, chances, sigma))
+    own = np.matmul(features @ inverse, features.transpose(0, 2, 1))
+    bent = np.einsum("ia,ab->iab", chances, np.eye(chances.shape[1]))
+    bent -= np.einsum("ia,ib->iab", chances, chances)
+    inner = np.eye(chances.shape[1]) - bent @ own
     return np.einsum("iab,ib->ia", own, np.linalg.solve(inner, slopes[..., None])[..., 0])

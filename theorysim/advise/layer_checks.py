@@ -122,7 +122,9 @@ def measured_check(rows: list[dict[str, Any]]) -> Check:
     )
 
 
-def finished_check(unfinished: Mapping[str, int], seeds: int, steps: int) -> Check:
+def finished_check(
+    unfinished: Mapping[str, int], seeds: int, steps: int, what: str = "tuning"
+) -> Check:
     """Whether tuning came to its end; `unfinished` counts the seeds by name where it did not."""
     odd = [f"{name} ({count} of {seeds})" for name, count in unfinished.items() if count]
     told = f"in its last quarter no run improved by more than {FALLING:.0%} of all its gain"
@@ -131,7 +133,7 @@ def finished_check(unfinished: Mapping[str, int], seeds: int, steps: int) -> Che
             f"not in so many seeds: {', '.join(odd)}; with more steps= (--steps) or larger rates= "
             "they may rank otherwise"
         )
-    return Check(f"tuning came to its end in {steps} steps", not odd, told)
+    return Check(f"{what} came to its end in {steps} steps", not odd, told)
 
 
 def ranked_check(alike: Agreement, found: Mapping[str, float], by: str, what: str) -> Check:

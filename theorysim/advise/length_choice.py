@@ -20,6 +20,7 @@ import numpy as np
 from theorysim.advise import record
 from theorysim.advise.answer import Advice, Check, Uncertain
 from theorysim.advise.given import checked
+from theorysim.advise.layer_checks import finished_check
 from theorysim.advise.length_words import meanings, panel, sentence
 from theorysim.advise.problem import Loss, Problem, as_inputs, check_alike, check_outputs, problem
 from theorysim.advise.sensitivity import Change, inflection, mean_loss, noisy, tuned
@@ -115,7 +116,7 @@ def length(
     known = spectrum(task.train)
     constant = constant_loss(task.train.targets, task.loss)
     theory = two_layer(order, starts, constant, known, sorted(noises))
-    return _advice(order, starts, changes, seeds, task, (known, theory))
+    return _advice(order, starts, changes, (seeds, steps), task, (known, theory))
 
 
 def everything(path: str) -> str:
@@ -157,10 +158,12 @@ def _advice(
     order: list[float],
     starts: np.ndarray,
     changes: list[Change],
-    seeds: int,
+    budget: tuple[int, int],
     task: Problem,
     theory: tuple[Spectrum, TwoLayer | None],
 ) -> Advice:
+    """`budget` has the seeds and the steps of fine-tuning."""
+    seeds, steps = budget
     told = () if theory[1] is None else theory[1].losses
     rows = [
         _row(order, change, told[place] if place < len(told) else None)
@@ -168,7 +171,8 @@ def _advice(
     ]
     tried = [(row, c) for row, c in zip(rows, changes) if c.new is not None]
     # What the user will do is to fine-tune; without a new task noise stands for it.
-    chosen = min(tried, key=lambda pair: pair[0]["new loss"].value)[0] if tried else rows[-1]
+    last = rows[-1], changes[-1]
+    chosen, change = min(tried, key=lambda pair: pair[0]["new loss"].value, default=last)
     columns = ["change", "turns at", "from", "to", "predicted", "two-layer", "least loss"]
     columns += ["new loss"] if tried else []
     return Advice(
@@ -177,7 +181,7 @@ def _advice(
         sentence(order, chosen, starts, rows, seeds, task.loss),
         tuple(rows),
         tuple(columns),
-        tuple(_checks(order, starts, changes, rows, theory)),
+        (*_checks(order, starts, changes, rows, theory), *_finished(order, change, steps)),
         (
             f"loss under noise: {record.told('noise', 'second_order')}",
             f"loss after fine-tuning: {record.told('length', 'noise')}",
@@ -249,6 +253,16 @@ def _checks(
         ),
         _theory_check(noise, *theory),
     ]
+
+
+def _finished(order: list[float], change: Change, steps: int) -> list[Check]:
+    """Whether the fine-tuning that the answer is about came to its end; none of noise."""
+    if change.unfinished is None:
+        return []
+    counts = change.unfinished.sum(axis=0)
+    found = {f"checkpoint {at:g}": int(count) for at, count in zip(order, counts)}
+    what = f"on the new task, {change.name},"
+    return [finished_check(found, len(change.unfinished), steps, f"fine-tuning {what}")]
 
 
 def _theory_check(noise: list[dict[str, Any]], known: Spectrum, theory: TwoLayer | None) -> Check:

@@ -52,6 +52,11 @@ class Examples:
         """These examples only."""
         return Examples(jax.tree.map(lambda a: a[which], self.inputs), self.targets[which])
 
+    def followed_by(self, others: Examples) -> Examples:
+        """These examples, then others of the same shapes."""
+        inputs = jax.tree.map(lambda a, b: jnp.concatenate([a, b]), self.inputs, others.inputs)
+        return Examples(inputs, np.concatenate([self.targets, others.targets]))
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -62,17 +67,23 @@ class Problem:
     test: Examples
     loss: Loss
     notes: tuple[str, ...]
+    further: Examples | None = None
+    """Where `train` are landmarks: training examples beside them that linearised models learn"""
+
+    @property
+    def learnt(self) -> Examples:
+        """What linearised models learn: the landmarks, then further examples."""
+        return self.train if self.further is None else self.train.followed_by(self.further)
 
     def only(self, groups: tuple[str, ...]) -> Problem:
         """The same with these groups tuned alone."""
         return replace(self, subject=self.subject.only(groups))
 
-    def some(self, most: int, seed: int) -> Problem:
-        """The same with at most so many training examples, drawn at random."""
-        if len(self.train) <= most:
-            return self
-        drawn = np.random.default_rng(seed).permutation(len(self.train))[:most]
-        return replace(self, train=self.train.some(np.sort(drawn)))
+    def with_landmarks(self, order: np.ndarray, landmarks: int, learnt: int) -> Problem:
+        """The first so many training examples of an order as landmarks, the next as `further`."""
+        train, further = (np.sort(part) for part in np.split(order[:learnt], [landmarks]))
+        rest = self.train.some(further) if len(further) else None
+        return replace(self, train=self.train.some(train), further=rest)
 
 
 def as_inputs(inputs: Any, what: str = "inputs") -> PyTree[Array]:

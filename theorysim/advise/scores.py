@@ -90,8 +90,9 @@ def score(
     gram, cross = kernels.of(groups)
     start, start_out = kernels.start, kernels.start_out
     train, out, loss = problem.train, problem.test, problem.loss
-    fitted = kernel_fits.fits(gram, start, train.targets, loss)
-    fit = kernel_fits.best(fitted, train.targets, loss)
+    learnt = problem.learnt.targets
+    fitted = kernel_fits.fits(gram, kernels.tall_of(groups), kernels.start_all, learnt, loss)
+    fit = kernel_fits.best(fitted, learnt, loss)
     told = start_out + (cross @ fit.coefficients.ravel()).reshape(start_out.shape)
     held_out = losses_of(told, out.targets, loss)
     gap = -slopes_of(start, train.targets, loss)
@@ -103,7 +104,7 @@ def score(
     movement = float(np.sqrt(max(np.sum(fit.coefficients * fit.change), 0)))
     scores = {
         "linearised": float(held_out.mean()),
-        "left_out": kernel_fits.left_out_risk(fit, train.targets, loss),
+        "left_out": kernel_fits.left_out_risk(fit, learnt, loss),
         "eta": _eta(kernels, base, added, sigma),
         "condition": float((highest + sigma) / (lowest + sigma)),
         "bound": float((sigma / (sigma + lowest)) ** 2 * np.sum(gap**2)),

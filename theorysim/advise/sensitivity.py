@@ -12,11 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from theorysim.advise.budget import check_time
 from theorysim.advise.problem import Examples, Loss, batch_loss, risk_name
 from theorysim.advise.subject import Subject
+from theorysim.advise.tuning import LATE, LOOKS, falls
 
 SHARE = 0.8
 """of the examples for fine-tuning that every seed draws"""
@@ -38,6 +39,8 @@ class Change(NamedTuple):
     """held-out loss on the new task"""
     risk: str = ""
     """what this is called"""
+    unfinished: Bool[np.ndarray, "seeds checkpoints"] | None = None
+    """whether that loss still fell when the last steps were made"""
 
 
 def mean_loss(found: Subject, examples: Examples, loss: Loss) -> Callable[[Any], Array]:
@@ -131,7 +134,7 @@ def tuned(
     after, fresh = mean_loss(found, old, losses[1]), mean_loss(found, test, losses[0])
     adam = optax.scale_by_adam()
 
-    def one(params: Any, rows: Array, rate: Array, count: Array) -> tuple[Array, Array]:
+    def one(params: Any, rows: Array, rate: Array, count: Array) -> tuple[Array, ...]:
         some = jax.tree.map(lambda leaf: leaf[rows], train.inputs)
 
         def told(p: Any) -> Array:
@@ -143,17 +146,19 @@ def tuned(
             moved = jax.tree.map(lambda p, c: p - rate.astype(p.dtype) * c, params, change)
             return moved, memory
 
-        end, _ = jax.lax.fori_loop(0, count, step, (params, adam.init(params)))
-        return after(end), fresh(end)
+        late = count - count * LATE // LOOKS
+        early = jax.lax.fori_loop(0, late, step, (params, adam.init(params)))
+        end, _ = jax.lax.fori_loop(late, count, step, early)
+        return after(end), fresh(params), fresh(early[0]), fresh(end)
 
     whole = (_stack(stages), jnp.asarray(np.stack(drawn)), jnp.asarray(rates, float))
     first = jax.tree.map(lambda part: part[:1], whole)
     program, runs = _program(one), len(stages) * seeds * len(rates)
     check_time(lambda count: program(*first, count), runs * steps, FEWER)
-    old_losses, new_losses = jax.tree.map(np.asarray, program(*whole, steps))
+    told = jax.tree.map(np.asarray, program(*whole, steps))
     return [
-        Change(f"tuned at {rate:g}", before, None, new, risk_name(losses[0]))
-        for rate, before, new in zip(rates, old_losses, new_losses)
+        Change(f"tuned at {rate:g}", old, None, end, risk_name(losses[0]), falls(start, early, end))
+        for rate, old, start, early, end in zip(rates, *told)
     ]
 
 

@@ -34,6 +34,8 @@ class Measured(NamedTuple):
 
     tuned: dict[str, Tuned]
     steps: dict[str, int | None]
+    pretraining: dict[str, int]
+    """1 where pretraining on a task did not come to its end, else 0; checkpoints have none"""
 
 
 def sign_rule(scored: Mapping[str, Source], risks: Mapping[str, float]) -> tuple[int, int]:
@@ -123,6 +125,8 @@ def checks_of(scored: Mapping[str, Source], run: Measured | None, by: str) -> li
     checks.append(_steps_check(scored, run.steps))
     one = next(iter(measured.values()))
     checks.append(finished_check(unfinished(measured), one.losses.shape[1], one.longest))
+    if run.pretraining:
+        checks.append(finished_check(run.pretraining, 1, one.longest, "pretraining"))
     names, sign = [name for name in scored if name != SCRATCH], SCORES[by][1]
     alike = agreement([sign * scored[n].scores[by] for n in names], [risks[n] for n in names])
     return [*checks, ranked_check(alike, correlations(scored, risks), by, "sources")]

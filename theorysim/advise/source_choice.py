@@ -20,7 +20,7 @@ from theorysim.advise.answer import Advice, Uncertain
 from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping, shown
 from theorysim.advise.heads import cross_kernels
-from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
+from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels, landmarked
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.paths import curvature, real_steps_to, steps_to
 from theorysim.advise.problem import (
@@ -187,12 +187,13 @@ def _measure(
         for name, start in starts.items():
             there = replace(small, subject=start.subject)
             counted |= measured_steps(there, {name: start.subject.params}, scored)
-        return Measured(runs, counted)
-    ready = {SCRATCH: task.subject.params}
-    ready |= {name: one.pretrained(task, steps) for name, one in tasks.items()}
+        return Measured(runs, counted, {})
+    taught = {name: one.pretrained(task, steps) for name, one in tasks.items()}
+    ready = {SCRATCH: task.subject.params} | {name: one.params for name, one in taught.items()}
     run = tune(task, [groups] * len(ready), seeds, steps, rates, seed, list(ready.values()))
     tuned = {name: run.alone(place) for place, name in enumerate(ready)}
-    return Measured(tuned, measured_steps(small, ready, scored))
+    unfinished = {name: int(one.unfinished) for name, one in taught.items()}
+    return Measured(tuned, measured_steps(small, ready, scored), unfinished)
 
 
 def measured_steps(
@@ -209,9 +210,8 @@ def from_scratch(task: Problem, own: Kernels, level: float | None = None) -> Sou
 
     Steps are counted until the training loss is `level`; `SHARE` of the untuned one unless given.
     """
-    gram, cross = own.of(task.subject.order)
     level = level_of(task, own) if level is None else level
-    return _after(task, gram, cross, own.start, own.start_out, 0, level)
+    return _after(task, own, own.start_all, own.start_out, 0, level)
 
 
 def level_of(task: Problem, own: Kernels) -> float:
@@ -222,38 +222,38 @@ def level_of(task: Problem, own: Kernels) -> float:
 def after_task(task: Problem, own: Kernels, source: Taught, seed: int, pairs: int) -> Source:
     """Scores of a task to pretrain on, in the linearisation around the untrained model."""
     subject = source.subject
-    pretraining = Problem(subject, source.examples, task.train, task.loss, ())
-    pretraining = pretraining.some(max(2, pairs // subject.outputs), seed)
-    examples = pretraining.train
+    away = task.learnt.followed_by(task.test)
+    whole = Problem(subject, source.examples, away, task.loss, ())
+    pretraining = landmarked(whole, seed, pairs)
     if source.head is None:
         before = kernels(pretraining)
-        away = kernels(replace(pretraining, test=task.test))
-        gram, cross = before.of(subject.order)
-        cross_out, first = away.of(subject.order)[1], before.start
+        _, cross = before.of(subject.order)
+        tall, first = before.tall_of(subject.order), before.start_all
     else:
-        sides = {"own": task.train.inputs, "out": task.test.inputs}
-        gram, crossed = cross_kernels(task.subject, subject, source.head, sides, examples)
-        cross, cross_out = crossed["own"], crossed["out"]
-        first = np.asarray(jax.jit(subject.batch)(subject.params, examples.inputs), float)
-    fitted = kernel_fits.fits(gram, first, examples.targets, task.loss)
-    learnt = kernel_fits.best(fitted, examples.targets, task.loss).coefficients.ravel()
-    start = own.start + (cross @ learnt).reshape(own.start.shape)
-    start_out = own.start_out + (cross_out @ learnt).reshape(own.start_out.shape)
+        tall, cross = cross_kernels(task.subject, source.head, away.inputs, pretraining)
+        first = np.asarray(jax.jit(subject.batch)(subject.params, pretraining.learnt.inputs), float)
+    gram, taught = tall[: tall.shape[1]], pretraining.learnt.targets
+    fitted = kernel_fits.fits(gram, tall, first, taught, task.loss)
+    coefficients = kernel_fits.best(fitted, taught, task.loss).coefficients.ravel()
+    moved = (cross @ coefficients).reshape(len(away), -1)
+    start, start_out = np.split(moved, [len(task.learnt)])
     size, level = len(source.examples), level_of(task, own)
-    return _after(task, *own.of(task.subject.order), start, start_out, size, level)
+    return _after(task, own, own.start_all + start, own.start_out + start_out, size, level)
 
 
 def _after(
     task: Problem,
-    gram: np.ndarray,
-    cross: np.ndarray,
+    own: Kernels,
     start: np.ndarray,
     start_out: np.ndarray,
     size: int,
     level: float,
 ) -> Source:
-    targets, loss = task.train.targets, task.loss
-    fit = kernel_fits.best(kernel_fits.fits(gram, start, targets, loss), targets, loss)
+    """Scores of tuning from outputs `start` on what is learnt, `start_out` on what is held out."""
+    gram, cross = own.of(task.subject.order)
+    targets, loss = task.learnt.targets, task.loss
+    tall = own.tall_of(task.subject.order)
+    fit = kernel_fits.best(kernel_fits.fits(gram, tall, start, targets, loss), targets, loss)
     told = start_out + (cross @ fit.coefficients.ravel()).reshape(start_out.shape)
     held_out = losses_of(told, task.test.targets, loss)
     moved = float(np.sqrt(max(np.sum(fit.coefficients * fit.change), 0)))
@@ -264,8 +264,10 @@ def _after(
         "movement": moved,
         "size": float(size),
     }
-    rate = 1 / curvature(gram, len(start), loss)
-    return Source(scores, held_out, steps_to(gram, start, targets, loss, level), rate, level)
+    # Steps are those of descent on the landmarks, whose Gram is all that it needs.
+    first, count = start[: own.landmarks], own.landmarks
+    steps = steps_to(gram, first, task.train.targets, loss, level)
+    return Source(scores, held_out, steps, 1 / curvature(gram, count, loss), level)
 
 
 def _advice(

@@ -13,7 +13,7 @@ from theorysim.advise.groups import Grouping
 from theorysim.advise.heads import outputs_needed, rest_of, with_head
 from theorysim.advise.problem import Examples, Problem, as_inputs, as_targets, rows_of
 from theorysim.advise.subject import Params, Subject, subject
-from theorysim.advise.tuning import pretrain
+from theorysim.advise.tuning import Pretrained, pretrain
 from theorysim.errors import UsageError
 
 
@@ -36,10 +36,12 @@ class Taught(NamedTuple):
     head: str | None
     """the group that the target's own replaces afterwards"""
 
-    def pretrained(self, task: Problem, steps: int) -> Params:
-        """Parameters with which the target starts."""
+    def pretrained(self, task: Problem, steps: int) -> Pretrained:
+        """With the parameters with which the target starts."""
         learnt = pretrain(replace(task, subject=self.subject), self.examples, steps)
-        return learnt if self.head is None else rest_of(learnt, self.head, task.subject.params)
+        if self.head is None:
+            return learnt
+        return learnt._replace(params=rest_of(learnt.params, self.head, task.subject.params))
 
 
 class Checkpoint(NamedTuple):

@@ -90,7 +90,7 @@ def strength(
     """
     found = subject(model, as_inputs(inputs), params, groups, batched)
     task = problem(found, as_inputs(inputs), targets, test, loss, seed)
-    small, notes = fitting(task, seed, pairs)
+    small, notes = fitting(task, seed, pairs, learnt=1)  # both paths on the same inputs
     progress(0, 3, "kernels")
     grams = kernels(small)
     gram = grams.of(found.order)[0]

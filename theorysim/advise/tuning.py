@@ -179,7 +179,12 @@ def _is_falling(
 ) -> Bool[np.ndarray, "*runs"]:
     """Whether the least loss so far fell late in a run by more than `FALLING` of all its fall."""
     early = np.fmin(before, np.fmin.reduce(curves[..., :-LATE], axis=-1))
-    least = np.fmin(early, np.fmin.reduce(curves[..., -LATE:], axis=-1))
+    return falls(before, early, np.fmin.reduce(curves[..., -LATE:], axis=-1))
+
+
+def falls(before: Any, early: Any, end: Any) -> Any:
+    """Whether a loss fell from `early` to `end` by more than `FALLING` of all its fall."""
+    least = np.fmin(early, end)
     return early - least > FALLING * (before - least)
 
 
@@ -191,8 +196,16 @@ def _check_starts(problem: Problem, starts: Sequence[Params]) -> None:
             check_outputs(np.asarray(outputs(params, inputs)), inputs, f"{what} inputs")
 
 
-def pretrain(problem: Problem, source: Examples, steps: int, rate: float = RATES[0]) -> Params:
-    """The model's parameters after full-batch Adam on another task."""
+class Pretrained(NamedTuple):
+    """A model after another task."""
+
+    params: Params
+    unfinished: bool
+    """whether its training loss still fell when the last steps were made"""
+
+
+def pretrain(problem: Problem, source: Examples, steps: int, rate: float = RATES[0]) -> Pretrained:
+    """The model after full-batch Adam on another task."""
     subject, loss = problem.subject, problem.loss
     targets = jnp.asarray(source.targets, float)
     adam = optax.adam(rate)
@@ -207,10 +220,14 @@ def pretrain(problem: Problem, source: Examples, steps: int, rate: float = RATES
 
     @jax.jit
     def run(params: Any, count: Array) -> Any:
-        return jax.lax.fori_loop(0, count, step, (params, adam.init(params)))[0]
+        late = count - count * LATE // LOOKS
+        early = jax.lax.fori_loop(0, late, step, (params, adam.init(params)))
+        end = jax.lax.fori_loop(late, count, step, early)[0]
+        return end, [told(one) for one in (params, early[0], end)]
 
     check_time(lambda count: run(subject.params, count), steps, FEWER)
-    return run(subject.params, steps)
+    learnt, losses = run(subject.params, steps)
+    return Pretrained(learnt, bool(falls(*map(float, losses))))
 
 
 def _one(
