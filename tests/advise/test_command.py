@@ -11,7 +11,8 @@ from theorysim.advise import demo, demo_text, files
 from theorysim.data import text
 from theorysim.report.advice_html import page
 from validation import advise as campaign
-from validation import advise_page
+from validation import advise_landmarks, advise_page
+from validation.advise_cases import Case
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "docs" / "guide" / "template_advise.py"
@@ -160,6 +161,18 @@ def test_the_page_is_that_of_the_record():
     assert set(record) == set(advise_page.ABOUT)
     assert min(part["cases"] + part["chosen"]["cases"] for part in record.values()) >= 12
     assert record == campaign.resummarised(record)
+
+
+def test_the_page_of_landmarks_is_that_of_its_record_and_the_guide_says_the_same():
+    cases = json.loads(advise_landmarks.RECORD.read_text())
+    assert advise_landmarks.PAGE.read_text() == advise_landmarks.page(cases)
+    assert [tuple(case[name] for name in Case._fields) for case in cases] == advise_landmarks.CASES
+    means = [
+        np.mean([case[way]["linearised"]["correlation"] for case in cases])
+        for way in advise_landmarks.WAYS
+    ]
+    guide = (advise_landmarks.PAGE.parents[1] / "guide" / "advise.md").read_text()
+    assert f"from {means[0]:.2f} to {means[1]:.2f}." in guide
 
 
 def test_a_page_of_no_cases_or_of_cases_that_differ_is_refused():
