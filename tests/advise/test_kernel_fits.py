@@ -72,6 +72,18 @@ def test_squared_fits_and_what_they_say_of_inputs_left_out(case):
             np.testing.assert_allclose(fit.left_out[i], refit, rtol=STEPS_SINGLE, atol=STEPS_SINGLE)
 
 
+def newton_step_without(i, features, outputs, targets, sigma, weights):
+    """Slope and curvature of the objective without example i, summed example by example."""
+    slope, curved = sigma * weights, sigma * np.eye(len(weights))
+    for j in range(len(targets)):
+        if j != i:
+            rows = features[j * K : (j + 1) * K]
+            chances = np.exp(outputs[j]) / np.exp(outputs[j]).sum()
+            slope = slope + rows.T @ (chances - targets[j])
+            curved = curved + rows.T @ (np.diag(chances) - np.outer(chances, chances)) @ rows
+    return -np.linalg.solve(curved, slope)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_cross_entropy_fits_are_stationary_and_leave_out_nearly(case):
     features, landmarks, start, targets = case
@@ -85,6 +97,10 @@ def test_cross_entropy_fits_are_stationary_and_leave_out_nearly(case):
         # The gradient in the parameters that the landmarks move vanishes.
         rest = inside.T @ slopes + fit.sigma * weights
         assert np.abs(rest).max() < CLOSE * np.abs(tall).max()
+        for i in (0, 5):
+            step = newton_step_without(i, inside, outputs, targets, fit.sigma, weights)
+            told = outputs[i] + inside[i * K : (i + 1) * K] @ step
+            np.testing.assert_allclose(fit.left_out[i], told, rtol=CLOSE, atol=CLOSE)
     strong = found[0]
     weights = basis.T @ features[landmarks].T @ strong.coefficients.ravel()
     outputs = start + (inside @ weights).reshape(start.shape)

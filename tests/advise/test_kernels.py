@@ -1,5 +1,7 @@
 """Kernels of more inputs than a Gram has rows for: which are drawn, what is said of the rest."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from closeness import STEPS_SINGLE, SUMS_SINGLE
 from theorysim import advise, memory
 from theorysim.advise.kernels import drawn_anew, fitting, kernels
 from theorysim.advise.layer_checks import drawn_check
-from theorysim.advise.problem import Problem, as_inputs, problem
+from theorysim.advise.problem import Examples, Problem, as_inputs, problem
 from theorysim.advise.scores import score
 from theorysim.advise.subject import subject
 from theorysim.errors import SizeError, UsageError
@@ -69,6 +71,33 @@ def test_a_linear_task_of_few_directions_is_learnt_from_few_landmarks():
     np.testing.assert_allclose(moved, weights, rtol=STEPS_SINGLE, atol=STEPS_SINGLE)
 
 
+def test_held_out_inputs_of_the_kernels_are_drawn_up_to_a_number():
+    whole = task(40)
+    test = Examples(as_inputs(X[-450:]), X[-450:, :1])
+    small, notes = fitting(replace(whole, test=test), pairs=40)
+    assert len(small.test) == 400 and "predictions use 400 of 450" in notes[-1]
+    assert len({tuple(x) for x in np.asarray(small.test.inputs)}) == 400
+
+
+def test_few_landmarks_of_many_inputs_are_told_in_the_answer():
+    given = {"params": PARAMS, "test": (X[-50:], Y[-50:])}
+    few = advise.layers(model, X[:60], Y[:60], pairs=19, **given)
+    assert few.answer.endswith(
+        "Beware: kernels have 19 landmarks only, of 60 training inputs, and errors do not count "
+        "their draw; 20 take pairs=20 (--pairs)."
+    )
+    for inputs, pairs in ((60, 20), (19, 19)):
+        found = advise.layers(model, X[:inputs], Y[:inputs], pairs=pairs, **given)
+        assert "landmarks only" not in found.answer
+
+
+def test_held_out_inputs_that_are_training_inputs_are_told():
+    again = advise.layers(model, X[:60], Y[:60], params=PARAMS, test=(X[50:70], Y[50:70]))
+    assert "Beware: 10 of 20 held-out inputs are training inputs, too" in again.answer
+    apart = advise.layers(model, X[:60], Y[:60], params=PARAMS, test=(X[60:80], Y[60:80]))
+    assert "Beware" not in apart.answer
+
+
 def test_what_has_room_is_not_drawn():
     whole = task(40)
     small, notes = fitting(whole, pairs=40)
@@ -89,7 +118,7 @@ def test_a_hundred_thousand_inputs_are_answered_and_what_is_left_out_is_told():
     found = advise.layers(model, X[:-50], Y[:-50], test=(X[-50:], Y[-50:]), params=PARAMS, pairs=30)
     assert found.choice == "useful"
     assert any("30 of 99950 training inputs" in note for note in found.notes)
-    (check,) = [check for check in found.checks if check.what.startswith("other training inputs")]
+    (check,) = [check for check in found.checks if check.what.startswith("other landmarks")]
     assert check.met and check.told.startswith("they put useful first; rank correlation")
 
 

@@ -51,7 +51,7 @@ def test_an_order_of_enough_groups_is_told_beside_chance():
 
 
 def test_other_inputs_rank_few_candidates_neither():
-    what = "other training inputs, of those left out, put the same first"
+    what = "other landmarks put the same first"
     few = asked(2, measure=False, pairs=10, candidates=["g0", "g1", ["g0", "g1"]])[what].told
     assert "rank correlation of" not in few and "3 candidates are too few" in few
     assert "rank correlation of `linearised`" in asked(4, measure=False, pairs=10)[what].told

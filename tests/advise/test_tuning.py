@@ -126,6 +126,50 @@ def test_unfinished_fine_tuning_of_checkpoints_is_told(steps):
     assert all(f"checkpoint {at} (2 of 2)" in told.told for at in STAGES) == (steps == 40)
 
 
+def test_what_only_rises_is_not_unfinished():
+    # By 1 of 2, by .02 of 1.02, by .005 of 1.005, not at all, to more, from less than before.
+    curves = [(3, 2, 1), (2, 1, 0.98), (2, 1, 0.995), (1, 1, 1), (1, 1.2, 1.5), (1, 2, 1.5)]
+    found = tuning.falls(*np.array(curves, float).T)
+    assert found.tolist() == [True, True, False, False, False, False]
+
+
+def cubed(params, x):
+    return (x @ params["a"]) ** 3 @ params["h"]
+
+
+CUBED = {
+    at: {"a": jnp.full((3, 2), 0.1 * at), "h": jnp.asarray([[1.0], [0.5]])} for at in (1, 2, 3)
+}
+OLD = {"inputs": X, "targets": X @ WANTED, "params": CUBED[1], "seeds": 2, "steps": 20}
+
+
+def test_rates_at_which_fine_tuning_diverges_are_left_out():
+    new = (X, X[:, 0])
+    found = advise.length(cubed, CUBED, **OLD, new=new, rates=(1e9, 1e-3))
+    assert "tuned at 0.001" in found.answer and "tuned at 1e+09" not in found.answer
+    assert "left out: tuned at 1e+09, where fine-tuning diverged" in found.notes
+    with pytest.raises(UsageError, match=r"diverged \(tuned at 1e\+09\): give smaller rates="):
+        advise.length(cubed, CUBED, **OLD, new=new, rates=(1e9,))
+
+
+def test_noise_beyond_all_numbers_is_refused():
+    with pytest.raises(UsageError, match=r"noise 1e\+12: losses are no longer finite"):
+        advise.length(cubed, CUBED, **OLD, noises=(0.1, 1e12))
+
+
+def test_fine_tuning_that_only_harms_is_called_so():
+    """Tuned on targets of noise: all that is learnt is wrong on held-out inputs."""
+    start = {at: {"w": 1e-3 * at * jnp.ones(30)} for at in (1, 2, 3)}
+    rng = np.random.default_rng(1)
+    new = rng.normal(size=(24, 30)), rng.normal(size=24)
+    old = rng.normal(size=(20, 30)), rng.normal(size=20)
+    given = {"params": start[1], "new": new, "seeds": 2, "steps": 200, "rates": (0.05,)}
+    found = advise.length(lambda p, x: x @ p["w"], start, *old, **given)
+    row = found.table[-1]
+    assert row["new loss"].value > row["new untuned"]
+    assert f"{row['new untuned']:.3g} without fine-tuning, which only harms" in found.answer
+
+
 STAGES = {at: {**PARAMS, "idle": jnp.full(1, float(at))} for at in (1, 2, 3)}
 LONG = {
     "layers": {"measure": True, "steps": 10**7},

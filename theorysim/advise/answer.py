@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from theorysim.advise.pictures import Panel, figure
@@ -91,6 +91,10 @@ class Advice(Tabular):
                     plain[name] = value
             yield plain
 
+    def warned(self, sentence: str) -> Advice:
+        """The same, with another sentence at the end of its answer."""
+        return replace(self, answer=self.answer + sentence)
+
     @property
     def caption(self) -> str:
         return self.answer
@@ -112,7 +116,7 @@ class Advice(Tabular):
         first = max((len(cell(row.get(self.columns[0]))) for row in self.table), default=0)
         table.add_column(self.columns[0], min_width=min(first, FIRST), overflow="fold")
         for name in self.columns[1:]:
-            table.add_column(name, justify="right")
+            table.add_column(name, justify="right", overflow="fold")
         for row in self.table:
             cells = [Text(cell(row.get(name))) for name in self.columns]
             style = "bold" if row.get(self.columns[0]) == self.choice else None

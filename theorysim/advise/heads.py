@@ -1,7 +1,7 @@
 """Sources that answer another question: their last layer has another number of outputs.
 
-A new head is drawn like the old one. What a source teaches the rest of the network is predicted by
-one kernel of both models side by side: they share all parameters but the head.
+A new head is drawn like the old one. What a source teaches the rest of the network moves the
+target's outputs to first order: both models share all parameters but the head.
 """
 
 from __future__ import annotations
@@ -14,15 +14,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
-from theorysim.advise.kernels import matrix_of
-from theorysim.advise.problem import Loss, Problem
+from theorysim.advise.problem import Loss, Problem, Rows
 from theorysim.advise.subject import Params, Subject
 from theorysim.errors import UsageError
-from theorysim.numerics.tangent_work import layer_ntks
-
-SOURCE_HEAD = "head of the source"
 
 
 def outputs_needed(targets: np.ndarray, loss: Loss) -> int:
@@ -84,38 +80,31 @@ def rest_of(params: Params, head: str, own: Params) -> Params:
     return {**params, head: own[head]}
 
 
-def cross_kernels(
-    found: Subject, head: str, inputs: Any, source: Problem
-) -> tuple[np.ndarray, np.ndarray]:
-    """Kernels of the model with another head, on a source, and from the target to the source.
+def taught(
+    found: Subject, head: str | None, source: Problem, coefficients: Rows, inputs: Any
+) -> Float[np.ndarray, "n k"]:
+    """By what the outputs for a target change, to first order, when a source is learnt.
+
+    The source moves the parameters by J^T c; what both tasks share moves the target's outputs.
 
     Args:
         found: the model with the target's head.
-        head: the group in which `source.subject`, the model with the source's head, differs.
-        inputs: stacked inputs of the target.
+        head: the group in which the model of the source differs, if any.
         source: the source's task, and its landmarks.
-
-    Returns:
-        The kernel from what is learnt of the source to its landmarks; that of `found`'s outputs on
-        the inputs of the target to them.
+        coefficients: c, a row for each landmark.
+        inputs: stacked inputs of the target.
     """
     other = source.subject
-    k, total = found.outputs, found.outputs + other.outputs
-    params = {**found.params, SOURCE_HEAD: other.params[head]}
+    pull = jax.vjp(lambda p: other.batch(p, source.train.inputs), other.params)[1]
+    (step,) = pull(jnp.asarray(coefficients, float))
+    along = {g: _still(p) if g == head else step[g] for g, p in found.params.items()}
+    return np.asarray(_pushed(found, along, inputs), float)
 
-    def both(params: Params, x: Any) -> Array:
-        own = {group: params[group] for group in found.params}
-        away = {**own, head: params[SOURCE_HEAD]}
-        return jnp.concatenate([found.apply(own, x), other.apply(away, x)])
 
-    def side(count: int, source_side: bool) -> np.ndarray:
-        at = np.arange(count * total) % total
-        return np.flatnonzero(at >= k if source_side else at < k)
+def _still(params: Any) -> Any:
+    return jax.tree.map(jnp.zeros_like, params)
 
-    landmarks = source.train
-    own = layer_ntks(other.apply, other.params, source.learnt.inputs, landmarks.inputs)
-    tall = sum((matrix_of(own[group]) for group in other.params), np.zeros(()))
-    parts = layer_ntks(both, params, inputs, landmarks.inputs)
-    crossed = sum((matrix_of(parts[group]) for group in params), np.zeros(()))
-    count = jax.tree.leaves(inputs)[0].shape[0]
-    return tall, crossed[np.ix_(side(count, False), side(len(landmarks), True))]
+
+def _pushed(found: Subject, along: Params, inputs: Any) -> Array:
+    """The derivative of the outputs along a step of the parameters."""
+    return jax.jvp(lambda p: found.batch(p, inputs), (found.params,), (along,))[1]

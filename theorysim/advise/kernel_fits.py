@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from theorysim.advise.problem import Loss, losses_of, slopes_of
+from theorysim.advise.problem import Loss, Rows, losses_of, slopes_of
 
-Rows = Float[np.ndarray, "n k"]
 Gram = Float[np.ndarray, "mk mk"]
 Tall = Float[np.ndarray, "nk mk"]
 Features = Float[np.ndarray, "n k r"]

@@ -25,6 +25,8 @@ PAIRS = 600
 """A Gram has at most so many rows, inputs times outputs, but two inputs: the landmarks"""
 LEARNT = 5
 """so many times as many training inputs as landmarks are learnt from"""
+FEW = 20
+"""An answer from fewer landmarks, where there are more inputs, says so"""
 HELD_OUT = 400
 """and a kernel so many held-out inputs"""
 
@@ -72,12 +74,17 @@ def kernels(problem: Problem) -> Kernels:
     landmarks, held_out = problem.train.inputs, problem.test.inputs
     columns = None if problem.further is None else landmarks
     tall = layer_ntks(subject.apply, subject.params, learnt, columns)
-    cross = layer_ntks(subject.apply, subject.params, held_out, landmarks)
+    rows = {group: matrix_of(tall[group]) for group in subject.order}
+    if problem.test is problem.train:
+        cross = {group: part[: part.shape[1]] for group, part in rows.items()}
+    else:
+        away = layer_ntks(subject.apply, subject.params, held_out, landmarks)
+        cross = {group: matrix_of(away[group]) for group in subject.order}
     outputs = jax.jit(subject.batch)
     found = Kernels(
         len(problem.train),
-        {group: matrix_of(tall[group]) for group in subject.order},
-        {group: matrix_of(cross[group]) for group in subject.order},
+        rows,
+        cross,
         np.asarray(outputs(subject.params, learnt), float),
         np.asarray(outputs(subject.params, held_out), float),
     )
@@ -143,7 +150,6 @@ def fitting(
     if len(test) > HELD_OUT:
         drawn = np.random.default_rng(seed).permutation(len(test))[:HELD_OUT]
         test = test.some(np.sort(drawn))
-    _check_memory(problem.subject, len(smaller.train), len(smaller.learnt), len(test))
     notes, landmarks = [], len(smaller.train)
     if landmarks < len(problem.train):
         told = (
@@ -162,12 +168,30 @@ def fitting(
 
 
 def landmarked(problem: Problem, seed: int, pairs: int, learnt: int = LEARNT) -> Problem:
-    """With so many landmarks as `fitting` says, and times as many examples learnt."""
-    count = max(2, pairs // problem.subject.outputs)
-    if len(problem.train) <= count:
+    """With so many landmarks as `fitting` says, and times as many examples learnt.
+
+    Raises:
+        SizeError: where kernels of so many rows do not fit into memory.
+    """
+    whole = len(problem.train)
+    count = min(max(2, pairs // problem.subject.outputs), whole)
+    held_out = min(len(problem.test), HELD_OUT)
+    _check_memory(problem.subject, count, min(learnt * count, whole), held_out)
+    if count == whole:
         return problem
-    order = np.random.default_rng(seed).permutation(len(problem.train))
+    order = np.random.default_rng(seed).permutation(whole)
     return problem.with_landmarks(order, count, learnt * count)
+
+
+def few_landmarks(problem: Problem, fitted: Problem) -> str:
+    """A sentence where what the parameters can do is judged by few of many inputs."""
+    landmarks, outputs = len(fitted.train), problem.subject.outputs
+    if landmarks == len(problem.train) or landmarks >= FEW:
+        return ""
+    return (
+        f" Beware: kernels have {landmarks} landmarks only, of {len(problem.train)} training "
+        f"inputs, and errors do not count their draw; {FEW} take pairs={FEW * outputs} (--pairs)."
+    )
 
 
 def drawn_anew(problem: Problem, fitted: Problem, seed: int = 0) -> Problem | None:

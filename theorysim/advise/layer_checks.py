@@ -100,7 +100,7 @@ def drawn_check(scored: Mapping[str, Score], anew: Mapping[str, Score], by: str)
     alike = agreement(*values)
     ranked = f"rank correlation of `{by}` " if alike.telling else ""
     return Check(
-        "other training inputs, of those left out, put the same first",
+        "other landmarks put the same first",
         first[0] == first[1],
         f"they put {first[1]} first; {ranked}{alike.told('candidates')}; "
         f"predicted risks of {first[0]}: {risks}",

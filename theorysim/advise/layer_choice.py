@@ -11,7 +11,14 @@ from theorysim.advise import record
 from theorysim.advise.answer import Advice, Check, Uncertain
 from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping
-from theorysim.advise.kernels import PAIRS, Kernels, drawn_anew, fitting, kernels
+from theorysim.advise.kernels import (
+    PAIRS,
+    Kernels,
+    drawn_anew,
+    few_landmarks,
+    fitting,
+    kernels,
+)
 from theorysim.advise.layer_candidates import Candidates, Groups, base_of, candidates_of
 from theorysim.advise.layer_checks import (
     drawn_check,
@@ -106,7 +113,8 @@ def layers(
     anew = _scored_anew(task, small, tuned_anyway, added, seed)
     budget = (seeds, steps, rates, seed)
     measured = _tuned(task, tuned_anyway, added, budget, progress) if measure else None
-    return _advice(task, grams, tuned_anyway, (scored, anew), by, measured, notes)
+    few = few_landmarks(task, small)
+    return _advice(task, grams, tuned_anyway, (scored, anew), by, measured, notes).warned(few)
 
 
 def _tuned(

@@ -20,6 +20,7 @@ import numpy as np
 from theorysim.advise import record
 from theorysim.advise.answer import Advice, Check, Uncertain
 from theorysim.advise.given import checked
+from theorysim.advise.groups import shown
 from theorysim.advise.layer_checks import finished_check
 from theorysim.advise.length_words import meanings, panel, sentence
 from theorysim.advise.problem import Loss, Problem, as_inputs, check_alike, check_outputs, problem
@@ -106,17 +107,34 @@ def length(
     starts = np.array([own(stage) for stage in stages])
     progress(0, 2, "noise")
     changes = noisy(found, task.train, task.loss, stages, sorted(noises), seeds, seed)
+    lost = [change.name for change in changes if not change.is_finite]
+    if lost:
+        raise UsageError(f"{lost[0]}: losses are no longer finite; give smaller noises=")
+    notes: list[str] = []
     if new is not None:
         fresh = _new_task(new, task, loss, seed)
         for part in (fresh, replace(fresh, train=fresh.test)):
             _check_stages(part, order, stages, "inputs of new")
         progress(1, 2, "fine-tuning")
         parts = (fresh.train, fresh.test, task.train)
-        changes += tuned(found, parts, (fresh.loss, task.loss), stages, rates, steps, seeds, seed)
+        losses = fresh.loss, task.loss
+        runs = tuned(found, parts, losses, stages, rates, steps, seeds, seed)
+        changes += _finite(runs, notes)
     known = spectrum(task.train)
     constant = constant_loss(task.train.targets, task.loss)
     theory = two_layer(order, starts, constant, known, sorted(noises))
-    return _advice(order, starts, changes, (seeds, steps), task, (known, theory))
+    return _advice(order, starts, changes, (seeds, steps), task, (known, theory), notes)
+
+
+def _finite(runs: list[Change], notes: list[str]) -> list[Change]:
+    """The rates at which no run diverged; of others a note. UsageError where there are none."""
+    kept = [run for run in runs if run.is_finite]
+    lost = [run.name for run in runs if not run.is_finite]
+    if not kept:
+        raise UsageError(f"fine-tuning diverged ({shown(lost)}): give smaller rates=")
+    if lost:
+        notes.append(f"left out: {shown(lost)}, where fine-tuning diverged")
+    return kept
 
 
 def everything(path: str) -> str:
@@ -161,6 +179,7 @@ def _advice(
     budget: tuple[int, int],
     task: Problem,
     theory: tuple[Spectrum, TwoLayer | None],
+    notes: list[str],
 ) -> Advice:
     """`budget` has the seeds and the steps of fine-tuning."""
     seeds, steps = budget
@@ -186,6 +205,7 @@ def _advice(
             f"loss under noise: {record.told('noise', 'second_order')}",
             f"loss after fine-tuning: {record.told('length', 'noise')}",
             *meanings(seeds, task.loss, columns),
+            *notes,
             *task.subject.notes,
         ),
         (panel(order, starts, changes, task.loss),),
@@ -205,9 +225,10 @@ def _row(order: list[float], change: Change, theory: np.ndarray | None) -> dict[
     predicted, by_theory = (
         None if told is None else order[int(np.argmin(told))] for told in (change.predicted, theory)
     )
-    best_new = None
-    if change.new is not None:
-        best_new = mean(change.new[:, int(np.argmin(change.new.mean(0)))])
+    best_new = untuned = None
+    if change.new is not None and change.untuned is not None:
+        best = int(np.argmin(change.new.mean(0)))
+        best_new, untuned = mean(change.new[:, best]), float(change.untuned[best])
     return {
         "change": change.name,
         "turns at": turn,
@@ -220,6 +241,7 @@ def _row(order: list[float], change: Change, theory: np.ndarray | None) -> dict[
         "predicted": predicted,
         "two-layer": by_theory,
         "new loss": best_new,
+        "new untuned": untuned,
         "new risk": change.risk,
         "new best at": None if change.new is None else order[int(np.argmin(change.new.mean(0)))],
     }

@@ -34,7 +34,9 @@ def sentence(
     told += f"; unchanged, it is least at checkpoint {least:g}"
     if row["new best at"] is not None:
         told += f"; the new task does best from checkpoint {row['new best at']:g}: "
-        told += f"{row['new risk']} {row['new loss']}"
+        told += f"{row['new risk']} {row['new loss']}, {row['new untuned']:.3g} without fine-tuning"
+        if row["new loss"].value >= row["new untuned"]:
+            told += ", which only harms: take fewer steps or smaller rates"
     return told + "."
 
 

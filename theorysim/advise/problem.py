@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +28,8 @@ FEWEST = 8
 """so many examples are needed to train and to hold out"""
 
 TINY = 1e-12
+
+Rows: TypeAlias = Float[np.ndarray, "n k"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,10 @@ class Problem:
     def learnt(self) -> Examples:
         """What linearised models learn: the landmarks, then further examples."""
         return self.train if self.further is None else self.train.followed_by(self.further)
+
+    def alone(self) -> Problem:
+        """The same with nothing held out: its training examples stand for it."""
+        return replace(self, test=self.train)
 
     def only(self, groups: tuple[str, ...]) -> Problem:
         """The same with these groups tuned alone."""
@@ -140,14 +146,35 @@ def risk_name(loss: Loss) -> str:
 
 
 def caution(task: Problem) -> str:
-    """A sentence where the training targets are all of one class, which teaches little else."""
-    classes = np.unique(task.train.targets.argmax(1))
-    if task.loss != "cross-entropy" or len(classes) > 1:
-        return ""
-    return (
-        f" Beware: all {len(task.train)} training targets are of class {classes[0]}; give examples "
-        "of the others, too."
-    )
+    """What to beware of, in sentences.
+
+    Training targets that are all of one class, which teaches little else, and held-out inputs that
+    are training inputs, too.
+    """
+    told, classes = "", np.unique(task.train.targets.argmax(1))
+    if task.loss == "cross-entropy" and len(classes) == 1:
+        told += (
+            f" Beware: all {len(task.train)} training targets are of class {classes[0]}; give "
+            "examples of the others, too."
+        )
+    again = _seen(task)
+    if again:
+        told += (
+            f" Beware: {again} of {len(task.test)} held-out inputs are training inputs, too, so "
+            "that the held-out risk is that of what was learnt by heart: give each input once."
+        )
+    return told
+
+
+def _seen(task: Problem) -> int:
+    """How many held-out inputs are, to the last digit, training inputs."""
+    known = set(_bytes_of(task.train))
+    return sum(one in known for one in _bytes_of(task.test))
+
+
+def _bytes_of(examples: Examples) -> Iterator[bytes]:
+    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(examples.inputs)]
+    return (b"".join(leaf[i].tobytes() for leaf in leaves) for i in range(len(examples)))
 
 
 def _default(array: np.ndarray, what: str) -> np.ndarray:
@@ -225,6 +252,7 @@ def problem(
         raise UsageError(
             ("" if of is None else f"{of}: ")
             + f"{len(train)} training and {len(out)} held-out examples: needs {FEWEST} and 2"
+            + (f"; give {FEWEST + 3} or more, of which {HELD_OUT:.0%} are held out, or test=")
         )
     return Problem(subject, train, out, kind, tuple(notes))
 

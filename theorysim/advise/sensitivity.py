@@ -24,7 +24,6 @@ SHARE = 0.8
 COVERED = (0.05, 0.95)
 """quantiles over seeds between which an inflection point is said to lie"""
 
-
 FEWER = "take fewer steps=, seeds=, rates= or checkpoints"
 
 
@@ -39,8 +38,15 @@ class Change(NamedTuple):
     """held-out loss on the new task"""
     risk: str = ""
     """what this is called"""
+    untuned: Float[np.ndarray, " checkpoints"] | None = None
+    """that loss without any change"""
     unfinished: Bool[np.ndarray, "seeds checkpoints"] | None = None
     """whether that loss still fell when the last steps were made"""
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no draw of any checkpoint left the numbers."""
+        return all(np.isfinite(part).all() for part in (self.losses, self.new) if part is not None)
 
 
 def mean_loss(found: Subject, examples: Examples, loss: Loss) -> Callable[[Any], Array]:
@@ -156,9 +162,10 @@ def tuned(
     program, runs = _program(one), len(stages) * seeds * len(rates)
     check_time(lambda count: program(*first, count), runs * steps, FEWER)
     told = jax.tree.map(np.asarray, program(*whole, steps))
+    name = risk_name(losses[0])
     return [
-        Change(f"tuned at {rate:g}", old, None, end, risk_name(losses[0]), falls(start, early, end))
-        for rate, old, start, early, end in zip(rates, *told)
+        Change(f"tuned at {g:g}", old, None, end, name, start[0], falls(start, early, end))
+        for g, old, start, early, end in zip(rates, *told)
     ]
 
 

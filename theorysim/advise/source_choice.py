@@ -12,15 +12,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from theorysim.advise import kernel_fits, record
 from theorysim.advise.answer import Advice, Uncertain
 from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping, shown
-from theorysim.advise.heads import cross_kernels
-from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels, landmarked
+from theorysim.advise.heads import taught
+from theorysim.advise.kernels import (
+    PAIRS,
+    Kernels,
+    few_landmarks,
+    fitting,
+    kernels,
+    landmarked,
+)
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.paths import curvature, real_steps_to, steps_to
 from theorysim.advise.problem import (
@@ -106,7 +112,8 @@ def transfer(
     if measure:
         progress(len(sources), len(sources) + 1, "tune from every source")
         measured = _measure(task, small, lot, seeds, steps, rates, seed)
-    return _advice(task, lot.scored, question, by, measured, [*notes, *lot.notes])
+    found = _advice(task, lot.scored, question, by, measured, [*notes, *lot.notes])
+    return found.warned(few_landmarks(task, small))
 
 
 class Lot(NamedTuple):
@@ -223,19 +230,13 @@ def after_task(task: Problem, own: Kernels, source: Taught, seed: int, pairs: in
     """Scores of a task to pretrain on, in the linearisation around the untrained model."""
     subject = source.subject
     away = task.learnt.followed_by(task.test)
-    whole = Problem(subject, source.examples, away, task.loss, ())
-    pretraining = landmarked(whole, seed, pairs)
-    if source.head is None:
-        before = kernels(pretraining)
-        _, cross = before.of(subject.order)
-        tall, first = before.tall_of(subject.order), before.start_all
-    else:
-        tall, cross = cross_kernels(task.subject, source.head, away.inputs, pretraining)
-        first = np.asarray(jax.jit(subject.batch)(subject.params, pretraining.learnt.inputs), float)
-    gram, taught = tall[: tall.shape[1]], pretraining.learnt.targets
-    fitted = kernel_fits.fits(gram, tall, first, taught, task.loss)
-    coefficients = kernel_fits.best(fitted, taught, task.loss).coefficients.ravel()
-    moved = (cross @ coefficients).reshape(len(away), -1)
+    whole = Problem(subject, source.examples, source.examples, task.loss, ())
+    pretraining = landmarked(whole, seed, pairs).alone()
+    before, targets = kernels(pretraining), pretraining.learnt.targets
+    gram, tall = before.of(subject.order)[0], before.tall_of(subject.order)
+    fitted = kernel_fits.fits(gram, tall, before.start_all, targets, task.loss)
+    coefficients = kernel_fits.best(fitted, targets, task.loss).coefficients
+    moved = taught(task.subject, source.head, pretraining, coefficients, away.inputs)
     start, start_out = np.split(moved, [len(task.learnt)])
     size, level = len(source.examples), level_of(task, own)
     return _after(task, own, own.start_all + start, own.start_out + start_out, size, level)

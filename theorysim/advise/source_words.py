@@ -131,8 +131,9 @@ def meanings(task: Problem, question: str, columns: Sequence[str]) -> list[str]:
     told = {
         "start loss": "mean training loss with which fine-tuning starts",
         "movement": "Euclidean distance that it moves the parameters",
-        "steps": "of linearised descent, at the largest rate that is surely stable, until the "
-        f"training loss is {SHARE} of the one without a source, untuned (more: than {MOST_STEPS})",
+        "steps": "of linearised descent on the inputs of the Gram, at the largest rate that is "
+        f"surely stable, until the training loss there is {SHARE} of the one without a source, "
+        f"untuned (more: than {MOST_STEPS})",
         "measured steps": "the same of the model itself, at the same rate and inputs",
         "left out": "leave-one-out risk on the target",
         "predicted": f"mean {risk} of {len(task.test)} inputs (± one standard error)",

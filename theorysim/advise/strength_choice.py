@@ -17,7 +17,7 @@ from theorysim.advise import record
 from theorysim.advise.answer import Advice, Uncertain, number
 from theorysim.advise.given import checked
 from theorysim.advise.groups import Grouping
-from theorysim.advise.kernels import PAIRS, Kernels, fitting, kernels
+from theorysim.advise.kernels import PAIRS, Kernels, few_landmarks, fitting, kernels
 from theorysim.advise.layer_checks import STRAIGHT
 from theorysim.advise.layer_words import standard_error
 from theorysim.advise.lipschitz import Bends, bends
@@ -109,7 +109,8 @@ def strength(
     bounds = None
     if small.loss == "squared":
         bounds = theorem_bounds(small, grams, bent, wanted, rate, times)
-    return _advice(small, grams, wanted, rate, predicted, bent, bounds, measured, notes)
+    found = _advice(small, grams, wanted, rate, predicted, bent, bounds, measured, notes)
+    return found.warned(few_landmarks(task, small))
 
 
 def _pulls(given: Sequence[float] | None, unit: float) -> list[float]:

@@ -178,12 +178,13 @@ def _is_falling(
     before: Float[np.ndarray, "*runs"], curves: Float[np.ndarray, "*runs looks"]
 ) -> Bool[np.ndarray, "*runs"]:
     """Whether the least loss so far fell late in a run by more than `FALLING` of all its fall."""
-    early = np.fmin(before, np.fmin.reduce(curves[..., :-LATE], axis=-1))
-    return falls(before, early, np.fmin.reduce(curves[..., -LATE:], axis=-1))
+    early, late = curves[..., :-LATE], curves[..., -LATE:]
+    return falls(before, np.fmin.reduce(early, axis=-1), np.fmin.reduce(late, axis=-1))
 
 
 def falls(before: Any, early: Any, end: Any) -> Any:
-    """Whether a loss fell from `early` to `end` by more than `FALLING` of all its fall."""
+    """Whether the least loss fell after `early` by more than `FALLING` of all its fall."""
+    early = np.fmin(before, early)
     least = np.fmin(early, end)
     return early - least > FALLING * (before - least)
 
