@@ -56,25 +56,25 @@ CASES: dict[str, dict[str, list[Case]]] = {
             *_cases("digits", ("convolutions", "attention"), demo.TASKS, (0,)),
         ],
         "judged": [
-            *_cases("digits", MLP, demo.TASKS, (10, 11)),
-            *_cases("digits", ("convolutions", "attention"), ("inverted", "new classes"), (10,)),
-            *_cases("text", MLP, demo_text.TASKS, (10, 11)),
+            *_cases("digits", MLP, demo.TASKS, (20, 21)),
+            *_cases("digits", ("convolutions", "attention"), ("inverted", "new classes"), (20,)),
+            *_cases("text", MLP, demo_text.TASKS, (20, 21)),
         ],
     },
     "transfer": {
         "chosen": _cases("digits", MLP, NEW_CLASSES, (0, 1, 2)),
         "judged": [
-            *_cases("digits", MLP, NEW_CLASSES, (10,)),
-            *_cases("digits", MLP, ("inverted", "noise"), (11,)),
-            *_cases("text", MLP, WORDS, (10,)),
-            *_cases("text", MLP, ("programs", "typos"), (11,)),
+            *_cases("digits", MLP, NEW_CLASSES, (20,)),
+            *_cases("digits", MLP, ("inverted", "noise"), (21,)),
+            *_cases("text", MLP, WORDS, (20,)),
+            *_cases("text", MLP, ("programs", "typos"), (21,)),
         ],
     },
     "strength": {
         "chosen": _cases("digits", MLP, demo.TASKS, (0, 1)),
         "judged": [
-            *_cases("digits", MLP, demo.TASKS, (10, 11)),
-            *_cases("text", MLP, demo_text.TASKS, (10, 11)),
+            *_cases("digits", MLP, demo.TASKS, (20, 21)),
+            *_cases("text", MLP, demo_text.TASKS, (20, 21)),
         ],
     },
     "length": {
@@ -83,10 +83,10 @@ CASES: dict[str, dict[str, list[Case]]] = {
             *_cases("text", MLP, ("programs", "backwards", "typos"), (100,)),
         ],
         "judged": [
-            *_cases("digits", MLP, ("new digits", "inverted", "new classes"), (10,)),
-            *_cases("digits", MLP, ("inverted", "noise"), (11,)),
-            *_cases("text", MLP, ("programs", "backwards", "new classes"), (10,)),
-            *_cases("text", MLP, ("programs", "typos"), (11,)),
+            *_cases("digits", MLP, ("new digits", "inverted", "new classes"), (20,)),
+            *_cases("digits", MLP, ("inverted", "noise"), (21,)),
+            *_cases("text", MLP, ("programs", "backwards", "new classes"), (20,)),
+            *_cases("text", MLP, ("programs", "typos"), (21,)),
         ],
     },
 }
