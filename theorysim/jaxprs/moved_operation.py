@@ -55,13 +55,17 @@ def moved_operation(
     operation = _Operation(equation, *same, known_by)
     moving = moves.seed, moves.lane, moves.round, moves.alike, moves.way
     if known_by is None:
-        return operation.on(moving, given)
+        return _apart(operation, moving, given)
     return _traced_once(operation, moving, given)
 
 
-@partial(jax.jit, static_argnums=0)
-def _traced_once(operation: _Operation, moving: Sequence[Any], given: list[Any]) -> list[Any]:
-    return list(operation.on(moving, given))
+def _apart(operation: _Operation, moving: Sequence[Any], given: list[Any]) -> list[Any]:
+    """The results, which no compiler fuses with what follows: it uses each of them many times."""
+    results = list(operation.on(moving, given))
+    return jax.lax.optimization_barrier(results) if operation.roundings else results
+
+
+_traced_once = partial(jax.jit, static_argnums=0)(_apart)
 
 
 def _known_by(equation: Any) -> Hashable:
