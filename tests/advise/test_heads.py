@@ -50,9 +50,9 @@ def test_a_new_head_is_drawn_like_the_old_one(found):
     assert other.params["body"] is found.params["body"]
 
 
-@pytest.mark.parametrize("head", ["head", None])
-def test_what_a_source_teaches_is_a_product_of_jacobians(found, head):
-    other = with_head(found, "head", 2, X[0], 0) if head else found
+@pytest.mark.parametrize(("head", "outputs"), [("head", 2), ("head", 3), (None, 3)])
+def test_what_a_source_teaches_is_a_product_of_jacobians(found, head, outputs):
+    other = with_head(found, "head", outputs, X[0], 0) if head else found
     k = other.outputs
     examples = Examples(jnp.asarray(OTHERS), np.zeros((30, k)))
     landmarks = Problem(other, examples, examples, "squared", ()).with_landmarks(

@@ -94,8 +94,60 @@ def test_few_landmarks_of_many_inputs_are_told_in_the_answer():
 def test_held_out_inputs_that_are_training_inputs_are_told():
     again = advise.layers(model, X[:60], Y[:60], params=PARAMS, test=(X[50:70], Y[50:70]))
     assert "Beware: 10 of 20 held-out inputs are training inputs, too" in again.answer
+    others = advise.layers(model, X[:60], Y[:60], params=PARAMS, test=(X[50:70], Y[60:80]))
+    assert "Beware: 10 of 20 held-out inputs" in others.answer  # whatever their targets are
     apart = advise.layers(model, X[:60], Y[:60], params=PARAMS, test=(X[60:80], Y[60:80]))
     assert "Beware" not in apart.answer
+    alike = advise.layers(model, X[:60], np.ones(60), params=PARAMS, test=(X[60:80], np.ones(20)))
+    assert "Beware" not in alike.answer
+
+
+def test_training_inputs_given_twice_and_sources_that_know_what_is_held_out_are_told():
+    twice, test = np.r_[X[:60], X[:15]], (X[60:80], Y[60:80])
+    found = advise.layers(model, twice, np.r_[Y[:60], Y[:15]], params=PARAMS, test=test)
+    assert "Beware: 15 of 75 training inputs are given more than once" in found.answer
+    new = (twice, np.r_[Y[:60], Y[:15]])
+    stages = {at: {**PARAMS, "idle": jnp.full(2, float(at))} for at in (1, 2, 3)}
+    found = advise.length(model, stages, X[:40], Y[:40], params=PARAMS, new=new, steps=5, seeds=2)
+    assert "training inputs are given more than once" in found.answer
+    found = advise.transfer(model, {"leak": test}, X[:60], Y[:60], params=PARAMS, test=test)
+    assert "Beware: 20 of 20 held-out inputs are among those of source leak." in found.answer
+
+
+def test_few_landmarks_of_a_source_are_told():
+    def many(params, x):
+        return jnp.tanh(x @ params["body"]) @ params["head"]
+
+    params = {"body": jnp.ones((6, 4)) * 0.1, "head": jnp.ones((4, 2)) * 0.1}
+    classes = np.arange(90) % 30
+    found = advise.transfer(
+        many, {"names": (X[100:190], classes)}, X[:40], (Y[:40] > 0).astype(int), params=params,
+        test=(X[60:80], (Y[60:80] > 0).astype(int)), pairs=90,
+    )  # fmt: skip
+    assert (
+        "Beware: kernels of source names have 3 landmarks only, of 90 training inputs"
+        in found.answer
+    )
+    whole = {"groups": {"all": ["body", "head"]}, "params": params}
+    with pytest.raises(UsageError, match="the group all is the whole model, so that with a head"):
+        advise.transfer(
+            many, {"names": (X[100:190], classes)}, X[:40], (Y[:40] > 0).astype(int), **whole
+        )
+
+
+def test_inputs_of_another_form_are_refused():
+    def two(params, x):
+        return x["a"] @ params["useful"] + x["b"] @ params["idle"]
+
+    params, given = (
+        {name: PARAMS[name] for name in ("useful", "idle")},
+        {"a": X[:40, :2], "b": X[:40, 2:4]},
+    )
+    other = tuple(given.values())
+    with pytest.raises(UsageError, match="inputs of test are of the form"):
+        advise.layers(two, given, Y[:40], params=params, base=(), test=(other, Y[:40]))
+    with pytest.raises(UsageError, match="source s: its inputs are of the form"):
+        advise.transfer(two, {"s": (other, Y[:40])}, given, Y[:40], params=params)
 
 
 def test_what_has_room_is_not_drawn():

@@ -10,6 +10,7 @@ import pytest
 from theorysim import advise
 from theorysim.advise import budget, tuning
 from theorysim.advise.problem import as_inputs, problem
+from theorysim.advise.sensitivity import Change
 from theorysim.advise.subject import subject
 from theorysim.advise.tuning import CHOOSING, FALLING, LOOKS, tune
 from theorysim.errors import SizeError, UsageError
@@ -150,6 +151,27 @@ def test_rates_at_which_fine_tuning_diverges_are_left_out():
     assert "left out: tuned at 1e+09, where fine-tuning diverged" in found.notes
     with pytest.raises(UsageError, match=r"diverged \(tuned at 1e\+09\): give smaller rates="):
         advise.length(cubed, CUBED, **OLD, new=new, rates=(1e9,))
+
+
+def test_the_rate_of_least_loss_is_advised_and_any_run_that_diverges_counts():
+    new = (X, X[:, 0])
+    for rates in ((1e-3, 1e-2), (1e-2, 1e-3)):
+        found = advise.length(cubed, CUBED, **OLD, new=new, rates=rates)
+        rows = [row for row in found.table if row["new loss"] is not None]
+        assert found.choice == min(rows, key=lambda row: row["new loss"].value)["change"]
+        assert len({row["new loss"].value for row in rows}) == 2
+    for new in (None, np.array([[1.0, np.inf], [1.0, 1.0]]), np.ones((2, 2))):
+        for old in (np.array([[1.0, 1.0], [np.nan, 1.0]]), np.ones((2, 2))):
+            change = Change("a", old, None, new)
+            assert change.is_finite == all(
+                np.isfinite(p).all() for p in (old, new) if p is not None
+            )
+
+
+def test_a_checkpoint_without_a_loss_is_named():
+    stages = {**CUBED, 4: {"a": jnp.full((3, 2), 1e5), "h": jnp.full((2, 1), 1e6)}}
+    with pytest.raises(UsageError, match="checkpoint 4: its loss on the old task is not finite"):
+        advise.length(cubed, stages, **OLD)
 
 
 def test_noise_beyond_all_numbers_is_refused():

@@ -47,6 +47,11 @@ def with_head(found: Subject, head: str, outputs: int, x: Any, seed: int) -> Sub
             count = jax.eval_shape(found.apply, like, x).size
         except Exception:  # whatever a user's model raises at shapes that do not fit
             continue
+        if count == outputs and len(found.params) == 1:
+            raise UsageError(
+                f"the group {head} is the whole model, so that with a head of {outputs} outputs "
+                "nothing is shared: make the last layer a group of its own (groups=)"
+            )
         if count == outputs:
             rng = np.random.default_rng((seed, outputs))
             drawn = {p: _like(found.params[head][p], s, rng) for p, s in shapes.items()}
@@ -89,7 +94,7 @@ def taught(
 
     Args:
         found: the model with the target's head.
-        head: the group in which the model of the source differs, if any.
+        head: the group that the source has of its own, if any: what it learns there stays there.
         source: the source's task, and its landmarks.
         coefficients: c, a row for each landmark.
         inputs: stacked inputs of the target.

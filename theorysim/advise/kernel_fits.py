@@ -2,7 +2,8 @@
 
 minimise sum of losses + sigma/2 ||u||^2 over u, where outputs are f0 + J u; the squared loss counts
 half here, so that sigma is lambda/2 for ||f - y||^2 + lambda/2 ||u||^2. Where all examples are
-landmarks, u = J^T c and the Gram K = J J^T make this exact. With more examples than landmarks u is
+landmarks, u = J^T c and the Gram K = J J^T make this exact, but for directions below the
+rounding of single precision, which move nothing. With more examples than landmarks u is
 J^T c of the landmarks alone (the method of Nystrom: Williams and Seeger 2001), and learns from
 all of them. Either way u is J^T R w with R the inverse root of the landmarks' Gram, which may be
 singular, and |u| = |w|: a linear model in w, whose features are K R. The loss of an example that
@@ -33,7 +34,7 @@ SETTLED = 1e-7
 
 
 class Fit(NamedTuple):
-    """The tuned linearised model: outputs change by what K of them and the landmarks makes of c."""
+    """The tuned linearised model: the kernel from any input to the landmarks, times c, is added."""
 
     sigma: float
     coefficients: Float[np.ndarray, "m k"]
@@ -125,7 +126,7 @@ def cross_entropy(
         pulled = sigma / 2 * float(weights @ weights)
         return float(losses_of(start + change, targets, "cross-entropy").sum()) + pulled
 
-    best = objective(weights, change)
+    least = objective(weights, change)
     for _ in range(NEWTON_STEPS):
         slopes = slopes_of(start + change, targets, "cross-entropy")
         pull = flat.T @ slopes.ravel() + sigma * weights
@@ -133,12 +134,12 @@ def cross_entropy(
         moved, share = features @ step, 1.0
         for _ in range(HALVINGS):
             tried = objective(weights + share * step, change + share * moved)
-            if tried <= best:
+            if tried <= least:
                 break
             share /= 2
         else:
             break
-        weights, change, best = weights + share * step, change + share * moved, tried
+        weights, change, least = weights + share * step, change + share * moved, tried
         if np.abs(share * moved).max() <= SETTLED * (1 + np.abs(change).max()):
             break
     outputs = start + change

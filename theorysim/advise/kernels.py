@@ -28,7 +28,7 @@ LEARNT = 5
 FEW = 20
 """An answer from fewer landmarks, where there are more inputs, says so"""
 HELD_OUT = 400
-"""and a kernel so many held-out inputs"""
+"""Kernels have rows for at most so many held-out inputs"""
 
 
 class Kernels(NamedTuple):
@@ -174,7 +174,7 @@ def landmarked(problem: Problem, seed: int, pairs: int, learnt: int = LEARNT) ->
         SizeError: where kernels of so many rows do not fit into memory.
     """
     whole = len(problem.train)
-    count = min(max(2, pairs // problem.subject.outputs), whole)
+    count = min(_landmarks(problem.subject.outputs, pairs), whole)
     held_out = min(len(problem.test), HELD_OUT)
     _check_memory(problem.subject, count, min(learnt * count, whole), held_out)
     if count == whole:
@@ -183,15 +183,19 @@ def landmarked(problem: Problem, seed: int, pairs: int, learnt: int = LEARNT) ->
     return problem.with_landmarks(order, count, learnt * count)
 
 
-def few_landmarks(problem: Problem, fitted: Problem) -> str:
-    """A sentence where what the parameters can do is judged by few of many inputs."""
-    landmarks, outputs = len(fitted.train), problem.subject.outputs
-    if landmarks == len(problem.train) or landmarks >= FEW:
+def few_landmarks(examples: int, outputs: int, pairs: int, of: str = "kernels") -> str:
+    """A sentence where what parameters can do is judged by few of many training examples."""
+    landmarks = _landmarks(outputs, pairs)
+    if landmarks >= min(examples, FEW):
         return ""
     return (
-        f" Beware: kernels have {landmarks} landmarks only, of {len(problem.train)} training "
-        f"inputs, and errors do not count their draw; {FEW} take pairs={FEW * outputs} (--pairs)."
+        f" Beware: {of} have {landmarks} landmarks only, of {examples} training inputs, and errors "
+        f"do not count their draw; {FEW} take pairs={FEW * outputs} (--pairs)."
     )
+
+
+def _landmarks(outputs: int, pairs: int) -> int:
+    return max(2, pairs // outputs)
 
 
 def drawn_anew(problem: Problem, fitted: Problem, seed: int = 0) -> Problem | None:

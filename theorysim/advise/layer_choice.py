@@ -113,7 +113,7 @@ def layers(
     anew = _scored_anew(task, small, tuned_anyway, added, seed)
     budget = (seeds, steps, rates, seed)
     measured = _tuned(task, tuned_anyway, added, budget, progress) if measure else None
-    few = few_landmarks(task, small)
+    few = few_landmarks(len(task.train), found.outputs, pairs)
     return _advice(task, grams, tuned_anyway, (scored, anew), by, measured, notes).warned(few)
 
 

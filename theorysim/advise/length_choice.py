@@ -23,7 +23,15 @@ from theorysim.advise.given import checked
 from theorysim.advise.groups import shown
 from theorysim.advise.layer_checks import finished_check
 from theorysim.advise.length_words import meanings, panel, sentence
-from theorysim.advise.problem import Loss, Problem, as_inputs, check_alike, check_outputs, problem
+from theorysim.advise.problem import (
+    Loss,
+    Problem,
+    as_inputs,
+    caution,
+    check_alike,
+    check_outputs,
+    problem,
+)
 from theorysim.advise.sensitivity import Change, inflection, mean_loss, noisy, tuned
 from theorysim.advise.subject import Subject, subject
 from theorysim.advise.twins import check_distinct
@@ -93,6 +101,7 @@ def length(
 
     Raises:
         UsageError: for what does not fit together, in one line.
+        SizeError: for fine-tuning that would take too long.
     """
     if seeds < 2 or steps < 1:
         raise UsageError(f"seeds={seeds}, steps={steps}: at least 2 and 1")
@@ -105,12 +114,16 @@ def length(
     _check_stages(task, order, stages, "inputs")
     own = mean_loss(found, task.train, task.loss)
     starts = np.array([own(stage) for stage in stages])
+    if not np.isfinite(starts).all():
+        at = order[int(np.argmin(np.isfinite(starts)))]
+        raise UsageError(f"checkpoint {at:g}: its loss on the old task is not finite")
     progress(0, 2, "noise")
     changes = noisy(found, task.train, task.loss, stages, sorted(noises), seeds, seed)
     lost = [change.name for change in changes if not change.is_finite]
     if lost:
         raise UsageError(f"{lost[0]}: losses are no longer finite; give smaller noises=")
     notes: list[str] = []
+    beware = ""
     if new is not None:
         fresh = _new_task(new, task, loss, seed)
         for part in (fresh, replace(fresh, train=fresh.test)):
@@ -120,10 +133,12 @@ def length(
         losses = fresh.loss, task.loss
         runs = tuned(found, parts, losses, stages, rates, steps, seeds, seed)
         changes += _finite(runs, notes)
+        beware = caution(fresh)
     known = spectrum(task.train)
     constant = constant_loss(task.train.targets, task.loss)
     theory = two_layer(order, starts, constant, known, sorted(noises))
-    return _advice(order, starts, changes, (seeds, steps), task, (known, theory), notes)
+    told = _advice(order, starts, changes, (seeds, steps), task, (known, theory), notes)
+    return told.warned(beware)
 
 
 def _finite(runs: list[Change], notes: list[str]) -> list[Change]:
@@ -131,7 +146,10 @@ def _finite(runs: list[Change], notes: list[str]) -> list[Change]:
     kept = [run for run in runs if run.is_finite]
     lost = [run.name for run in runs if not run.is_finite]
     if not kept:
-        raise UsageError(f"fine-tuning diverged ({shown(lost)}): give smaller rates=")
+        raise UsageError(
+            f"fine-tuning diverged ({shown(lost)}): give smaller rates=, or mend derivatives that "
+            "are no numbers, as of a root at 0"
+        )
     if lost:
         notes.append(f"left out: {shown(lost)}, where fine-tuning diverged")
     return kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
 import jax
@@ -148,8 +149,8 @@ def risk_name(loss: Loss) -> str:
 def caution(task: Problem) -> str:
     """What to beware of, in sentences.
 
-    Training targets that are all of one class, which teaches little else, and held-out inputs that
-    are training inputs, too.
+    Training targets that are all of one class, which teaches little else; inputs that are given
+    twice, among the training inputs or as held-out ones, too.
     """
     told, classes = "", np.unique(task.train.targets.argmax(1))
     if task.loss == "cross-entropy" and len(classes) == 1:
@@ -157,24 +158,31 @@ def caution(task: Problem) -> str:
             f" Beware: all {len(task.train)} training targets are of class {classes[0]}; give "
             "examples of the others, too."
         )
-    again = _seen(task)
-    if again:
+    if again := seen_before(task.test, task.train):
         told += (
-            f" Beware: {again} of {len(task.test)} held-out inputs are training inputs, too, so "
-            "that the held-out risk is that of what was learnt by heart: give each input once."
+            f" Beware: {again} of {len(task.test)} held-out inputs are training inputs, too, whose "
+            "risk is not that of new inputs."
+        )
+    if twice := len(task.train) - len(set(_digests(task.train))):
+        told += (
+            f" Beware: {twice} of {len(task.train)} training inputs are given more than once, so "
+            "that leave-one-out risk, and the examples that choose rate and steps, are of inputs "
+            "that were learnt."
         )
     return told
 
 
-def _seen(task: Problem) -> int:
-    """How many held-out inputs are, to the last digit, training inputs."""
-    known = set(_bytes_of(task.train))
-    return sum(one in known for one in _bytes_of(task.test))
+def seen_before(examples: Examples, others: Examples) -> int:
+    """How many inputs are, to the last digit, among those of others."""
+    known = set(_digests(others))
+    return sum(one in known for one in _digests(examples))
 
 
-def _bytes_of(examples: Examples) -> Iterator[bytes]:
+def _digests(examples: Examples) -> Iterator[bytes]:
+    """Of every input."""
     leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(examples.inputs)]
-    return (b"".join(leaf[i].tobytes() for leaf in leaves) for i in range(len(examples)))
+    for i in range(len(examples)):
+        yield blake2b(b"".join(leaf[i].tobytes() for leaf in leaves), digest_size=16).digest()
 
 
 def _default(array: np.ndarray, what: str) -> np.ndarray:
@@ -271,6 +279,9 @@ def _length(inputs: Any) -> int:
 
 def check_alike(inputs: Any, others: Any, what: str) -> None:
     """UsageError where inputs of two kinds are not of one shape; `what` are the others."""
+    trees = [jax.tree.structure(tree) for tree in (inputs, others)]
+    if trees[0] != trees[1]:
+        raise UsageError(f"{what} are of the form {trees[1]}, inputs of {trees[0]}")
     ends = [[leaf.shape[1:] for leaf in jax.tree.leaves(tree)] for tree in (inputs, others)]
     if ends[0] != ends[1]:
         raise UsageError(f"{what} have shape {ends[1]}, inputs {ends[0]}")

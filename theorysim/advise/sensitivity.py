@@ -39,9 +39,9 @@ class Change(NamedTuple):
     risk: str = ""
     """what this is called"""
     untuned: Float[np.ndarray, " checkpoints"] | None = None
-    """that loss without any change"""
+    """held-out loss on the new task without any change"""
     unfinished: Bool[np.ndarray, "seeds checkpoints"] | None = None
-    """whether that loss still fell when the last steps were made"""
+    """whether the loss on the new task still fell when the last steps were made"""
 
     @property
     def is_finite(self) -> bool:

@@ -8,7 +8,7 @@ around the checkpoint itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -35,6 +35,7 @@ from theorysim.advise.problem import (
     as_inputs,
     losses_of,
     problem,
+    seen_before,
 )
 from theorysim.advise.source_checks import SCORES, TRIVIAL, Measured, checks_of
 from theorysim.advise.source_given import (
@@ -112,8 +113,21 @@ def transfer(
     if measure:
         progress(len(sources), len(sources) + 1, "tune from every source")
         measured = _measure(task, small, lot, seeds, steps, rates, seed)
-    found = _advice(task, lot.scored, question, by, measured, [*notes, *lot.notes])
-    return found.warned(few_landmarks(task, small))
+    told = _advice(task, lot.scored, question, by, measured, [*notes, *lot.notes])
+    few = few_landmarks(len(task.train), found.outputs, pairs)
+    return told.warned(few + "".join(_cautions(lot.tasks, task, pairs)))
+
+
+def _cautions(tasks: Mapping[str, Taught], task: Problem, pairs: int) -> Iterator[str]:
+    """Sentences about sources of few landmarks, or that know what is held out."""
+    for name, one in tasks.items():
+        kernels_of = f"kernels of source {name}"
+        yield few_landmarks(len(one.examples), one.subject.outputs, pairs, kernels_of)
+        if known := seen_before(task.test, one.examples):
+            yield (
+                f" Beware: {known} of {len(task.test)} held-out inputs are among those of source "
+                f"{name}."
+            )
 
 
 class Lot(NamedTuple):
@@ -195,11 +209,11 @@ def _measure(
             there = replace(small, subject=start.subject)
             counted |= measured_steps(there, {name: start.subject.params}, scored)
         return Measured(runs, counted, {})
-    taught = {name: one.pretrained(task, steps) for name, one in tasks.items()}
-    ready = {SCRATCH: task.subject.params} | {name: one.params for name, one in taught.items()}
+    after = {name: one.pretrained(task, steps) for name, one in tasks.items()}
+    ready = {SCRATCH: task.subject.params} | {name: one.params for name, one in after.items()}
     run = tune(task, [groups] * len(ready), seeds, steps, rates, seed, list(ready.values()))
     tuned = {name: run.alone(place) for place, name in enumerate(ready)}
-    unfinished = {name: int(one.unfinished) for name, one in taught.items()}
+    unfinished = {name: int(one.unfinished) for name, one in after.items()}
     return Measured(tuned, measured_steps(small, ready, scored), unfinished)
 
 

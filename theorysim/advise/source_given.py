@@ -75,6 +75,11 @@ def source_of(task: Problem, given: Any, head: str | None, seed: int) -> Taught:
     needed = count != found.outputs if task.loss == "squared" else count > found.outputs
     if needed and head is None:
         head = found.order[-1]
+    trees = [jax.tree.structure(tree) for tree in (inputs, task.train.inputs)]
+    if trees[0] != trees[1]:
+        raise UsageError(
+            f"its inputs are of the form {trees[0]}, those of the target of {trees[1]}"
+        )
     shapes = [leaf.shape[1:] for leaf in jax.tree.leaves(inputs)]
     if shapes != task.train.shapes():
         raise UsageError(

@@ -109,8 +109,8 @@ def strength(
     bounds = None
     if small.loss == "squared":
         bounds = theorem_bounds(small, grams, bent, wanted, rate, times)
-    found = _advice(small, grams, wanted, rate, predicted, bent, bounds, measured, notes)
-    return found.warned(few_landmarks(task, small))
+    told = _advice(small, grams, wanted, rate, predicted, bent, bounds, measured, notes)
+    return told.warned(few_landmarks(len(task.train), found.outputs, pairs))
 
 
 def _pulls(given: Sequence[float] | None, unit: float) -> list[float]:
