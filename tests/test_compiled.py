@@ -1,5 +1,7 @@
 """What the largest and the smallest of undefined numbers are in compiled programs."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -42,3 +44,36 @@ def test_what_is_kept_apart_is_not_fused():
 def test_the_compiler_still_drops_barriers_by_itself():
     """Where this fails, JAX keeps barriers on a CPU, and that option can go."""
     assert "opt-barrier(" not in compiled_text(jax.jit)
+
+
+def loop(kind, x):
+    def step(_, x):
+        return jax.lax.optimization_barrier(x * 1.5)
+
+    def branch(x):
+        return jax.lax.cond(x > 0, lambda x: step(0, x), lambda x: step(0, step(0, x)), x)
+
+    return {
+        "counted": lambda x: jax.lax.fori_loop(0, 7, step, x),
+        "until": lambda x: jax.lax.while_loop(lambda x: x < 20, lambda x: step(0, x), x),
+        "scan": lambda x: jax.lax.scan(lambda x, t: (step(0, x) + t, x), x, jnp.arange(3.0))[0],
+        "nested": lambda x: jax.lax.fori_loop(
+            0, 3, lambda _, x: jax.lax.fori_loop(0, 3, step, x), x
+        ),
+        "branch": branch,
+        "branch in a loop": lambda x: jax.lax.fori_loop(0, 3, lambda _, x: branch(x), x),
+    }[kind](x)
+
+
+@pytest.mark.parametrize(
+    "kind", ["counted", "until", "scan", "nested", "branch", "branch in a loop"]
+)
+@pytest.mark.parametrize("shape", [(), (3,), (3, 40, 50)])
+def test_what_is_kept_apart_in_loops_and_branches_is_compiled(kind, shape):
+    """Short loops on numbers, as kernels of their own, have no barriers."""
+    inputs = np.linspace(-2, 3, int(np.prod(shape))).reshape(shape) + 2.5
+    run = partial(loop, kind)
+    for _ in shape:
+        run = jax.vmap(run)
+    found = jit(run)(jnp.asarray(inputs))
+    np.testing.assert_allclose(found, jax.jit(run)(jnp.asarray(inputs)), rtol=1e-6)

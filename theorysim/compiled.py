@@ -22,8 +22,9 @@ COMPUTING_ONCE = {"xla_cpu_use_fusion_emitters": False}
 
 # The older emitters write a value anew for each of its uses, too, within what is fused: a program
 # in Monte Carlo arithmetic took all memory to compile. `optimization_barrier` is to end a fusion,
-# but the CPU's compiler drops it before it fuses, in this pass.
-KEEPING_BARRIERS = {"xla_disable_hlo_passes": "cse_barrier_expander"}
+# but the CPU's compiler drops it before it fuses, in the first of these passes. The second one
+# makes one kernel of a short loop, and knows no barriers there.
+KEEPING_BARRIERS = {"xla_disable_hlo_passes": "cse_barrier_expander,small-while-loop-hoisting"}
 
 
 def jit(function: Callable) -> Wrapped:

@@ -48,7 +48,8 @@ GUIDE = (
 )
 RECORDED = (
     *("coverage", "experiments", "stability", "hypotheses", "constants", "attacks"),
-    *("known_truths", "mutants", "verdict_rates", "changes", "advise", "benchmarks"),
+    *("known_truths", "mutants", "verdict_rates", "changes", "advise", "advise_landmarks"),
+    "benchmarks",
 )
 # What MkDocs writes for servers at a known address, which this site has not.
 FOR_SERVERS = ("404.html", "sitemap.xml", "sitemap.xml.gz")
