@@ -150,3 +150,17 @@ def test_a_rise_that_may_be_chance_is_said_to_be(value, told):
     row |= {"least loss": "1", "rise": Uncertain(value, 0.06), "new best at": None}
     answer = length_words.sentence([1, 2, 3], row, np.array([1.0, 2.0, 3.0]), [row], 3, "squared")
     assert f"more at the last checkpoint, 3{told}; unchanged" in answer
+
+
+def test_no_digit_of_a_wide_table_is_cut_off():
+    from theorysim.advise.answer import Advice
+
+    row = {
+        "change": "tuned at 0.001", "turns at": 2000.0, "from": 1000.0, "to": 2000.0,
+        "predicted": 2000.0, "two-layer": 1000.0, "least loss": Uncertain(0.01117, 0.00055),
+        "new loss": Uncertain(0.8214, 0.0084),
+    }  # fmt: skip
+    shown = str(Advice("length", "x", "Stop.", (row,), tuple(row), (), (), ()))
+    words = shown.split()
+    for told in ("0.8214", "0.0084", "0.00055", "loss", "2,000", "new"):
+        assert told in words, shown

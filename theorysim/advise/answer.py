@@ -122,7 +122,7 @@ class Advice(Tabular):
             style = "bold" if row.get(self.columns[0]) == self.choice else None
             table.add_row(*cells, style=style)
         console.print()
-        console.print(table)
+        console.print(table, crop=False)  # digits beyond the edge are digits
         console.print(Text("\nWhere the theory applies on this model", style="bold"))
         for check in self.checks:
             console.print(Text(f"{MARKS[check.met]} {check.what}: {check.told}"))
