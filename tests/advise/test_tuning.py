@@ -103,7 +103,7 @@ def slow_part(steps, rate, weights):
     return (curve[late] - curve[-1]) / (curve[0] - curve[-1])
 
 
-@pytest.mark.parametrize("steps", [100, 3000])
+@pytest.mark.parametrize("steps", [100, 2200, 3000])  # from half of 2200 on it fell
 def test_unfinished_pretraining_is_told(steps):
     sources = {"the same": (X, X @ WANTED)}
     found = advise.transfer(

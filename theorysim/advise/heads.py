@@ -47,12 +47,12 @@ def with_head(found: Subject, head: str, outputs: int, x: Any, seed: int) -> Sub
             count = jax.eval_shape(found.apply, like, x).size
         except Exception:  # whatever a user's model raises at shapes that do not fit
             continue
-        if count == outputs and len(found.params) == 1:
-            raise UsageError(
-                f"the group {head} is the whole model, so that with a head of {outputs} outputs "
-                "nothing is shared: make the last layer a group of its own (groups=)"
-            )
         if count == outputs:
+            if len(found.params) == 1:
+                raise UsageError(
+                    f"the group {head} is the whole model, so that with a head of {outputs} "
+                    "outputs nothing is shared: make the last layer a group of its own (groups=)"
+                )
             rng = np.random.default_rng((seed, outputs))
             drawn = {p: _like(found.params[head][p], s, rng) for p, s in shapes.items()}
             return replace(found, params={**found.params, head: drawn}, outputs=outputs)

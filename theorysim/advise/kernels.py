@@ -183,8 +183,9 @@ def landmarked(problem: Problem, seed: int, pairs: int, learnt: int = LEARNT) ->
     return problem.with_landmarks(order, count, learnt * count)
 
 
-def few_landmarks(examples: int, outputs: int, pairs: int, of: str = "kernels") -> str:
+def few_landmarks(problem: Problem, pairs: int, of: str = "kernels") -> str:
     """A sentence where what parameters can do is judged by few of many training examples."""
+    examples, outputs = len(problem.train), problem.subject.outputs
     landmarks = _landmarks(outputs, pairs)
     if landmarks >= min(examples, FEW):
         return ""

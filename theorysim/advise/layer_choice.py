@@ -83,15 +83,13 @@ def layers(
     Args:
         model, params, groups, batched: the model, see `theorysim.advise.subject.subject`.
         inputs, targets, test, loss: the task, see `theorysim.advise.problem.problem`.
-        base: groups that are tuned anyway; the one that the model uses last unless given, () for
-            none.
+        base: groups that are tuned anyway; unless given the one that is used last, () for none.
         candidates: what may be tuned beside, as groups by name or tuples of groups; every group
             alone unless given.
         together: also all combinations of up to so many groups.
-        by: the score that ranks (`theorysim.advise.scores.SCORES`); the one with the best record
-            unless given.
-        pairs: rows of the Gram, inputs times outputs; more are slower. Where training inputs are
-            left out, as many of these are scored, too, and compared.
+        by: the score that ranks (`scores.SCORES`); unless given the one with the best record.
+        pairs: rows of the Gram, inputs times outputs; more are slower. Where there are more, other
+            landmarks are scored, too, and compared.
         measure: tune every candidate, too, and measure its risk on the held-out inputs.
         seeds, steps, rates: of what is measured: splits, steps of Adam, learning rates tried.
         seed: of all draws.
@@ -100,8 +98,9 @@ def layers(
     Raises:
         UsageError: for what does not fit together, in one line.
     """
-    found = subject(model, as_inputs(inputs), params, groups, batched)
-    task = problem(found, as_inputs(inputs), targets, test, loss, seed)
+    given = as_inputs(inputs)
+    found = subject(model, given, params, groups, batched)
+    task = problem(found, given, targets, test, loss, seed)
     tuned_anyway = base_of(base, found)
     added = candidates_of(candidates, together, tuned_anyway, found)
     by = _score_name(by, tuned_anyway)
@@ -113,8 +112,8 @@ def layers(
     anew = _scored_anew(task, small, tuned_anyway, added, seed)
     budget = (seeds, steps, rates, seed)
     measured = _tuned(task, tuned_anyway, added, budget, progress) if measure else None
-    few = few_landmarks(len(task.train), found.outputs, pairs)
-    return _advice(task, grams, tuned_anyway, (scored, anew), by, measured, notes).warned(few)
+    told = _advice(task, grams, tuned_anyway, (scored, anew), by, measured, notes)
+    return told.warned(few_landmarks(task, pairs))
 
 
 def _tuned(

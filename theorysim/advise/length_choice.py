@@ -112,37 +112,67 @@ def length(
     check_distinct("checkpoints", {f"{at:g}": stage for at, stage in zip(order, stages)})
     task = problem(found, given, targets, (inputs, targets), loss, seed)
     _check_stages(task, order, stages, "inputs")
-    own = mean_loss(found, task.train, task.loss)
+    starts = _starts(task, order, stages)
+    progress(0, 2, "noise")
+    changes = _noisy(task, stages, sorted(noises), seeds, seed)
+    notes: list[str] = []
+    beware = ""
+    if new is not None:
+        fresh = _new_task(new, task, (order, stages), loss, seed)
+        beware = caution(fresh)
+        progress(1, 2, "fine-tuning")
+        changes += _fine_tuned(task, fresh, stages, (rates, steps, seeds, seed), notes)
+    theory = _theory(task, order, starts, sorted(noises))
+    told = _advice(order, starts, changes, (seeds, steps), task, theory, notes)
+    return told.warned(beware)
+
+
+def _theory(
+    task: Problem, order: list[float], starts: np.ndarray, noises: list[float]
+) -> tuple[Spectrum, TwoLayer | None]:
+    """The task's spectrum, and what the two-layer theory makes of it."""
+    known = spectrum(task.train)
+    constant = constant_loss(task.train.targets, task.loss)
+    return known, two_layer(order, starts, constant, known, noises)
+
+
+def _starts(task: Problem, order: list[float], stages: list[Any]) -> np.ndarray:
+    """The loss of every checkpoint; UsageError where one has none."""
+    own = mean_loss(task.subject, task.train, task.loss)
     starts = np.array([own(stage) for stage in stages])
     if not np.isfinite(starts).all():
         at = order[int(np.argmin(np.isfinite(starts)))]
         raise UsageError(f"checkpoint {at:g}: its loss on the old task is not finite")
-    progress(0, 2, "noise")
-    changes = noisy(found, task.train, task.loss, stages, sorted(noises), seeds, seed)
+    return starts
+
+
+def _noisy(
+    task: Problem, stages: list[Any], noises: list[float], seeds: int, seed: int
+) -> list[Change]:
+    """Noise of every scale; UsageError where losses are no longer finite."""
+    changes = noisy(task.subject, task.train, task.loss, stages, noises, seeds, seed)
     lost = [change.name for change in changes if not change.is_finite]
     if lost:
         raise UsageError(f"{lost[0]}: losses are no longer finite; give smaller noises=")
-    notes: list[str] = []
-    beware = ""
-    if new is not None:
-        fresh = _new_task(new, task, loss, seed)
-        for part in (fresh, replace(fresh, train=fresh.test)):
-            _check_stages(part, order, stages, "inputs of new")
-        progress(1, 2, "fine-tuning")
-        parts = (fresh.train, fresh.test, task.train)
-        losses = fresh.loss, task.loss
-        runs = tuned(found, parts, losses, stages, rates, steps, seeds, seed)
-        changes += _finite(runs, notes)
-        beware = caution(fresh)
-    known = spectrum(task.train)
-    constant = constant_loss(task.train.targets, task.loss)
-    theory = two_layer(order, starts, constant, known, sorted(noises))
-    told = _advice(order, starts, changes, (seeds, steps), task, (known, theory), notes)
-    return told.warned(beware)
+    return changes
 
 
-def _finite(runs: list[Change], notes: list[str]) -> list[Change]:
-    """The rates at which no run diverged; of others a note. UsageError where there are none."""
+def _fine_tuned(
+    task: Problem,
+    fresh: Problem,
+    stages: list[Any],
+    budget: tuple[Sequence[float], int, int, int],
+    notes: list[str],
+) -> list[Change]:
+    """Fine-tuning on a new task, at the rates at which no run diverged; of others a note.
+
+    `budget` has the rates, the steps, and the seeds and the seed of `tuned`.
+
+    Raises:
+        UsageError: where runs diverged at every rate.
+    """
+    parts = (fresh.train, fresh.test, task.train)
+    runs = tuned(task.subject, parts, (fresh.loss, task.loss), stages, *budget)
     kept = [run for run in runs if run.is_finite]
     lost = [run.name for run in runs if not run.is_finite]
     if not kept:
@@ -160,11 +190,20 @@ def everything(path: str) -> str:
     return "all parameters"
 
 
-def _new_task(new: tuple[Any, Any], old: Problem, loss: Loss | None, seed: int) -> Problem:
-    """What the argument `new` asks."""
+def _new_task(
+    new: tuple[Any, Any],
+    old: Problem,
+    run: tuple[list[float], list[Any]],
+    loss: Loss | None,
+    seed: int,
+) -> Problem:
+    """What the argument `new` asks; `run` has the checkpoints by number, which must answer it."""
     others = as_inputs(new[0], "inputs of new")
     check_alike(old.train.inputs, others, "inputs of new")
-    return problem(old.subject, others, new[1], None, loss, seed, "new")
+    fresh = problem(old.subject, others, new[1], None, loss, seed, "new")
+    for part in (fresh, replace(fresh, train=fresh.test)):
+        _check_stages(part, *run, "inputs of new")
+    return fresh
 
 
 def _check_stages(task: Problem, order: list[float], stages: list[Any], what: str) -> None:

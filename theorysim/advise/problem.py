@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
@@ -73,7 +74,7 @@ class Problem:
     further: Examples | None = None
     """Where `train` are landmarks: training examples beside them that linearised models learn"""
 
-    @property
+    @cached_property
     def learnt(self) -> Examples:
         """What linearised models learn: the landmarks, then further examples."""
         return self.train if self.further is None else self.train.followed_by(self.further)

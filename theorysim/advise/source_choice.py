@@ -86,12 +86,11 @@ def transfer(
         sources: by name, inputs and targets of a task as a pair; or a checkpoint: a module like
             `model`, or the parameters where `model` takes them.
         inputs, targets, test, loss: the target task, see `theorysim.advise.problem.problem`.
-        head: the group that is replaced for every source; unless given, the one that the model
-            uses last, and for sources with another number of outputs only.
-        by: the score that ranks (`SCORES` here); the one with the best record unless given.
+        head: the group that is replaced for every source; unless given, the one that is used last,
+            for sources with another number of outputs only.
+        by: the score that ranks (`SCORES`); the one with the best record unless given.
         pairs: rows of the Gram, inputs times outputs.
-        measure: pretrain on every task, tune on the target from every source, and measure the risk
-            and the steps.
+        measure: pretrain on every task, tune from every source, and measure risk and steps.
         seeds, steps, rates: of what is measured, see `theorysim.advise.layers`.
         seed: of all draws.
         progress: told what is being done.
@@ -100,10 +99,11 @@ def transfer(
         UsageError: for what does not fit together, in one line.
     """
     _check(sources, params, by)
-    found = subject(model, as_inputs(inputs), params, groups, batched)
+    given = as_inputs(inputs)
+    found = subject(model, given, params, groups, batched)
     if head is not None and head not in found.order:
         raise UsageError(f"head: no group {head!r}; there are {shown(found.order)}")
-    task = problem(found, as_inputs(inputs), targets, test, loss, seed)
+    task = problem(found, given, targets, test, loss, seed)
     small, notes = fitting(task, seed, pairs)
     how = Model(model, params, groups, batched, head)
     lot = _all_scored(sources, how, (task, small), seed, pairs, progress)
@@ -114,15 +114,14 @@ def transfer(
         progress(len(sources), len(sources) + 1, "tune from every source")
         measured = _measure(task, small, lot, seeds, steps, rates, seed)
     told = _advice(task, lot.scored, question, by, measured, [*notes, *lot.notes])
-    few = few_landmarks(len(task.train), found.outputs, pairs)
-    return told.warned(few + "".join(_cautions(lot.tasks, task, pairs)))
+    return told.warned("".join(_cautions(lot.tasks, task, pairs)))
 
 
 def _cautions(tasks: Mapping[str, Taught], task: Problem, pairs: int) -> Iterator[str]:
-    """Sentences about sources of few landmarks, or that know what is held out."""
+    """Sentences about few landmarks, and about sources that know what is held out."""
+    yield few_landmarks(task, pairs)
     for name, one in tasks.items():
-        kernels_of = f"kernels of source {name}"
-        yield few_landmarks(len(one.examples), one.subject.outputs, pairs, kernels_of)
+        yield few_landmarks(_pretraining(one, task.loss), pairs, f"kernels of source {name}")
         if known := seen_before(task.test, one.examples):
             yield (
                 f" Beware: {known} of {len(task.test)} held-out inputs are among those of source "
@@ -244,8 +243,7 @@ def after_task(task: Problem, own: Kernels, source: Taught, seed: int, pairs: in
     """Scores of a task to pretrain on, in the linearisation around the untrained model."""
     subject = source.subject
     away = task.learnt.followed_by(task.test)
-    whole = Problem(subject, source.examples, source.examples, task.loss, ())
-    pretraining = landmarked(whole, seed, pairs).alone()
+    pretraining = landmarked(_pretraining(source, task.loss), seed, pairs).alone()
     before, targets = kernels(pretraining), pretraining.learnt.targets
     gram, tall = before.of(subject.order)[0], before.tall_of(subject.order)
     fitted = kernel_fits.fits(gram, tall, before.start_all, targets, task.loss)
@@ -254,6 +252,11 @@ def after_task(task: Problem, own: Kernels, source: Taught, seed: int, pairs: in
     start, start_out = np.split(moved, [len(task.learnt)])
     size, level = len(source.examples), level_of(task, own)
     return _after(task, own, own.start_all + start, own.start_out + start_out, size, level)
+
+
+def _pretraining(source: Taught, loss: Loss) -> Problem:
+    """The task of a source, of which nothing is held out."""
+    return Problem(source.subject, source.examples, source.examples, loss, ())
 
 
 def _after(

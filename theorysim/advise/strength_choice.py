@@ -110,7 +110,7 @@ def strength(
     if small.loss == "squared":
         bounds = theorem_bounds(small, grams, bent, wanted, rate, times)
     told = _advice(small, grams, wanted, rate, predicted, bent, bounds, measured, notes)
-    return told.warned(few_landmarks(len(task.train), found.outputs, pairs))
+    return told.warned(few_landmarks(task, pairs))
 
 
 def _pulls(given: Sequence[float] | None, unit: float) -> list[float]:
