@@ -9,6 +9,7 @@ import pytest
 
 from theorysim.advise import demo, demo_text, files
 from theorysim.data import text
+from theorysim.errors import UsageError
 from theorysim.report.advice_html import page
 from validation import advise as campaign
 from validation import advise_landmarks, advise_page
@@ -212,6 +213,34 @@ def test_a_summary_is_of_the_cases():
     assert found["good"]["ahead"]["mean"] == 0.5 and found["depth"]["ahead"]["high"] == 0
     # Student's 0.975 quantile with two degrees of freedom is 4.303; the variance is 0.07.
     assert found["good"]["high"] - 0.7 == pytest.approx(4.303 * (0.07 / 3) ** 0.5, abs=1e-3)
+
+
+def stopped_reading(*_):
+    raise BrokenPipeError
+
+
+def test_files_are_written_though_nobody_reads_what_is_printed(tmp_path, monkeypatch):
+    from theorysim.advise.answer import Advice
+    from theorysim.advise.pictures import Panel, Series
+    from theorysim.cli import advise as command
+
+    panel = Panel("t", "x", "y", (Series("s", (1.0, 2.0), (1.0, 2.0)),))
+    advice = Advice("length", "a", "Stop.", ({"a": 1},), ("a",), (), (), (panel,))
+    html, plot = tmp_path / "a.html", tmp_path / "a.png"
+    monkeypatch.setattr(Advice, "render", stopped_reading)
+    with pytest.raises(BrokenPipeError):
+        command._show(advice, html, plot, as_json=False)
+    assert "Stop." in html.read_text() and plot.stat().st_size > 1000
+
+
+def test_what_cannot_be_written_is_answered_all_the_same(tmp_path, capsys):
+    from theorysim.advise.answer import Advice
+    from theorysim.cli import advise as command
+
+    advice = Advice("length", "a", "Stop.", ({"a": 1},), ("a",), (), (), ())
+    with pytest.raises(UsageError, match="cannot write"):
+        command._show(advice, tmp_path / "none" / "a.html", None, as_json=True)
+    assert json.loads(capsys.readouterr().out)["answer"] == "Stop."
 
 
 def test_an_html_report_escapes_what_a_user_names():

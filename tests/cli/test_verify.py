@@ -6,6 +6,8 @@ import re
 import pytest
 from pages import assert_fits_a_page
 
+from theorysim import cli
+
 
 @pytest.mark.parametrize(
     ("factor", "least", "verdict", "code"),
@@ -69,3 +71,18 @@ def test_a_picture_is_drawn(run, statement, tmp_path):
     path = tmp_path / "picture.png"
     run("verify", "local/theorem-1", "--theorems", statement(), "--plot", str(path))
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_files_are_written_though_nobody_reads_what_is_printed(
+    run, statement, tmp_path, monkeypatch
+):
+    def stopped_reading(*_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(cli, "_print_report", stopped_reading)
+    picture, instance = tmp_path / "a.png", tmp_path / "a.json"
+    files = ("--plot", str(picture), "--out", str(instance))
+    with pytest.raises(BrokenPipeError):
+        run("verify", "local/theorem-1", "--theorems", statement(0.5), *files)
+    assert picture.stat().st_size > 1000
+    assert json.loads(instance.read_text())["theorem"] == "local/theorem-1"

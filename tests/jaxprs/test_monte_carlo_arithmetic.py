@@ -348,3 +348,19 @@ def test_of_two_numbers_that_tie_one_is_not_above_and_below_the_other():
 
     never, always, above = origins(both, 1.1 * 49 / 49, np.nextafter(1.1, 2)).T
     assert not np.any(never) and np.all(always) and 0 < np.mean(above) < 1
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda m: jax.lax.reduce_window(m, 1.0, lambda a, b: a * b + 0 * a, (2, 1), (1, 1), "SAME"),
+        lambda m: jax.lax.reduce(m, 0.0, jnp.hypot, (0,)),
+        lambda m: jax.scipy.sparse.linalg.cg(m + m.T, m[0])[0],
+        lambda m: jnp.abs(jax.scipy.linalg.hessenberg(m)),
+        lambda m: jax.scipy.linalg.lu(m)[2],
+    ],
+)
+def test_operations_of_several_results_err_by_little(function):
+    matrix = 2 * np.eye(4) + 0.1 * np.arange(16.0).reshape(4, 4)
+    errors = spread(function, jnp.asarray(matrix))
+    assert 0 < np.abs(errors).max() < 1e4 * np.finfo(float).eps

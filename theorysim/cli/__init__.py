@@ -209,10 +209,18 @@ def verify(
             instance=instance,
             progress=progress,
         )
-    if as_json:
-        typer.echo(json.dumps(report.as_json(), allow_nan=False))
-    else:
-        _print_report(entry, report, full)
+    try:  # files first: who reads what is printed may stop early
+        _write_files(report, plot, out)
+    finally:
+        if as_json:
+            typer.echo(json.dumps(report.as_json(), allow_nan=False))
+        else:
+            _print_report(entry, report, full)
+    raise typer.Exit(report.exit_code)
+
+
+def _write_files(report: Report, plot: Path | None, out: Path | None) -> None:
+    """The picture and the decisive instance, where they are asked for."""
     if plot is not None:
         from theorysim.report.plot import draw
 
@@ -220,7 +228,6 @@ def verify(
         typer.echo(f"{plot}: picture written", err=True)
     if out is not None:
         _write_decisive(report, out)
-    raise typer.Exit(report.exit_code)
 
 
 @app.command()

@@ -181,10 +181,17 @@ def _check_written(*paths: Path | None) -> None:
 
 
 def _show(found: Advice, html: Path | None, plot: Path | None, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(found.as_json(), allow_nan=False))
-    else:
-        found.render(console())
+    """Files first: who reads what is printed may stop early; then the answer, come what may."""
+    try:
+        _write(found, html, plot)
+    finally:
+        if as_json:
+            typer.echo(json.dumps(found.as_json(), allow_nan=False))
+        else:
+            found.render(console())
+
+
+def _write(found: Advice, html: Path | None, plot: Path | None) -> None:
     if html is not None:
         from theorysim.files import write_whole
         from theorysim.report.advice_html import page

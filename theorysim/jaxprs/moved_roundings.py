@@ -110,7 +110,8 @@ def _may_leave_range(equation: Any, given: list[Any], values: Array) -> bool:
     if name in PRODUCTS:
         return True
     apart = {*SUMS, *WHOLE, *WITHIN, *DIFFERENCES}
-    if name in apart or name.startswith("cum") or "callback" in name:
+    # What gives several results, as solvers and reductions by a function do, makes no number alone.
+    if name in apart or name.startswith("cum") or equation.primitive.multiple_results:
         return False
     floats = [value for value in given if is_inexact(value)]
     return bool(floats) and all(value.shape in (values.shape, ()) for value in floats)
