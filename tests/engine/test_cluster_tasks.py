@@ -158,10 +158,12 @@ def test_a_sweep_stopped_on_a_cluster_goes_on_here(client, tmp_path):
     f, out = network(), tmp_path / "store"
     with pytest.raises(Stop):
         sweep(f, AXES, **SETTINGS, client=client, out=out, progress=stop)
-    seen = []
-    sweep(f, AXES, **SETTINGS, out=out, progress=lambda done, *_: seen.append(done))
-    assert seen[-1] == CELLS
-    assert len([done for done in seen if done]) <= 1 + 6  # the other half
+    told = []
+    sweep(f, AXES, **SETTINGS, out=out, progress=lambda *told_now: told.append(told_now))
+    # Which tiles came first is up to the workers, and so is how many sizes are compiled here.
+    computed = [done for done, _, text in told if text == "sweep"]
+    assert computed[-1] == CELLS
+    assert len(computed) <= CELLS // 2 // SETTINGS["tile"]
     sweep(f, AXES, **SETTINGS, out=tmp_path / "whole")
     assert chunks(out) == chunks(tmp_path / "whole")
 
