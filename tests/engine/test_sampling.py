@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.engine.statements import theorem
-from theorysim.claims import Verdict, equal, scales_as
+from theorysim.claims import Real, Space, Theorem, Verdict, at_most, equal, scales_as
 from theorysim.claims.evidence import heavy_tails
 from theorysim.engine.confirm import fresh_keys
 from theorysim.engine.measure.setup import Setup, parse_settings
@@ -99,6 +99,26 @@ def test_how_often_tails_are_taken_for_heavy_ones(keys, rows):
     assert rate(lambda rng, size: rng.exponential(size=size)) == 0
     assert rate(lambda rng, size: rng.normal(size=size) ** 2) == 0
     assert rate(lambda rng, size: np.exp(rng.normal(size=size))) <= 0.06
+
+
+def event(height):
+    """The mean of a height that an event of many chances brings, and a bound far above it."""
+    drawn = lambda x, key: jax.random.uniform(key) < x.chance  # noqa: E731
+    return Theorem(
+        space=Space(chance=Real(0.003, 0.3, log=True)),
+        simulate=lambda x, key: drawn(x, key) * height(jax.random.fold_in(key, 1)),
+        claims=(at_most("mean", lambda r: r.mean(r.sim), lambda r: 10 * r.x.chance),),
+        keys=256,
+        instances=64,
+    )
+
+
+def test_rare_events_of_many_chances_have_no_heavy_tail_but_that_of_their_height():
+    for seed in range(3):
+        assert verify(event(lambda key: 1.0), seed=seed).verdict is Verdict.HOLDS
+        (claim,) = verify(event(pareto(1.2)), seed=seed).readings[0].claims
+        assert claim.verdict is Verdict.INCONCLUSIVE
+        assert "heavy tails" in claim.note
 
 
 def test_a_rare_event_that_no_key_of_an_instance_met_refutes_no_mean():

@@ -276,7 +276,9 @@ def sides_with_errors(
 def _extremes(samples: Sequence[Array]) -> Float[Array, " largest"]:
     """The largest deviations from medians over the keys, in units of the median deviation.
 
-    Where most keys agree, as in rare events, the mean deviation is the unit.
+    Where most keys agree, as in rare events, it is the median of those that do not: in units of the
+    mean, deviations are as large as events are rare, and events of all chances together look like
+    a heavy tail.
     """
     if not samples:
         return jnp.zeros(0)
@@ -284,7 +286,8 @@ def _extremes(samples: Sequence[Array]) -> Float[Array, " largest"]:
     table = jnp.concatenate([jnp.asarray(s, float).reshape(len(s), -1) for s in real], axis=1)
     deviation = jnp.abs(table - jnp.median(table, axis=0))
     typical = jnp.median(deviation, axis=0)
-    unit = jnp.where(typical > 0, typical, jnp.mean(deviation, axis=0))
+    among_others = jnp.nanmedian(jnp.where(deviation > 0, deviation, jnp.nan), axis=0)
+    unit = jnp.where(typical > 0, typical, among_others)
     relative = jnp.ravel(deviation / jnp.where(unit > 0, unit, 1))
     return jax.lax.top_k(relative, min(relative.size, EXTREMES))[0]
 

@@ -28,11 +28,16 @@ class Moved(NamedTuple):
     smallest: Float[Array, "*keys 2"]
 
 
+def _units(x: claims.Instance):
+    """m, from one unit to all that are drawn."""
+    return jnp.floor(x.width**x.units_power)
+
+
 def _gram(x: claims.Instance, weights):
-    """Of the first `units` of all units that were drawn."""
-    count, inputs = jnp.floor(x.units), problem.source(x).inputs
-    pattern = training.active(weights, inputs) * (jnp.arange(x.width) < count)[:, None]
-    return dot(inputs, inputs.T) * dot(pattern.T, pattern) / count
+    """Of the first m of all units that were drawn."""
+    inputs = problem.source(x).inputs
+    pattern = training.active(weights, inputs) * (jnp.arange(x.width) < _units(x))[:, None]
+    return dot(inputs, inputs.T) * dot(pattern.T, pattern) / _units(x)
 
 
 def _simulate(radius: Callable) -> Callable:
@@ -72,14 +77,14 @@ def _required_width(x: claims.Instance):
 
 
 def _wide(x: claims.Instance):
-    return x.units / _required_width(x) - 1
+    return _units(x) / _required_width(x) - 1
 
 
 theorem = claims.Theorem(
     space=problem.problem_space(
         p=claims.Size(2, high=64),
         width=claims.Size(2048, high=65536),
-        units=claims.Real(1, 2048, log=True),
+        units_power=claims.Real(0, 1),
         failure=problem.FAILURE,
     ),
     assumes=(problem.REGULAR_SOURCE,),
