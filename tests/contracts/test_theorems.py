@@ -9,7 +9,7 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
-from drawn import is_drawn, marks_of
+from drawn import COSTLY, is_drawn, marks_of
 
 from theorysim.chunks import forget
 from theorysim.claims import Theorem
@@ -32,47 +32,6 @@ SINGLE_PRECISION_CANNOT = {
     "transferability/remark-singular-gram": "it takes angles of 1e-2 from unit vectors, "
     "whose rounding is 1e-5 of them",
     "transferability/theorem-3-choices": "widths above 1e38, as in eq-36-48",
-}
-
-# A core spends over half a minute on the verdicts or the mutants of each of these.
-COSTLY = {
-    "linear-teachers/corollary-6.3",
-    "linear-teachers/definition-5.1",
-    "linear-teachers/definition-5.1-near-zero",
-    "linear-teachers/equation-7",
-    "linear-teachers/theorem-4.2",
-    "linear-teachers/theorem-5.2",
-    "linear-teachers/theorem-5.4",
-    "linear-teachers/theorem-5.4-rows",
-    "linear-teachers/theorem-5.5",
-    "linear-teachers/theorem-6.1",
-    "linear-teachers/theorem-6.1-finite-width",
-    "linear-teachers/theorem-6.1-footnote-4",
-    "linearization/lemma-3",
-    "low-rank/claim-6",
-    "low-rank/claim-7",
-    "low-rank/claim-8",
-    "low-rank/claim-9",
-    "low-rank/condition-1",
-    "low-rank/lemma-1",
-    "low-rank/lemma-2",
-    "low-rank/lemma-3",
-    "low-rank/proposition-3",
-    "low-rank/theorem-4",
-    "low-rank/theorem-4-success",
-    "low-rank/theorem-5",
-    "low-rank/theorem-6",
-    "low-rank/theorem-7",
-    "low-rank/theorem-8-fine-tuning",
-    "overtraining/lemma-a.12",
-    "overtraining/lemma-a.22",
-    "overtraining/lemma-a.23-batches",
-    "overtraining/theorem-4.6-batches",
-    "overtraining/theorem-4.7-batches",
-    "overtraining/theorem-a.1",
-    "transferability/lemma-6",
-    "transferability/ntk-two-stage",
-    "transferability/theorem-2-widths",
 }
 
 

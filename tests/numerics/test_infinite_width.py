@@ -1,15 +1,22 @@
-"""Infinite-width kernels against quadrature, many digits and finite random networks."""
+"""Infinite-width kernels against quadrature and many digits."""
 
-import itertools
-from functools import lru_cache, partial
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy.special import erf
 
+from tests.numerics.quadrature_kernels import (
+    DIGITS,
+    dual,
+    erf_by_quadrature,
+    exact,
+    exact_grams,
+    normal,
+    relu_by_quadrature,
+)
 from theorysim import infinite_kernels
 from theorysim.numerics import infinite_checks, infinite_width, kernels
 from theorysim.numerics.infinite_width import (
@@ -20,118 +27,8 @@ from theorysim.numerics.infinite_width import (
     GlobalAveragePooling,
     Relu,
 )
-from theorysim.numerics.tangent_kernels import layer_ntks
 
 EPS = float(np.finfo(np.float64).eps)
-DIGITS = 50
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape)
-
-
-# Truths: expectations by quadrature; whole networks from covariances alone, in many digits.
-
-
-def relu_by_quadrature(p, q, theta):
-    """E[s(u) s(v)] and E[s'(u) s'(v)] in polar coordinates, u = p r cos(t), v = q r cos(t - theta).
-
-    E[r^2] = 2; both are positive for t between theta - pi/2 and pi/2.
-    """
-    with mp.workdps(DIGITS):
-        ends = [theta - mp.pi / 2, mp.pi / 2]
-        angular = mp.quad(lambda t: mp.cos(t) * mp.cos(t - theta), ends)
-        return 2 * p * q * angular / (2 * mp.pi), (ends[1] - ends[0]) / (2 * mp.pi)
-
-
-def erf_by_quadrature(p, q, theta):
-    """The same on a grid: for analytic functions under a Gaussian it is exact to rounding."""
-    line = np.linspace(-10, 10, 401)
-    weight = np.exp(-(line**2) / 2)
-    weight /= weight.sum()
-    u = float(p) * line[:, None]
-    v = float(q) * (float(mp.cos(theta)) * line[:, None] + float(mp.sin(theta)) * line[None, :])
-
-    def mean(left, right):
-        return np.sum(weight * np.sum(left * right * weight, axis=1))  # pairwise sums
-
-    slopes = 4 / np.pi * np.exp(-(u**2)), np.exp(-(v**2))
-    return mean(erf(u), erf(v)), mean(*slopes)
-
-
-def dual(layer, xx, xy, yy):
-    """E[s(u) s(v)] and E[s'(u) s'(v)] in closed form (Cho and Saul 2009, Williams 1997)."""
-    if isinstance(layer, Erf):
-        base = (1 + 2 * xx) * (1 + 2 * yy)
-        return 2 / mp.pi * mp.asin(2 * xy / mp.sqrt(base)), 4 / mp.pi / mp.sqrt(base - 4 * xy**2)
-    if xx * yy == 0:
-        return mp.mpf(0), mp.mpf(0)
-    theta = mp.acos(max(min(xy / mp.sqrt(xx * yy), 1), -1))
-    value = mp.sin(theta) + (mp.pi - theta) * mp.cos(theta)
-    return mp.sqrt(xx * yy) * value / (2 * mp.pi), (mp.pi - theta) / (2 * mp.pi)
-
-
-def linear(layer, table, shape):
-    """w/|F| sum over the filter of K[a + t, b + t], + b, from the definition."""
-    sizes = layer.filter if isinstance(layer, Convolution) else (1,) * len(shape)
-    shifts = list(itertools.product(*[range(-((s - 1) // 2), s // 2 + 1) for s in sizes]))
-    periodic = getattr(layer, "padding", "") == "periodic"
-
-    def at(place, shift):
-        moved = tuple(i + t for i, t in zip(place, shift, strict=True))
-        return tuple(i % n for i, n in zip(moved, shape, strict=True)) if periodic else moved
-
-    return {
-        (a, b): mp.mpf(layer.weight_variance)
-        * sum(table.get((at(a, t), at(b, t)), mp.mpf(0)) for t in shifts)
-        / len(shifts)
-        for a, b in table
-    }
-
-
-def exact(layers, x, y, bias_is_trained=True):
-    """NNGP and NTK of one pair, from covariances between all positions, in `DIGITS` digits.
-
-    In more where a derivative asks for them.
-    """
-    with mp.workdps(max(DIGITS, mp.mp.dps)):
-        x, y = (np.vectorize(mp.mpf, otypes=[object])(np.asarray(v)) for v in (x, y))
-        shape = x.shape[:-1]
-        places = list(np.ndindex(shape))
-        pairs = list(itertools.product(places, places))
-        tables = [{(a, b): u[a] @ v[b] / len(u[a]) for a, b in pairs} for u, v in [(x, x), (x, y)]]
-        tables.append({(a, b): y[a] @ y[b] / len(y[a]) for a, b in pairs})
-        tangent = dict.fromkeys(pairs, mp.mpf(0))
-        for layer in layers:
-            if isinstance(layer, Dense | Convolution):
-                bias = mp.mpf(layer.bias_variance)
-                weighted = [linear(layer, table, shape) for table in tables]
-                tables = [{key: k + bias for key, k in table.items()} for table in weighted]
-                gained = tables[1] if bias_is_trained else weighted[1]
-                passed = linear(layer, tangent, shape)
-                tangent = {key: passed[key] + gained[key] for key in passed}
-            elif isinstance(layer, Relu | Erf):
-                xx, xy, yy = tables
-                both = {(a, b): dual(layer, xx[a, a], xy[a, b], yy[b, b]) for a, b in xy}
-                tangent = {key: both[key][1] * tangent[key] for key in both}
-                tables = [
-                    {(a, b): dual(layer, t[a, a], t[a, b], t[b, b])[0] for a, b in t}
-                    for t in (xx, yy)
-                ]
-                tables.insert(1, {key: value for key, (value, _) in both.items()})
-            else:
-                kept = pairs if isinstance(layer, GlobalAveragePooling) else zip(places, places)
-                kept, shape = list(kept), ()
-                *tables, tangent = (
-                    {((), ()): sum(table[key] for key in kept) / len(kept)}
-                    for table in (*tables, tangent)
-                )
-        return tables[1][(), ()], tangent[(), ()]
-
-
-def exact_grams(layers, inputs, others):
-    found = [[exact(layers, x, y) for y in others] for x in inputs]
-    return np.array(found, float).transpose(2, 0, 1)
 
 
 def assert_exact(layers, inputs, others, rtol, dtype=jnp.float64):
@@ -279,157 +176,6 @@ def test_pooled_periodic_networks_see_no_translation(x64):
             change = max(float(jnp.max(jnp.abs(a - b))) for a, b in zip(here, there, strict=True))
             blind = padding == "periodic" and isinstance(pooling, GlobalAveragePooling)
             assert change < 1e-14 if blind else change > 1e-3
-
-
-# Finite networks
-
-
-def parameters(layers, width, channels, positions, key):
-    """Standard Gaussian weights and biases of every linear layer, one output."""
-    params = []
-    for layer in layers:
-        if isinstance(layer, Flatten):
-            channels *= positions
-        if isinstance(layer, Dense | Convolution):
-            key, first, second = jax.random.split(key, 3)
-            outputs = 1 if layer is layers[-1] else width
-            sizes = layer.filter if isinstance(layer, Convolution) else ()
-            shape = (*sizes, channels, outputs)
-            params.append([jax.random.normal(first, shape), jax.random.normal(second, (outputs,))])
-            channels = outputs
-    return params
-
-
-def network(layers, params, x):
-    """y = sigma_w/sqrt(fan_in) W x + sigma_b b, activations, and so on; one output."""
-    params = iter(params)
-    for layer in layers:
-        if isinstance(layer, Convolution):
-            pads = [((s - 1) // 2, s // 2) for s in layer.filter] + [(0, 0)]
-            x = jnp.pad(x, pads, mode="wrap" if layer.padding == "periodic" else "constant")
-        if isinstance(layer, Dense | Convolution):
-            weight, bias = next(params)
-            scale = np.sqrt(layer.weight_variance / np.prod(weight.shape[:-1]))
-            x = scale * product(x, weight) + np.sqrt(layer.bias_variance) * jnp.broadcast_to(
-                bias, (*(1,) * (x.ndim - 1), *bias.shape)
-            )
-            x = x.reshape(-1) if isinstance(layer, Dense) else x
-        elif isinstance(layer, Relu | Erf):
-            x = jax.nn.relu(x) if isinstance(layer, Relu) else jax.scipy.special.erf(x)
-        elif isinstance(layer, Flatten):
-            x = x.reshape(-1)
-        else:
-            x = jnp.mean(x, axis=tuple(range(x.ndim - 1)))
-    return x
-
-
-def product(x, weight):
-    if weight.ndim == 2:
-        return x @ weight
-    letters = "NHWC"[: weight.ndim - 1] + "C", "HWI"[: weight.ndim - 2] + "IO"
-    numbers = jax.lax.conv_dimension_numbers(
-        (1, *x.shape), weight.shape, (letters[0], letters[1], letters[0])
-    )
-    strides = (1,) * (weight.ndim - 2)
-    convolved = jax.lax.conv_general_dilated(
-        x[None], weight, strides, "VALID", dimension_numbers=numbers
-    )
-    return convolved[0]
-
-
-FINITE = {
-    "dense": (
-        [Dense(1.8, 1.0), Relu(), Dense(1.5, 0.8), Erf(), Dense(1.2, 0.5)],
-        (4,),
-    ),
-    "image, flattened": (
-        [
-            Convolution((3, 2), 1.8, 0.3),
-            Relu(),
-            Convolution((2, 2), 1.5, 0.2),
-            Relu(),
-            Flatten(),
-            Dense(1.2, 0.1),
-        ],
-        (2, 3, 2),
-    ),
-    "signal, pooled": (
-        [
-            Convolution((3,), 1.8, 0.3, "periodic"),
-            Erf(),
-            Convolution((2,), 1.5, 0.2, "periodic"),
-            Relu(),
-            GlobalAveragePooling(),
-            Dense(1.2, 0.1),
-        ],
-        (4, 2),
-    ),
-}
-WIDTHS, SEEDS = (64, 256), 48
-
-
-def finite_inputs(name):
-    x = normal(2, *FINITE[name][1], seed=6)
-    return jnp.asarray(np.concatenate([x, x[:1] + 0.3 * x[1:]]), jnp.float32)
-
-
-@lru_cache
-def samples(name, width):
-    """NNGP and NTK of random finite networks, (SEEDS, 2, 6): the readout's share is the NNGP."""
-    layers, shape = FINITE[name]
-    inputs, upper = finite_inputs(name), np.triu_indices(3)
-
-    @jax.jit
-    def grams(key):
-        params = parameters(layers, width, shape[-1], int(np.prod(shape[:-1])), key)
-        shares = layer_ntks(partial(network, layers), params, inputs)
-        return jnp.stack([shares[str(len(params) - 1)][upper], sum(shares.values())[upper]])
-
-    keys = jax.random.split(jax.random.key(len(name)), SEEDS)
-    return np.array([grams(key) for key in keys], float)
-
-
-def deviations(name, theory):
-    """How far the limit of both widths is from the theory, in standard errors, (2, 6).
-
-    Means have an error of c/width, which this extrapolation removes.
-    """
-    narrow, wide = (samples(name, width) for width in WIDTHS)
-    limit = (4 * wide.mean(axis=0) - narrow.mean(axis=0)) / 3
-    variance = (16 * wide.var(axis=0, ddof=1) + narrow.var(axis=0, ddof=1)) / 9 / SEEDS
-    return (limit - theory) / np.sqrt(variance)
-
-
-@pytest.mark.parametrize("name", FINITE)
-def test_wide_networks_approach_the_kernels(name):
-    theory = infinite_kernels(FINITE[name][0], finite_inputs(name))
-    theory = np.stack([np.asarray(gram, float)[np.triu_indices(3)] for gram in theory])
-    # 24 correlated normal variables; one of them beyond 4 has probability below 0.002.
-    assert np.max(np.abs(deviations(name, theory))) < 4
-    narrow, wide = (samples(name, width).std(axis=0, ddof=1) for width in WIDTHS)
-    # Each spread has a relative error of 0.1; a half for four times the width, on average.
-    assert np.exp(np.mean(np.log(narrow / wide))) == pytest.approx(2, rel=0.2)
-    # What the test could see: standard errors of the mean.
-    assert np.max(wide / np.sqrt(SEEDS) / theory) < 0.03
-
-
-@pytest.mark.parametrize("planted", ["biases not trained", "biases times weights", "two outputs"])
-def test_planted_mistakes_are_far_from_finite_networks(planted):
-    layers, inputs = FINITE["dense"][0], np.asarray(finite_inputs("dense"))
-    pairs = [(inputs[i], inputs[j]) for i, j in zip(*np.triu_indices(3), strict=True)]
-    right = np.array([exact(layers, *pair) for pair in pairs], float).T
-    assert np.max(np.abs(deviations("dense", right))) < 4
-    if planted == "biases not trained":
-        wrong = [exact(layers, *pair, bias_is_trained=False) for pair in pairs]
-    elif planted == "biases times weights":
-        scaled = [
-            Dense(v.weight_variance, v.weight_variance * v.bias_variance) if v in layers[::2] else v
-            for v in layers
-        ]
-        wrong = [exact(scaled, *pair) for pair in pairs]
-    else:
-        wrong = [(value, 2 * tangent) for value, tangent in right.T]
-    assert np.max(np.abs(deviations("dense", np.array(wrong, float).T))) > 8
 
 
 # Programs

@@ -1,6 +1,6 @@
 """Empirical tangent kernels against the plain Jacobian, for models of many kinds."""
 
-from functools import partial
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -209,15 +209,29 @@ MODELS = {
 }
 
 
+def pairs():
+    """Seven inputs beside each other, and beside four others."""
+    return (normal(7, 5, seed=3), None), (normal(7, 5, seed=3), normal(4, 5, seed=4))
+
+
+@cache
+def truths(name):
+    """What the plain Jacobian gives of a model for both pairs."""
+    model, params = MODELS[name]()
+    return [np.asarray(plain(model, params, *pair)) for pair in pairs()]
+
+
+def assert_true(name, found):
+    """The kernels of both pairs, to within rounding."""
+    for gram, truth in zip(found, truths(name), strict=True):
+        np.testing.assert_allclose(gram, truth, rtol=0, atol=FEW_DOUBLE * np.max(np.abs(truth)))
+
+
 @EITHER
 @pytest.mark.parametrize("name", MODELS)
 def test_kernels_are_those_of_the_plain_jacobian(name, ours):
     model, params = MODELS[name]()
-    inputs, others = normal(7, 5, seed=3), normal(4, 5, seed=4)
-    for pair in ((inputs, None), (inputs, others)):
-        truth = plain(model, params, *pair)
-        found = ours.empirical_ntk(model, params, *pair)
-        np.testing.assert_allclose(found, truth, rtol=0, atol=FEW_DOUBLE * np.max(np.abs(truth)))
+    assert_true(name, [ours.empirical_ntk(model, params, *pair) for pair in pairs()])
 
 
 @EITHER
@@ -274,10 +288,7 @@ def test_every_way_to_contract_gives_the_same(name, way, numbers, ours, monkeypa
     monkeypatch.setattr(tangent_features, "_is_smaller", lambda *_: True)
     model, params = MODELS[name]()
     fresh = lambda params, x: model(params, x)  # noqa: E731  compiled with these settings
-    for pair in ((normal(9, 5, seed=3), None), (normal(9, 5, seed=3), normal(4, 5, seed=4))):
-        truth = plain(model, params, *pair)
-        found = ours.empirical_ntk(fresh, params, *pair)
-        np.testing.assert_allclose(found, truth, rtol=0, atol=FEW_DOUBLE * np.max(np.abs(truth)))
+    assert_true(name, [ours.empirical_ntk(fresh, params, *pair) for pair in pairs()])
 
 
 @EITHER
