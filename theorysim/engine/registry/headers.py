@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from dataclasses import MISSING, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -139,8 +140,19 @@ def read_headers(path: Path) -> tuple[Header, ...]:
     """What a file says of each `name = Theorem(...)`, or Experiment, at its top level, in order.
 
     A file that states nothing, or cannot be read, has one header, of `theorem`, with its problem:
-    file and line, where something is missing or is not a literal.
+    file and line, where something is missing or is not a literal. A changed file is read anew.
     """
+    try:
+        state = path.stat()
+    except OSError:
+        return _headers(path, ())
+    return _headers(path, (state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino))
+
+
+@lru_cache(maxsize=4096)
+def _headers(path: Path, state: tuple[int, ...]) -> tuple[Header, ...]:
+    """The headers of a file in this state."""
+    del state
     try:
         source = _Source(path)
     except RegistryError as error:

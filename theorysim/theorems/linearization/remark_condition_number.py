@@ -1,9 +1,10 @@
 """For a given largest eigenvalue, a kernel with a smaller condition number has a lower risk.
 
 The remark after Theorem 5 of Afzal et al. (2025), on kappa(K + sigma I): "for given lambda_max(K),
-if kappa is small, the risk can be small, and the risk is high otherwise". Between any two kernels
-the order of risks depends on the other eigenvalues and on the targets. The largest risk over
-targets of length one is (sigma kappa / (lambda_max(K) + sigma))^2, which kappa alone decides.
+if kappa is small, the risk can be small, and the risk is high otherwise". It is read of the largest
+risk over targets of length one, (sigma kappa / (lambda_max(K) + sigma))^2, which kappa alone
+decides. Of one given target the order of risks between two kernels depends on the other
+eigenvalues and on the target, too.
 """
 
 import jax
@@ -63,23 +64,22 @@ theorem = claims.Theorem(
         few=claims.Choice(0.0),
         n=claims.Size(3, low=2, high=16),
     ),
-    simulate=simulate,
-    claims=(RISK,),
+    simulate=simulate_all,
+    predict=predict,
+    claims=(WORST_RISES, WORST),
     source=claims.Printed(
         "slides, Section 4, below Theorem 5",
         "For given lambda_max(K), if kappa is small, the risk can be small, and the risk is high "
         "otherwise",
     ),
-    note="the eigenvalues between and the targets can outweigh the condition number",
+    note="read of the largest risk over targets, which grows with kappa alone",
     readings=(
         claims.Reading(
-            "corrected",
-            claims.Corrected("the largest risk over targets for the risk"),
-            simulate=simulate_all,
-            predict=predict,
-            claims=(WORST_RISES, WORST),
-            primary=True,
-            note="the worst target's risk grows with kappa alone, that of one target need not",
+            "of any target",
+            claims.Finding("whether kappa orders the risks of a given target, too"),
+            simulate=simulate,
+            claims=(RISK,),
+            note="the eigenvalues between and the targets can outweigh the condition number",
         ),
     ),
     mutants=(

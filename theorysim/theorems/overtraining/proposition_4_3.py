@@ -3,7 +3,7 @@
 Proposition 4.3 of Springer et al. (2025), Eq. 2, and its formal version, Lemma A.4, Eq. 14:
 L~(n) - L~(n - 1) >= (2 d gamma^2 - pre_n) pre_n at the ideal states, which the main text takes for
 brevity, n > 1, with equality in the proof. Further readings take the states of the flow at the
-stage times, from a start exp(-tau) in every mode.
+stage times, from a start sqrt(pre_1) exp(-tau) in every mode.
 """
 
 from collections.abc import Callable

@@ -3,8 +3,9 @@
 Eq. 20 of Liu et al. (2019), with probability 1 - delta; R = 4 sqrt(n_P) ||y_P - u_P(0)|| / (sqrt(m)
 lambda_P) is that of Lemma 1. Its second form, with R inserted, has sqrt(n_P) for n_P^(3/2). The
 inequality of Markov for one input gives it without n_P, for all inputs at once with n_Q in its
-place: the n_P of the print serves many target inputs only where n_P >= n_Q, and networks show
-whether it is needed. Judged where the bound is below m, what any count is.
+place: the print's n_P, of a sum over target inputs, is a slip. It serves 16 target inputs and delta
+up to 1/2, as here; with one source input, 512 target inputs and delta = 0.9 it does not. Judged
+where the bound is below m, what any count is.
 """
 
 import jax

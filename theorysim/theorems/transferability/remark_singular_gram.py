@@ -1,10 +1,10 @@
-"""A more singular target Gram matrix means larger deviation for the worst labels, not for all.
+"""A more singular target Gram matrix means larger deviation where similar inputs differ in labels.
 
-Text below Theorem 2 of Liu et al. (2019): for data with many similar images "H_Q will be more
-singular than common tasks, resulting in a larger deviation from the pretrained weight". The
-deviation^2 is r^T H_Q^(-1) r. Two target inputs approach each other while the mismatch r stays:
-labels that agree need less movement then, not more. The worst r of a given norm needs
-|r| / sqrt(lambda_Q).
+Text below Theorem 2 of Liu et al. (2019): for a "fine-grained dataset with many similar images, H_Q
+will be more singular than common tasks, resulting in a larger deviation from the pretrained
+weight". The deviation^2 is r^T H_Q^(-1) r. Two target inputs approach each other while the mismatch
+r stays. Fine-grained are labels that tell similar images apart: the worst r of a given norm, which
+needs |r| / sqrt(lambda_Q). Labels that agree need less movement then, not more.
 """
 
 import jax
@@ -38,24 +38,23 @@ falling = claims.increasing(DEVIATION, lambda r: -r.sim[1])
 theorem = claims.Theorem(
     space=claims.Space(angle=claims.Real(0.1, 1.5), mismatch=claims.Real(-1, 1, shape=2)),
     simulate=simulate,
-    claims=(given,),
+    claims=(worst,),
     source=claims.Printed(
         "Section 6.3, below Theorem 2",
-        "H_Q will be more singular than common tasks, resulting in a larger deviation from the "
-        "pretrained weight",
+        "a fine-grained dataset with many similar images, H_Q will be more singular than common "
+        "tasks, resulting in a larger deviation from the pretrained weight",
     ),
-    note="similar images with similar labels need less movement, not more",
+    note="read of the labels that need the largest movement for their norm",
     readings=(
         claims.Reading(
-            "corrected",
-            claims.Corrected("the largest deviation over all mismatches of a norm"),
-            claims=(worst,),
-            primary=True,
-            note="true of the labels that need the largest movement",
+            "of any labels",
+            claims.Finding("whether similar images need a larger deviation whatever their labels"),
+            claims=(given,),
+            note="similar images with similar labels need less movement, not more",
         ),
     ),
     mutants=(
-        claims.Mutant("of the given mismatch, as printed", claims=(given,)),
+        claims.Mutant("of the given mismatch", claims=(given,)),
         claims.Mutant("a smaller deviation", claims=(falling,)),
     ),
 )

@@ -1,7 +1,8 @@
 """Fine-tuning converges linearly, at half the smallest eigenvalue of the target's Gram matrix.
 
 Theorem 3 (Eq. 35) and Condition 1 of Liu et al. (2019): with probability 1 - delta,
-||u_Q(k) - y_Q||^2 <= (1 - eta lambda_Q / 2)^k ||u_Q(P) - y_Q||^2 for all k, where eta =
+||u_Q(k) - y_Q||^2 <= (1 - eta lambda_Q / 2)^k ||u_Q(P) - y_Q||^2 for all k, where, "under the same
+conditions as in Theorem 1" (a width above an unnamed polynomial, in 1 / lambda_Q, too), eta =
 O(lambda_Q / n_Q^2), kappa = O(lambda_P^2 delta / (n_P^2 sqrt(n_Q))) and m = Omega(n_P^8 n_Q^6 /
 (lambda_P^16 lambda_P^4 kappa^2 delta^10)). All orders are read with the constant one. No network of
 that width can be run: it follows the law of infinite width, which transferability/ntk-two-stage

@@ -1,8 +1,10 @@
 """The choices of m, R and eta with which Theorem 3 is proved do not give the steps they are for.
 
 Liu et al. (2019), proof of Theorem 3, with R = c lambda_Q / n_Q^2. "With the conditions on m, we
-have R' < R": R' is that of Lemma 4, and the printed width does not know lambda_Q, which R' / R
-contains to the power -2; lambda_P^16 lambda_Q^4 for its lambda_P^16 lambda_P^4 serves. ||H_perp||
+have R' < R": R' is that of Lemma 4, and R' / R contains lambda_Q to the power -2. The width that
+the theorem sets does not know it; Theorem 1's unnamed polynomial, whose conditions it takes over,
+does. What the width gives by itself is therefore a finding, not an erratum: lambda_P^16 lambda_Q^4
+for its lambda_P^16 lambda_P^4 would need no polynomial beside it. ||H_perp||
 is bounded by C n_Q^2 R / delta and enters the final display as C n_Q R / delta. "The bound of the
 step size and the bound of R" give (1 - eta lambda_Q / 2) only if R has a factor delta. These are
 inferences of the proof: no network is run, and Theorem 3 is not refuted by them.
@@ -54,20 +56,22 @@ RADIUS: Orders = ({"lam_q": 1, "n_q": -2},)
 SMALLER: Orders = ({"lam_q": 1, "n_q": -2, "failure": 1},)
 
 
-def _claims(lam_q: float, power: float, radius: Orders) -> tuple:
-    def perp(x: claims.Instance) -> Float[Array, ""]:
-        return order(x, n_q=2, failure=-1) * total(x, radius)
-
-    entered = ({**radius[0], "n_q": power - 2, "failure": radius[0].get("failure", 0) - 1},)
-    stays = claims.exists_constant(
+def _stays(lam_q: float, radius: Orders) -> claims.Claim:
+    return claims.exists_constant(
         "R' < R, whatever lambda_Q",
         lambda r: _moved(r.x, lam_q, radius),
         lambda r: _moved(r.x.replace(lam_q=r.x.lam_p), lam_q, radius),
         over={"lam_q": LADDERS["lam_q"]},
         statement="R' / R is at most a constant times what it is at lambda_Q = lambda_P",
     )
+
+
+def _final(power: float, radius: Orders) -> tuple[claims.Claim, ...]:
+    def perp(x: claims.Instance) -> Float[Array, ""]:
+        return order(x, n_q=2, failure=-1) * total(x, radius)
+
+    entered = ({**radius[0], "n_q": power - 2, "failure": radius[0].get("failure", 0) - 1},)
     return (
-        stays,
         follows("H_perp in the final display", perp, entered),
         follows("the final inequality", _decay(power, radius), ({"lam_q": 1},)),
     )
@@ -76,34 +80,43 @@ def _claims(lam_q: float, power: float, radius: Orders) -> tuple:
 theorem = claims.Theorem(
     space=order_space(),
     simulate=problem.nothing_to_run,
-    claims=_claims(0, 1, RADIUS),
+    claims=_final(1, RADIUS),
     source=claims.Printed(
         "proof of Theorem 3",
-        "m = Omega(n_P^8 n_Q^6 / (lambda_P^16 lambda_P^4 kappa^2 delta^10)) ... R = c lambda_Q / "
-        "n_Q^2 ... with the conditions on m, we have R' < R ... the L2 norm of H(k)_perp is "
+        "R = c lambda_Q / n_Q^2 ... the L2 norm of H(k)_perp is "
         "bounded with C n_Q^2 R / delta ... ||y_Q - u_Q(k+1)||^2 <= (1 - eta "
         "lambda_Q + 2 C eta n_Q R / delta + 2 C eta n_Q^(3/2) R / delta + eta^2 n_Q^2) ||y_Q - "
         "u_Q(k)||^2 <= (1 - eta lambda_Q / 2) ||y_Q - u_Q(k)||^2",
     ),
     printed="inference: the steps from the choices",
-    note="Theorem 3 is not refuted, its proof is: the width is free of lambda_Q and R of delta, "
-    "and n_Q^2 becomes n_Q in the final display",
+    note="Theorem 3 is not refuted, its proof is: R is free of delta, and n_Q^2 becomes n_Q in the "
+    "final display",
     readings=(
+        claims.Reading(
+            "the width by itself",
+            claims.Finding(
+                "R' < R from m = Omega(n_P^8 n_Q^6 / (lambda_P^16 lambda_P^4 kappa^2 delta^10)) "
+                "alone, without the polynomial in 1 / lambda_Q of Theorem 1's conditions"
+            ),
+            claims=(_stays(0, RADIUS),),
+            note="free of lambda_Q; the conditions of Theorem 1, which the theorem takes over, ask "
+            "for a width above a polynomial in 1 / lambda_Q, which serves where it is large enough",
+        ),
         claims.Reading(
             "corrected",
             claims.Corrected(
                 "lambda_P^16 lambda_Q^4 in the width, R = c delta lambda_Q / n_Q^2, and "
                 "C n_Q^2 R / delta in the final display"
             ),
-            claims=_claims(4, 2, SMALLER),
+            claims=(_stays(4, SMALLER), *_final(2, SMALLER)),
             primary=True,
             note="what the steps of the proof need",
         ),
     ),
     mutants=(
-        claims.Mutant("lambda_Q^2 in the width", claims=_claims(2, 2, SMALLER)[:1]),
-        claims.Mutant("n_Q in the final display", claims=_claims(4, 1, SMALLER)[1:2]),
-        claims.Mutant("R free of delta", claims=_claims(4, 2, RADIUS)[2:]),
+        claims.Mutant("lambda_Q^2 in the width", claims=(_stays(2, SMALLER),)),
+        claims.Mutant("n_Q in the final display", claims=_final(1, SMALLER)[:1]),
+        claims.Mutant("R free of delta", claims=_final(2, RADIUS)[1:]),
     ),
     instances=16,
 )

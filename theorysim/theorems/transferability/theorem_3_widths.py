@@ -1,8 +1,9 @@
 """How wide a network must be to converge as Theorem 3 says: (n_Q / lambda_Q)^2 log(n_Q / delta).
 
-The width that Theorem 3 of Liu et al. (2019) asks for has lambda_P twice, as lambda_P^16
-lambda_P^4; lambda_Q does not enter. That lambda_Q^4 is meant is our guess: with it, the steps of
-the proof go through (transferability/theorem-3-choices). Nearly parallel target inputs share all
+The width that Theorem 3 of Liu et al. (2019) sets has lambda_P twice, as lambda_P^16 lambda_P^4,
+and no lambda_Q, which enters by the unnamed polynomial of Theorem 1's conditions alone. That
+lambda_Q^4 is meant is our guess: with it, the steps of the proof go through
+(transferability/theorem-3-choices). Nearly parallel target inputs share all
 patterns in a network that knows nothing of their angle, and their difference is then learned at the
 rate of its square.
 """
@@ -67,7 +68,8 @@ theorem = claims.Theorem(
             claims.Finding("networks of 1024 units whose patterns stay, whatever lambda_Q"),
             simulate=simulate_frozen,
             hypotheses={},
-            note="the width must know lambda_Q; lambda_Q^4 for lambda_P^4 in print would do",
+            note="the width must know lambda_Q: by the polynomial of Theorem 1's conditions, or by "
+            "lambda_Q^4 for lambda_P^4 in print",
         ),
         claims.Reading(
             "networks of the printed scales",
