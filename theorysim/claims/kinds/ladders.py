@@ -25,6 +25,7 @@ class Fit:
     exponent: float
     half_width: float
     steps: tuple[float, ...]  # exponents from each rung to the next
+    last_half_width: float
     rows: int
 
     @property
@@ -32,10 +33,14 @@ class Fit:
         """The exponent between the last two rungs."""
         return self.steps[-1]
 
-    def sustains(self, printed: float = 0.0) -> bool:
-        """Whether the last exponent is as far from a printed one as the mean: it does not fade."""
+    def sustains(self, printed: float = 0.0, surely: bool = False) -> bool:
+        """Whether the last exponent is as far from a printed one as the mean: it does not fade.
+
+        Surely, where the nearer end of its interval is: instances may scatter from rung to rung.
+        """
         mean, last = self.exponent - printed, self.last - printed
-        return bool(last * np.sign(mean) >= SUSTAINED * abs(mean))
+        nearest = last * np.sign(mean) - surely * self.last_half_width
+        return bool(nearest >= SUSTAINED * abs(mean))
 
     @property
     def settles(self) -> bool:
@@ -126,25 +131,27 @@ def fit_power(rungs: np.ndarray, series: np.ndarray, systematic: np.ndarray | No
     quantity can make of the mean slope.
     """
     if not len(series):
-        return Fit(np.nan, np.nan, (np.nan,), 0)
+        return Fit(np.nan, np.nan, (np.nan,), np.nan, 0)
     from theorysim.numerics.statistics import loglog_drift, loglog_slope, student_quantile
 
     confidence = 1 - FALSE_ALARM
     whole = loglog_slope(rungs, series, confidence=confidence)
     slopes = np.atleast_1d(whole.value)
     mean = float(np.mean(slopes))
+    each = np.diff(np.log(series), axis=1) / np.diff(np.log(rungs))
     if len(slopes) > 1:
-        quantile = student_quantile((1 + confidence) / 2, len(slopes) - 1)
-        spread = float(quantile * np.std(slopes, ddof=1) / np.sqrt(len(slopes)))
+        quantile = student_quantile((1 + confidence) / 2, len(slopes) - 1) / np.sqrt(len(slopes))
+        spread = float(quantile * np.std(slopes, ddof=1))
+        last_spread = float(quantile * np.std(each[:, -1], ddof=1))
     else:
-        spread = float(np.max(np.atleast_1d(whole.high) - slopes))
-    steps = np.mean(np.diff(np.log(series), axis=1), axis=0) / np.diff(np.log(rungs))
+        spread = last_spread = float(np.max(np.atleast_1d(whole.high) - slopes))
+    steps = np.mean(each, axis=0)
     half_width = spread + abs(loglog_drift(rungs, series))
     if systematic is not None:
         across = np.log(rungs) - np.mean(np.log(rungs))
         relative = systematic / series
         half_width += float(np.mean(relative @ np.abs(across)) / np.sum(across**2))
-    return Fit(mean, half_width, tuple(steps.tolist()), len(series))
+    return Fit(mean, half_width, tuple(steps.tolist()), last_spread, len(series))
 
 
 def undefined_note(found: Climb) -> str:
