@@ -163,9 +163,10 @@ def measured(quantity):
     )
 
 
-def verdicts_of_scatter(exponent, seeds=200, rows=16):
+def verdicts_of_scatter(exponent, relation="equal", seeds=200, rows=16):
     """Verdicts on d^-1.5 where it is d^exponent (1 + 2 / d), and scatters by two in a hundred."""
-    claim = scales_as("power", lambda r: r.sim, over={"b": RUNGS}, exponent=-1.5)
+    ladder_of = {"over": {"b": RUNGS}, "exponent": -1.5, "relation": relation}
+    claim = scales_as("power", lambda r: r.sim, **ladder_of)
     rng, rungs = np.random.default_rng(0), np.array(RUNGS)
     found = []
     for _ in range(seeds):
@@ -183,6 +184,8 @@ def test_a_power_that_is_missed_by_little_and_not_surely_to_the_end_is_not_refut
     assert Verdict.VIOLATED not in verdicts_of_scatter(-1.5)
     assert verdicts_of_scatter(-1.5).count(Verdict.HOLDS) >= 190
     assert verdicts_of_scatter(-1.63).count(Verdict.VIOLATED) >= 190
+    assert Verdict.VIOLATED not in verdicts_of_scatter(-1.5, relation="at_least")
+    assert verdicts_of_scatter(-1.63, relation="at_least").count(Verdict.VIOLATED) >= 190
 
 
 @pytest.mark.parametrize("excess", [lambda m: m**0.06, jnp.log])

@@ -1,7 +1,6 @@
 """Ids come from file names, headers are read without running them, and faults name their line."""
 
 import dataclasses
-import os
 import re
 import sys
 import textwrap
@@ -11,7 +10,7 @@ import pytest
 import theorysim
 from theorysim.claims import Citation, Theorem
 from theorysim.engine import registry
-from theorysim.engine.registry import AmbiguousTheorem, RegistryError, UnknownTheorem, headers
+from theorysim.engine.registry import AmbiguousTheorem, RegistryError, UnknownTheorem
 from theorysim.engine.registry.headers import PRINTED
 from theorysim.engine.registry.index import GROUP
 from theorysim.engine.registry.notation import notation_of, print_order
@@ -303,41 +302,6 @@ def test_arrays_of_a_file_are_of_double_precision(tmp_path):
     write(tmp_path, theorem_1=text.replace('"bound"', 'f"bound, {jnp.ones(2).dtype}"'))
     found = theorysim.theorem(str(tmp_path / "theorem_1.py"))
     assert [claim.name for claim in found.claims] == ["bound, float64"]
-
-
-def test_a_file_is_loaded_again_only_when_it_has_changed(tmp_path):
-    write(tmp_path, theorem_1=STATEMENT)
-    path = tmp_path / "theorem_1.py"
-    first = theorysim.theorem("local/theorem-1", [path])
-    assert theorysim.theorem("local/theorem-1", [path]) is first
-    path.write_text(STATEMENT.replace('"bound"', '"another bound"'))
-    again = theorysim.theorem("local/theorem-1", [path])
-    assert [claim.name for claim in again.claims] == ["another bound"]
-
-
-def test_a_header_is_read_again_only_when_its_file_has_changed(tmp_path, monkeypatch):
-    path = tmp_path / "rates.py"
-    path.write_text(STATEMENT)
-    (before,) = headers.read_headers(path)
-    with monkeypatch.context() as nothing_is_parsed:
-        nothing_is_parsed.setattr(headers, "_Source", None)
-        assert headers.read_headers(path) == (before,)
-    path.write_text(STATEMENT.replace('"""', '"""Changed: ', 1))
-    (after,) = headers.read_headers(path)
-    assert after.title == f"Changed: {before.title}"
-    path.unlink()
-    (gone,) = headers.read_headers(path)
-    assert str(path) in gone.problem
-
-
-def test_two_states_of_a_file_within_a_second_are_distinguished(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    path = tmp_path / "theorem_1.py"
-    for nanoseconds, name in ((0, "one"), (1000, "two")):
-        path.write_text(STATEMENT.replace('"bound"', f'"{name}"'))
-        os.utime(path, ns=(10**18 + nanoseconds,) * 2)
-        loaded = theorysim.theorem("local/theorem-1", [path])
-        assert [claim.name for claim in loaded.claims] == [name]
 
 
 @pytest.mark.parametrize(

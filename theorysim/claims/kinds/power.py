@@ -92,8 +92,11 @@ class PowerLaw(Claim):
         if self.exponent and not found.moves[found.resolved].any():
             note = "the ladder does not move the quantity beyond its error: it shows no exponent"
             return Verdict.INCONCLUSIVE, note
-        if room < -fit.half_width and not self._may_end_there(fit, beyond):
-            return self._missed(fit)
+        near = beyond <= resolution
+        to_the_end = fit.sustains(self.exponent, surely=near)
+        equal_within = near and self.power_relation == "equal" and not to_the_end
+        if room < -fit.half_width and not equal_within:
+            return self._missed(fit, to_the_end)
         if found.undefined.any():
             return Verdict.INCONCLUSIVE, undefined_note(found)
         if fit.rows < RESOLVED_SHARE * found.applies_throughout.sum():
@@ -103,23 +106,19 @@ class PowerLaw(Claim):
             return Verdict.INCONCLUSIVE, note
         return Verdict.HOLDS, f"to within {beyond:.2g} of the printed power" if beyond > 0 else ""
 
-    def _may_end_there(self, fit: Fit, beyond: float) -> bool:
-        """Whether a power is missed by less than what is told apart, and perhaps not to the end.
-
-        d^-1.5 (1 + c / d) is off by so little over few rungs, and scatters from one to the next.
-        """
-        near = beyond <= RESOLUTION[self.power_relation]
-        return near and not fit.sustains(self.exponent, surely=True)
-
-    def _missed(self, fit: Fit) -> tuple[Verdict, str]:
+    def _missed(self, fit: Fit, to_the_end: bool) -> tuple[Verdict, str]:
         """Violated where the exponents stay away from the printed one.
 
-        Those of m^-0.5 (1 - m^-0.5) are on their way to it.
+        Those of m^-0.5 (1 - m^-0.5) are on their way to it. Of d^-1.5 (1 + c / d), which is off by
+        less than powers are told apart by, scatter may hide that: the last must surely stay away.
         """
-        if fit.sustains(self.exponent):
+        if to_the_end:
             return Verdict.VIOLATED, ""
-        note = f"the exponents move towards the printed one, up to {fit.last:.3f}"
-        return Verdict.INCONCLUSIVE, note
+        if not fit.sustains(self.exponent):
+            note = f"the exponents move towards the printed one, up to {fit.last:.3f}"
+            return Verdict.INCONCLUSIVE, note
+        end = f"{fit.last:.3f} +- {fit.last_half_width:.3f}"
+        return Verdict.INCONCLUSIVE, f"missed by little, and the last exponent is {end}"
 
 
 def _value(points: Points) -> tuple[np.ndarray, np.ndarray]:

@@ -1,9 +1,9 @@
-"""Tuning more layers can raise the training risk, its root by at most (k + 1) / (2 sqrt(k)).
+"""Tuning more layers can raise the root of the risk by (kappa + 1) / (2 sqrt(kappa)) at most.
 
 "If we add more candidate layers, how much fine-tuning risk can be improved?", asks Section 5 of
 Afzal et al. (2025), and answers with Theorem 7, whose bounds lie on both sides of 1. What cannot
 rise is the objective, risk and pull together, nor the risk where S has the eigenvectors of K. The
-risk itself can: with k = kappa = kappa(K + sigma I), (R(K + S) / R(K))^(1/2) <= (kappa + 1) /
+risk itself can: with kappa = kappa(K + sigma I), (R(K + S) / R(K))^(1/2) <= (kappa + 1) /
 (2 sqrt(kappa)), which a strong layer along one direction attains.
 """
 

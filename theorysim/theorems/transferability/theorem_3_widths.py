@@ -3,9 +3,8 @@
 The width that Theorem 3 of Liu et al. (2019) sets has lambda_P twice, as lambda_P^16 lambda_P^4,
 and no lambda_Q, which enters by the unnamed polynomial of Theorem 1's conditions alone. That
 lambda_Q^4 is meant is our guess: with it, the steps of the proof go through
-(transferability/theorem-3-choices). Nearly parallel target inputs share all
-patterns in a network that knows nothing of their angle, and their difference is then learned at the
-rate of its square.
+(transferability/theorem-3-choices). Nearly parallel target inputs share all patterns in a network
+that knows nothing of their angle, and their difference is then learned at the rate of its square.
 """
 
 import jax.numpy as jnp
