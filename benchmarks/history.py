@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import os
 import subprocess
@@ -22,6 +23,7 @@ RECORD = HERE / "history.jsonl"
 # What a measurement is of: a change elsewhere leaves it as it was.
 TIMED = ("theorysim", "benchmarks", "validation/oracles")
 WRITTEN = ":!benchmarks/history.jsonl"
+MACHINE = ("date", "device", "backend", "cores", "load", "versions")
 
 Line = Mapping[str, Any]
 
@@ -39,6 +41,14 @@ def commit() -> str:
             f"{file} is not committed: a record is of a commit; commit it, or name --quick"
         )
     return _git("rev-parse", "--short=10", "HEAD")
+
+
+def sources() -> str:
+    """A hash of the files that are timed, for machines that have no checkout of git."""
+    root = HERE.parent
+    files = sorted(file for folder in TIMED for file in (root / folder).rglob("*.py"))
+    named = (str(file.relative_to(root)).encode() + file.read_bytes() for file in files)
+    return hashlib.sha256(b"".join(named)).hexdigest()[:16]
 
 
 def _git(*words: str) -> str:
@@ -69,17 +79,21 @@ def line(of: str, benchmark: str, rows: Sequence[Row], before: float, **more: An
         before: the load when it began, without which no time says much.
         more: further measurements of the machine.
     """
+    rows_of_data = [row.as_json() for row in rows]
+    return {"benchmark": benchmark, "commit": of, **machine(before), **more, "rows": rows_of_data}
+
+
+def machine(before: float) -> Line:
+    """The circumstances of a measurement that began at a load: the fields of `MACHINE`."""
     return {
-        "benchmark": benchmark,
-        "commit": of,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "device": device(),
         "backend": jax.default_backend(),
-        "cores": os.cpu_count(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
         "load": [before, load()],
         "versions": versions(),
-        **more,
-        "rows": [row.as_json() for row in rows],
     }
 
 

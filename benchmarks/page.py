@@ -49,8 +49,8 @@ ACCELERATOR = """
 ## On an accelerator
 
 `python -m benchmarks.gpu` measures verification, the falsifier, sweeps, descent, Grams and the
-rank-one chain on an accelerator, in both precisions, against the CPU of the same machine and
-against a roofline that it measures in the same run (a large matrix product, a large copy).
+rank-one chain on an accelerator, in both precisions, against a CPU and against a roofline that it
+measures in the same run (a large matrix product, a large copy).
 """
 
 NO_ACCELERATOR = """It has not been run on one: no machine with an accelerator was at hand.
@@ -133,8 +133,9 @@ def _section(line: Line, before: dict[tuple, float]) -> Iterator[str]:
 
 def _circumstances(line: Line) -> str:
     begin, end = line["load"]
+    of = f" at {line['commit']}" if line.get("commit") else ""
     return (
-        f"Measured at {line['commit']} on {line['date']}: device {line['device']}, "
+        f"Measured{of} on {line['date']}: device {line['device']}, "
         f"{line['cores']} cores, load {begin:g} before and {end:g} after, "
         f"jax {line['versions']['jax']}, numpy {line['versions']['numpy']}."
     )
@@ -160,7 +161,7 @@ def accelerated(line: Line) -> str:
 
 
 def _accelerated(line: Line) -> Iterator[str]:
-    yield f"\n{_circumstances(line)}\n{GPU_COLUMNS}"
+    yield f"\n{_circumstances(line)}\nThe CPU: {_circumstances(line['peer'])}\n{GPU_COLUMNS}"
     for row in line["rows"]:
         shares = line["shares"].get(f"{row['name']} {row['dtype']}", [None, None])
         yield _table_row(

@@ -1,6 +1,5 @@
 """The command for accelerators: without one it says so, and with --cpu all of it runs."""
 
-import functools
 import json
 
 import jax
@@ -37,11 +36,14 @@ def test_without_an_accelerator_it_says_so_in_one_line(capsys):
 
 @without_one
 @pytest.mark.slow
-def test_on_the_cpu_the_table_has_all_kernels(capsys, monkeypatch):
+def test_on_the_cpu_the_table_has_all_kernels(capsys, monkeypatch, tmp_path):
     """What is measured here stands for both devices; the thorough test starts the other process."""
-    once = functools.cache(gpu.measured)
-    monkeypatch.setattr(gpu, "measured", lambda quick, on_cpu: once(quick, on_cpu))
-    monkeypatch.setattr(gpu, "on_the_cpu", lambda quick: once(quick, True))
+
+    def measured_once(quick):
+        gpu.write_part(tmp_path / "part", quick)
+        return 2 * (gpu.read_part(tmp_path / "part"),)
+
+    monkeypatch.setattr(gpu, "both", measured_once)
     recorded = history.read()
     assert gpu.main(["--cpu", "--quick"]) == 0
     text = capsys.readouterr().out
@@ -57,21 +59,74 @@ def test_the_other_process_measures_the_same_kernels(capsys):
     assert kernels(capsys.readouterr().out) == expected()
 
 
-def test_a_child_that_sees_only_the_cpu_measures_kernels_that_pair(monkeypatch, capsys):
-    """What the child prints is what the parent reads."""
-    fake = {"rooflines": [], "kernels": [{"name": "one"}]}
-    monkeypatch.setattr(gpu, "measured", lambda quick, on_cpu: {**fake, "on_cpu": on_cpu})
-    assert gpu.main(["--child", "--quick"]) == 0
-    assert json.loads(capsys.readouterr().out) == {**fake, "on_cpu": True}
+MACHINE = {
+    **{"date": "2026-01-01", "device": "cpu", "backend": "cpu", "cores": 2, "load": [0, 0]},
+    "versions": {"jax": "1", "numpy": "2"},
+}
+LINE = {"name": "one", "dtype": "f", "unit": "step", "mib": None, "compile_seconds": None}
+
+
+def part(device="cpu", **more):
+    roof = {"device": device, "dtype": "f", "operations": 1.0, "bytes": 1.0}
+    line = {**LINE, "size": {"n": 9}, "times": [2.0, 1.0], "share": 0.5}
+    head = {**MACHINE, "device": device, "sources": history.sources(), "rooflines": [roof]}
+    return {**head, "kernels": [line], **more}
+
+
+def written(file, part):
+    head = {name: value for name, value in part.items() if name != "kernels"}
+    file.write_text("".join(json.dumps(line) + "\n" for line in (head, *part["kernels"])))
+    return str(file)
+
+
+def test_a_part_that_is_stopped_leaves_what_it_had(monkeypatch, tmp_path):
+    def stopped(quick, on_cpu):
+        yield {**MACHINE, "sources": "s", "rooflines": []}
+        yield LINE
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gpu, "measured", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        gpu.main(["--part", str(tmp_path / "part")])
+    assert gpu.read_part(tmp_path / "part")["kernels"] == [LINE]
 
 
 def test_a_row_compares_the_best_and_bounds_all_pairs_of_rounds():
-    common = {"name": "one", "dtype": "f", "unit": "step", "mib": None}
-    ours = {**common, "size": {"n": 9}, "times": [2.0, 1.0]}
-    theirs = {**common, "size": {"n": 3}, "times": [6.0, 4.0, 8.0]}
-    row = gpu.row(ours, theirs)
+    ours = {**LINE, "size": {"n": 9}, "times": [2.0, 1.0]}
+    theirs = {**LINE, "size": {"n": 3}, "times": [6.0, 4.0, 8.0]}
+    row = gpu.row(ours, theirs, "CPU", "fast one")
     assert (row.ratio, row.ratio_low, row.ratio_high) == (4, 2, 8)
-    assert (row.size, row.peer) == ({"n": 9}, gpu.CPU)
+    assert (row.size, row.peer, row.device) == ({"n": 9}, "CPU", "fast one")
+
+
+def test_parts_are_joined_by_their_kernels_and_recorded(monkeypatch, tmp_path, capsys):
+    """A kernel that one part lacks, since it was stopped, has no row."""
+    added = []
+    monkeypatch.setattr(history, "commit", lambda: "abc")
+    monkeypatch.setattr(history, "add", added.append)
+    monkeypatch.setattr(gpu.page, "write", lambda: None)
+    theirs = part()
+    theirs["kernels"] = [{**theirs["kernels"][0], "times": [8.0]}, {**LINE, "name": "two"}]
+    files = [written(tmp_path / "a", part("fast one")), written(tmp_path / "b", theirs)]
+    assert gpu.main(["--join", *files]) == 0
+    [line] = added
+    assert (line["commit"], line["device"], line["peer"]["device"]) == ("abc", "fast one", "cpu")
+    [row] = line["rows"]
+    assert (row["ratio"], row["peer"], row["device"]) == (8, "CPU, 2 cores", "fast one")
+    printed = capsys.readouterr().out
+    assert "device fast one" in printed and "The CPU: Measured on 2026-01-01" in printed
+
+
+def test_parts_of_other_sources_or_no_parts_are_refused(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(history, "commit", lambda: "abc")
+    good = written(tmp_path / "a", part())
+    stale = written(tmp_path / "b", part(sources="0"))
+    assert gpu.main(["--join", good, stale]) == 2
+    assert "other sources" in capsys.readouterr().err
+    (tmp_path / "c").write_text("nothing of the kind\n")
+    for wrong in ("c", "missing"):
+        assert gpu.main(["--join", good, str(tmp_path / wrong)]) == 2
+        assert "no part of this benchmark" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_the_page_says_what_was_not_measured():
 
 def test_the_page_has_what_an_accelerator_did():
     roofs = [{"device": "H", "dtype": "f", "operations": 1e12, "bytes": 2e12}]
-    more = {"shares": {"ours f": [0.25, None]}, "rooflines": roofs}
+    more = {"shares": {"ours f": [0.25, None]}, "rooflines": roofs, "peer": history.machine(0.0)}
     text = page.page([line("a", row(), benchmark=page.GPU, **more)])
     assert "| ours | n = 10 | f | 3 [1.5, 6] | 10 ms per step | 25 % |  |" in text
     assert "| H | f | 1e+12 | 2e+12 |" in text
