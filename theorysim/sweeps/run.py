@@ -89,7 +89,8 @@ class Executor:
                 raise UsageError(f"a tile of {cells} cells: expected at least 1")
             return tiling(shape, cells)
         budget = int(device_bytes() * CHUNK_SHARE) if budget is None else budget
-        most = chunk_length(self.plan.cell_bytes, default_cells(shape), "the sweep")
+        most = default_cells(shape, jax.default_backend())
+        most = chunk_length(self.plan.cell_bytes, most, "the sweep")
         combinations = range(len(self.plan.cells))
         return fit_tiles(
             shape, most, budget, lambda t: max(self.compiled(i, t)[1] for i in combinations)

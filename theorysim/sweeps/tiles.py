@@ -14,6 +14,8 @@ import numpy as np
 
 # Larger tiles are not faster on a CPU; smaller ones feel the cost of a call.
 TILE_CELLS = 2**14
+# On an accelerator every step of a cell's loop is a call of some 10 us, however few the cells.
+ACCELERATOR_CELLS = 2**22
 # A small grid is still cut into this many tiles, for several devices and for a resumed run.
 FEWEST_TILES = 16
 # What a call costs beside its cells, in cells of a few nanoseconds.
@@ -64,9 +66,10 @@ class Tiling:
         return tuple(slice(0, region.stop - region.start) for region in self.region(tile))
 
 
-def default_cells(shape: tuple[int, ...]) -> int:
-    """How many cells a tile may have where memory does not matter."""
-    return min(TILE_CELLS, -(-math.prod(shape) // FEWEST_TILES))
+def default_cells(shape: tuple[int, ...], platform: str) -> int:
+    """How many cells a tile may have on a platform of JAX where memory does not matter."""
+    most = TILE_CELLS if platform == "cpu" else ACCELERATOR_CELLS
+    return min(most, -(-math.prod(shape) // FEWEST_TILES))
 
 
 def tiling(shape: tuple[int, ...], cells: int) -> Tiling:

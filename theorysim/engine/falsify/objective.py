@@ -38,8 +38,8 @@ from theorysim.jaxprs.fingerprint import fingerprint
 from theorysim.jaxprs.structure import contains
 from theorysim.memory import chunk_length
 
-# Points that are simulated side by side, memory permitting; fewer where runs differ in length, as
-# all wait for the longest one.
+# Points that are simulated side by side, memory permitting; fewer on a CPU where runs differ in
+# length, as all wait for the longest one. An accelerator takes as long for one as for all.
 CHUNK = 512
 CHUNK_OF_LOOPS = 32
 
@@ -133,7 +133,8 @@ def _scoring_program(
 
     origin = jnp.zeros(theorem.space.dimension(size_map))
     whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0)))
-    side_by_side = CHUNK_OF_LOOPS if contains(whole.jaxpr, ("while",)) else CHUNK
+    waits = jax.default_backend() == "cpu" and contains(whole.jaxpr, ("while",))
+    side_by_side = CHUNK_OF_LOOPS if waits else CHUNK
     across = jax.vmap(score, in_axes=(0, None, 0))
     many = jit(lambda rows, fixed: across(rows[0], fixed, rows[1]))
     return many, score, side_by_side, fingerprint(whole)
