@@ -51,6 +51,14 @@ def test_the_three_sizes_lie_within_their_limits(size, found):
     assert [each["n"] for each in sizes] == found
 
 
+@pytest.mark.parametrize(
+    ("size", "found"), [(Size(4), [4, 2, 6]), (Size(3, low=2, high=5), [3, 2, 4])]
+)
+def test_a_costly_statement_is_tried_halfway_to_doubled_sizes(size, found):
+    sizes = stability.three_sizes(Space(n=size, a=Real(1, 2)), costly=True)
+    assert [each["n"] for each in sizes] == found
+
+
 def test_verdicts_are_counted_at_seeds_and_sizes():
     """At n = 2 the hypothesis cannot be met; what is ours is not told."""
     theorem = bound(Size(4), HALF, OURS, hypotheses={"n": lambda x: x.n - 3.0 + 0 * x.a})

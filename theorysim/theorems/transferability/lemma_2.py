@@ -101,7 +101,7 @@ theorem = claims.Theorem(
             "corrected",
             claims.Corrected("with m = Omega(n^2 log(n / delta) / lambda_0^2), constant 8"),
             hypotheses={"m >= 8 (n / lambda_0)^2 log(2 n^2 / delta)": _wide},
-            requirements={"width": _required_width},
+            requirements={"m": _required_width},
             primary=True,
             note="the width that Du et al. (2019) ask for, which the print leaves out",
         ),
