@@ -279,16 +279,19 @@ def test_weights_are_found_and_others_are_not(name, others):
 
 @EITHER
 @pytest.mark.parametrize("name", ["transformer", "image", "adapters", "dense"])
-@pytest.mark.parametrize("way", ["factors", "slices"])
-@pytest.mark.parametrize("numbers", [1, 300])
+@pytest.mark.parametrize(("way", "numbers"), [("factors", 1), ("slices", 1), ("factors", 300)])
 def test_every_way_to_contract_gives_the_same(name, way, numbers, ours, monkeypatch):
-    """With intermediate arrays of any size, where all weights are kept as factors."""
+    """With intermediate arrays of any size, where all weights are kept as factors.
+
+    Beside other inputs: beside themselves, half of the same blocks are contracted.
+    """
     monkeypatch.setattr(tangent_grams, "_is_sliced", lambda *_: way == "slices")
     monkeypatch.setattr(tangent_grams, "NUMBERS", numbers)
     monkeypatch.setattr(tangent_features, "_is_smaller", lambda *_: True)
     model, params = MODELS[name]()
     fresh = lambda params, x: model(params, x)  # noqa: E731  compiled with these settings
-    assert_true(name, [ours.empirical_ntk(fresh, params, *pair) for pair in pairs()])
+    found, truth = ours.empirical_ntk(fresh, params, *pairs()[1]), truths(name)[1]
+    np.testing.assert_allclose(found, truth, rtol=0, atol=FEW_DOUBLE * np.max(np.abs(truth)))
 
 
 @EITHER

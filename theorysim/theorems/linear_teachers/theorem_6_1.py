@@ -4,7 +4,8 @@ Theorem 6.1 of Shachaf et al. (2021), Eq. 11, for arbitrary labels, with one con
 width that it asks for is a polynomial of high degree (`requirements`: by Theorem 4.1 of its
 reference [31], n^7 / (lambda_0^4 kappa^2 delta^4) up to a constant), so networks have infinite
 width and first weights of vanishing scale. The number of steps is printed as
-Omega(log(1 / ||y~||) / (eta lambda_0)): from ||y~|| = 1 on it asks for no step. The probability is
+Omega(log(1 / ||y~||) / (eta lambda_0)): from ||y~|| = 1 on it asks for no step; and the loss is an
+average, which costs a factor n. That this factor is needed, too, is not decided. The probability is
 taken over the samples, too: theorem-6.1-footnote-4 has the one that is printed.
 """
 
@@ -125,7 +126,7 @@ theorem = claims.Theorem(
                 "t >= log ||y~|| / (eta lambda_0): of the two slips only the first mended"
             ),
             claims=_claims("turned"),
-            note="whether the factor n of the averaged loss is needed, too",
+            note="whether the factor n is needed, too, is not decided up to 128 samples",
         ),
     ),
     mutants=(

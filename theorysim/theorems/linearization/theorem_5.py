@@ -105,6 +105,16 @@ theorem = claims.Theorem(
     note="the proof loses its 1/n on the way: a mean of squared errors is below the lower bound",
     readings=(
         claims.Reading(
+            "R summed, as in Section 2",
+            claims.Printed(
+                "slides, Section 4, Theorem 5, with the empirical risk of Section 2",
+                "(sigma |y*| / (sigma + lambda_max(K)))^2 <= R(theta) <= (sigma |y*| / (sigma + "
+                "lambda_min(K)))^2, R~(theta) = sum_i L(f(x_i), y_i)",
+            ),
+            claims=_claims(),
+            note="what stands on the proof's slide is a mean",
+        ),
+        claims.Reading(
             "corrected",
             claims.Corrected("R is the sum of squared errors, and y - f0 stands for y"),
             simulate=_simulate(),

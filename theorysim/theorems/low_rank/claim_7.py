@@ -56,7 +56,8 @@ theorem = claims.Theorem(
         claims.corrected(
             "delta <= S / (4 C log(dV)), as in the proof, for alpha delta^2 <= 1",
             simulate=_simulate(_corrected),
-            note="delta <= S / (4 C log(dV)) keeps the noise below the drift, as the proof has it",
+            note="as the proof has it; without any drift the noise would stay below the threshold, "
+            "too",
         ),
     ),
     mutants=(claims.Mutant("the sign of the threshold is lost", claims=(_vanishing(1.0),)),),

@@ -69,7 +69,7 @@ theorem = claims.Theorem(
         "proof of Lemma A.27", "increment at lam_2 - increment at lam_1 >= (...) > 0"
     ),
     printed="proof displays",
-    note="with the corrected number of steps, without which the lemma itself fails",
+    note="under Assumption A.21 with items 3 and 4 corrected, without which the lemma itself fails",
     mutants=(
         claims.Mutant("the two spectra swapped", predict=strengths.limits(swapped=True)),
         claims.Mutant("the two strengths swapped", claims=_increments(weak=2, strong=1)),

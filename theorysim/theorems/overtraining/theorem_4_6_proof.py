@@ -101,7 +101,8 @@ theorem = claims.Theorem(
         "proof of Theorem A.24",
         "Delta_n - Delta_{n-1} >= (pre_n - ft_n)^2 / (1 + lam)^2 - 3 min / (5 (lam_0 + 1)^2) > 0",
     ),
-    note="with the corrected number of steps, without which the theorem itself fails",
+    note="under Assumption A.21 with items 3 and 4 corrected, without which the theorem itself "
+    "fails",
     readings=(
         claims.Reading(
             "proof display P1",

@@ -2,8 +2,9 @@
 
 Lemma 2 of Liu et al. (2019), from Du et al. (2019): for i.i.d. w_r(0) ~ N(0, I), with probability
 1 - delta, every W with ||w_r - w_r(0)|| <= R = c delta lambda_0 / n^2 has ||H - H(0)|| < lambda_0/4
-and lambda_min(H) > lambda_0/2. Printed for any m; H of one unit is of rank one. The constant c is
-1/8; two movements are tried, one random and one that turns off every unit in its reach.
+and lambda_min(H) > lambda_0/2. Printed for any m; an input on which no unit is active, as happens
+with probability 2^-m, leaves a row of zeros in H. The constant c is 1/8; two movements are tried,
+one random and one that turns off every unit in its reach.
 """
 
 from collections.abc import Callable
@@ -95,7 +96,8 @@ theorem = claims.Theorem(
         "||w_r(0) - w_r|| <= c delta lambda_0 / n^2: ||H - H(0)|| < lambda_0 / 4 and "
         "lambda_min(H) > lambda_0 / 2",
     ),
-    note="the Gram matrix of fewer units than inputs is singular",
+    note="with few units some input may have none that is active: its row of the Gram matrix is "
+    "zero",
     readings=(
         claims.Reading(
             "corrected",

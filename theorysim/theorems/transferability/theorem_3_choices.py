@@ -7,7 +7,8 @@ does. What the width gives by itself is therefore a finding, not an erratum: lam
 for its lambda_P^16 lambda_P^4 would need no polynomial beside it. ||H_perp||
 is bounded by C n_Q^2 R / delta and enters the final display as C n_Q R / delta. "The bound of the
 step size and the bound of R" give (1 - eta lambda_Q / 2) only if R has a factor delta. These are
-inferences of the proof: no network is run, and Theorem 3 is not refuted by them.
+inferences of the proof: no network is run, and Theorem 3 is not refuted by them. kappa is a
+constant here, as in the printed Lemma 5; where it may shrink, R needs a factor kappa, too.
 """
 
 from collections.abc import Callable
@@ -89,8 +90,8 @@ theorem = claims.Theorem(
         "u_Q(k)||^2 <= (1 - eta lambda_Q / 2) ||y_Q - u_Q(k)||^2",
     ),
     printed="inference: the steps from the choices",
-    note="Theorem 3 is not refuted, its proof is: R is free of delta, and n_Q^2 becomes n_Q in the "
-    "final display",
+    note="steps of the proof do not follow, the theorem is not refuted: R is free of delta, and "
+    "n_Q^2 becomes n_Q in the final display",
     readings=(
         claims.Reading(
             "the width by itself",
@@ -110,7 +111,7 @@ theorem = claims.Theorem(
             ),
             claims=(_stays(4, SMALLER), *_final(2, SMALLER)),
             primary=True,
-            note="what the steps of the proof need",
+            note="what the steps of the proof need, where kappa is a constant",
         ),
     ),
     mutants=(
