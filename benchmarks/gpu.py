@@ -68,8 +68,18 @@ def _line(kernel: gpu_kernels.Kernel, roof: Roofline) -> dict[str, Any]:
 
 
 def write_part(file: Path, quick: bool) -> None:
-    """Measure the default device into a file of JSON lines, each written when it is known."""
-    with file.open("w") as stream:
+    """Measure the default device into a file of JSON lines, each written when it is known.
+
+    Raises:
+        UsageError: where the file cannot be written, before anything is measured.
+    """
+    try:
+        stream = file.open("w")
+    except OSError as error:
+        raise UsageError(
+            f"{file} cannot be written ({error.strerror}): name another file"
+        ) from None
+    with stream:
         for line in measured(quick, on_cpu=not accelerator()):
             print(json.dumps(line), file=stream, flush=True)
 
@@ -82,11 +92,18 @@ def read_part(file: Path) -> Part:
     """
     try:
         head, *kernels = map(json.loads, file.read_text().splitlines())
-        return {**head, "kernels": kernels}
+        found = {**head, "kernels": kernels}
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(
             f"{file} is no part of this benchmark ({error}): write one with --part"
         ) from None
+    missing = {"sources", "rooflines", *history.MACHINE} - found.keys()
+    if missing:
+        raise UsageError(
+            f"{file} is no part of this benchmark (no {', '.join(sorted(missing))}): write one "
+            "with --part"
+        )
+    return found
 
 
 def both(quick: bool) -> tuple[Part, Part]:

@@ -50,7 +50,8 @@ ACCELERATOR = """
 
 `python -m benchmarks.gpu` measures verification, the falsifier, sweeps, descent, Grams and the
 rank-one chain on an accelerator, in both precisions, against a CPU and against a roofline that it
-measures in the same run (a large matrix product, a large copy).
+measures in the same run (a large matrix product, a large copy). A kernel that either device did not
+come to, since its run was stopped, has no row.
 """
 
 NO_ACCELERATOR = """It has not been run on one: no machine with an accelerator was at hand.

@@ -124,9 +124,17 @@ def test_parts_of_other_sources_or_no_parts_are_refused(monkeypatch, tmp_path, c
     assert gpu.main(["--join", good, stale]) == 2
     assert "other sources" in capsys.readouterr().err
     (tmp_path / "c").write_text("nothing of the kind\n")
-    for wrong in ("c", "missing"):
+    (tmp_path / "d").write_text('{"date": "2026-01-01"}\n')
+    for wrong in ("c", "d", "missing"):
         assert gpu.main(["--join", good, str(tmp_path / wrong)]) == 2
         assert "no part of this benchmark" in capsys.readouterr().err
+
+
+def test_a_part_that_cannot_be_written_measures_nothing(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(gpu, "measured", lambda quick, on_cpu: pytest.fail("it was measured"))
+    assert gpu.main(["--part", str(tmp_path / "no folder" / "part")]) == 2
+    said = capsys.readouterr().err
+    assert "cannot be written" in said and len(said.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
