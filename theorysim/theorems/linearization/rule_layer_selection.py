@@ -3,10 +3,10 @@
 The rule that Section 5 of Afzal et al. (2025) draws from Theorem 6: "if eta is small, we don't have
 to select that layer, since it doesn't affect empirical risk much", and "if eta is large enough and
 doesn't mass up the condition number, it is worth to tune" (mess up, by its sense). The first is
-true: the root of the risk changes by a factor within 1 +- sqrt(kappa) eta / (1 + eta), kappa =
-kappa(K + sigma I). The second judges layers by what does not know the targets: with eta >= 1 and a
-condition number that does not rise, the risk still does for some targets (added-layers), and of two
-such layers the one of larger eta can fit worse.
+true of an eta that is small beside 1 / sqrt(kappa): the root of the risk changes by a factor within
+1 +- sqrt(kappa) eta / (1 + eta), kappa = kappa(K + sigma I). The second judges layers by what does
+not know the targets: with eta >= 1 and a condition number that does not rise, the risk still does
+for some targets (added-layers), and of two such layers the one of larger eta can fit worse.
 """
 
 from typing import NamedTuple

@@ -4,7 +4,7 @@ Eq. 14 of Dayi and Chen (2024) and Section 2.2.1: for u^_0 uniform on the unit v
 the features, |m_0| >= beta / sqrt(d) has probability 1 - O(beta). It depends on the features by
 their rank k < d alone. That m_0 has the sign of h(0) half of the time is the symmetry of its law.
 Eq. 14 prints the event with the sign of h(0) on the other side: for h(0) < 0 it is m_0 >= -beta /
-sqrt(d), which has none of the starts that the theorems ask for.
+sqrt(d), which has of the starts that the theorems ask for the edge alone.
 """
 
 import jax
