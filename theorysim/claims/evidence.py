@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -130,7 +131,7 @@ class Points:
     non_rounding_error: Shaped[np.ndarray, "rows columns"]
     parts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def scale(self) -> np.ndarray:
         """|lhs| + |rhs|."""
         return np.abs(self.lhs) + np.abs(self.rhs)

@@ -12,9 +12,7 @@ from theorysim.claims.evidence import (
     COARSEST_EQUALITY,
     EQUALITY_RESOLUTION,
     RESOLVED_SHARE,
-    Measurement,
     Points,
-    tabulate,
 )
 from theorysim.claims.kinds.base import Side
 from theorysim.claims.kinds.pointwise import Pointwise, States
@@ -41,7 +39,7 @@ class Equality(Pointwise):
             return agrees & points.applies, (room < -points.error) & points.applies
 
     def resolved_rows(
-        self, points: Points, holds: np.ndarray, contrasts: tuple[Measurement, ...]
+        self, points: Points, holds: np.ndarray, contrasts: tuple[Points, ...]
     ) -> np.ndarray:
         """Where both sides are known well, and mutants are refuted where they change the sides.
 
@@ -50,8 +48,7 @@ class Equality(Pointwise):
         at enough of the points that it changes: one of many says nothing of the others.
         """
         apart, changed = np.ones(len(points.lhs), bool), np.zeros(len(points.lhs), bool)
-        for contrast in contrasts:
-            other = tabulate(contrast)
+        for other in contrasts:
             changes = _changes(points, other)
             refuted = self.states(_with_error_of(other, points))[1]
             apart &= _enough(refuted & changes, changes)
@@ -64,9 +61,7 @@ class Equality(Pointwise):
         """An equality bounds nothing."""
         return math.nan
 
-    def precision(
-        self, points: Points, good: np.ndarray, contrasts: tuple[Measurement, ...]
-    ) -> str:
+    def precision(self, points: Points, good: np.ndarray, contrasts: tuple[Points, ...]) -> str:
         """The largest error relative to the sides."""
         size = _size(points, contrasts)[good]
         error = np.where(points.applies, points.error, 0)[good]
@@ -86,7 +81,7 @@ def _against_zero(points: Points) -> np.ndarray:
     return np.all((points.lhs == 0) | (points.rhs == 0) | ~points.applies, axis=1)
 
 
-def _size(points: Points, contrasts: tuple[Measurement, ...]) -> np.ndarray:
+def _size(points: Points, contrasts: tuple[Points, ...]) -> np.ndarray:
     """How large the sides are, at their largest point: of mutants, where a side is zero throughout.
 
     One column.
@@ -97,7 +92,7 @@ def _size(points: Points, contrasts: tuple[Measurement, ...]) -> np.ndarray:
         return np.max(np.where(known, table.scale, 0), axis=1)
 
     own = largest(points)
-    of_mutants = np.max([0 * own, *(largest(tabulate(other)) for other in contrasts)], axis=0)
+    of_mutants = np.max([0 * own, *map(largest, contrasts)], axis=0)
     return np.where(_against_zero(points), of_mutants, own)[:, None]
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from theorysim.claims.evidence import RESOLVED_SHARE, Measurement, Points
+from theorysim.claims.evidence import RESOLVED_SHARE, Points
 from theorysim.claims.kinds.base import Side
 from theorysim.claims.kinds.pointwise import Pointwise, States
 
@@ -42,7 +42,7 @@ class Inequality(Pointwise):
             return holds & points.applies, (room < -points.error) & points.applies
 
     def resolved_rows(
-        self, points: Points, holds: np.ndarray, contrasts: tuple[Measurement, ...]
+        self, points: Points, holds: np.ndarray, contrasts: tuple[Points, ...]
     ) -> np.ndarray:
         """Where enough of the points hold beyond their errors."""
         return holds.sum(1) >= RESOLVED_SHARE * np.maximum(points.applies.sum(1), 1)
@@ -64,9 +64,7 @@ class Inequality(Pointwise):
         where = resolved & (bound > 0) & (bounded >= 0)
         return float(np.max(bounded[where] / bound[where])) if where.any() else float("nan")
 
-    def precision(
-        self, points: Points, good: np.ndarray, contrasts: tuple[Measurement, ...]
-    ) -> str:
+    def precision(self, points: Points, good: np.ndarray, contrasts: tuple[Points, ...]) -> str:
         """Nothing: the slack and its error are in the report."""
         return ""
 

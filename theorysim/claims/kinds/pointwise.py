@@ -41,7 +41,7 @@ class Pointwise(Claim):
 
     @abc.abstractmethod
     def resolved_rows(
-        self, points: Points, holds: np.ndarray, contrasts: tuple[Measurement, ...]
+        self, points: Points, holds: np.ndarray, contrasts: tuple[Points, ...]
     ) -> np.ndarray:
         """Per instance, whether an agreement (a positive slack) there says something."""
 
@@ -50,9 +50,7 @@ class Pointwise(Claim):
         """Largest ratio of the bounded side to its bound over the resolved points."""
 
     @abc.abstractmethod
-    def precision(
-        self, points: Points, good: np.ndarray, contrasts: tuple[Measurement, ...]
-    ) -> str:
+    def precision(self, points: Points, good: np.ndarray, contrasts: tuple[Points, ...]) -> str:
         """What a claim that holds adds on how closely it was checked."""
 
     def ties(self, points: Points) -> np.ndarray:
@@ -74,16 +72,18 @@ class Pointwise(Claim):
         if not applies.any():
             return Judgement(Verdict.VACUOUS, "no point meets the claim's own condition")
         bad, blank = np.any(violated, axis=1), np.any(undefined, axis=1)
-        resolved = self.resolved_rows(points, holds, evidence.contrasts)
+        contrasts = tuple(map(tabulate, evidence.contrasts))
+        resolved = self.resolved_rows(points, holds, contrasts)
         good = applies & ~bad & ~blank & resolved
         verdict, note = self._verdict(applies, bad, blank, good)
         if verdict is Verdict.HOLDS:
-            note = self.precision(points, good, evidence.contrasts)
+            note = self.precision(points, good, contrasts)
         elif verdict is Verdict.INCONCLUSIVE and blank.any():
             note = ": ".join(filter(None, [note, why_undefined(points, undefined)]))
         ties = self.ties(points)
         telling = replace(points, applies=points.applies & ~ties)
-        row, column = self._decisive(telling, violated, undefined)
+        room = self.relative_room(telling)
+        row, column = _decisive(room, violated, undefined)
         lhs, rhs = points.lhs[row, column], points.rhs[row, column]
         with np.errstate(invalid="ignore"):  # nor a difference
             slack = float(self.slack(lhs, rhs))
@@ -100,7 +100,7 @@ class Pointwise(Claim):
             checked=int(applies.sum()),
             resolved=int((good | bad).sum()),
             path=_path(evidence.measurement, row),
-            scatter=self._scatter(telling, violated),
+            scatter=_scatter(telling, room, violated),
             row=row,
             undersampled=verdict is Verdict.INCONCLUSIVE and not blank.any(),
         )
@@ -126,26 +126,26 @@ class Pointwise(Claim):
         relative = np.where(points.scale > 0, relative, room)
         return np.where(points.applies & ~np.isnan(relative), relative, np.inf)
 
-    def _decisive(
-        self, points: Points, violated: np.ndarray, undefined: np.ndarray
-    ) -> tuple[int, int]:
-        if undefined.any() and not violated.any():
-            row, column = np.unravel_index(np.argmax(undefined), undefined.shape)
-        else:
-            score = self.relative_room(points)
-            score = np.where(violated, score, np.inf) if violated.any() else score
-            row, column = np.unravel_index(np.argmin(score), score.shape)
-        return int(row), int(column)
 
-    def _scatter(self, points: Points, violated: np.ndarray) -> dict[str, np.ndarray]:
-        """Both sides at the worst point of every instance of which the claim says something."""
-        column = np.argmin(self.relative_room(points), axis=1)[:, None]
-        spoken_of = np.any(points.applies, axis=1)
-        return {
-            "lhs": np.take_along_axis(points.lhs, column, 1)[spoken_of, 0],
-            "rhs": np.take_along_axis(points.rhs, column, 1)[spoken_of, 0],
-            "violated": np.any(violated, axis=1)[spoken_of],
-        }
+def _decisive(room: np.ndarray, violated: np.ndarray, undefined: np.ndarray) -> tuple[int, int]:
+    """Row and column of the point that decides: undefined, or of the least relative room."""
+    if undefined.any() and not violated.any():
+        row, column = np.unravel_index(np.argmax(undefined), undefined.shape)
+    else:
+        score = np.where(violated, room, np.inf) if violated.any() else room
+        row, column = np.unravel_index(np.argmin(score), score.shape)
+    return int(row), int(column)
+
+
+def _scatter(points: Points, room: np.ndarray, violated: np.ndarray) -> dict[str, np.ndarray]:
+    """Both sides at the worst point of every instance of which the claim says something."""
+    column = np.argmin(room, axis=1)[:, None]
+    spoken_of = np.any(points.applies, axis=1)
+    return {
+        "lhs": np.take_along_axis(points.lhs, column, 1)[spoken_of, 0],
+        "rhs": np.take_along_axis(points.rhs, column, 1)[spoken_of, 0],
+        "violated": np.any(violated, axis=1)[spoken_of],
+    }
 
 
 def _path(measurement: Measurement, row: int) -> dict[str, np.ndarray]:

@@ -38,7 +38,7 @@ def without_overflow(
 ) -> Measurement:
     """The measurement of stacked instances, without an error (NaN) where integers overflow.
 
-    Looked for only where integers may grow as far.
+    Looked for only where integers may grow as far; the same measurement where none do.
     """
     sizes = size_items(instances)
     if not traced(case, sizes).grows_integers:
@@ -46,6 +46,8 @@ def without_overflow(
     program = Chunked(_other_sides(case.theorem, case.reading, sizes), BATCH, case.theorem.id)
     x = jax.tree.map(np.asarray, instances)
     changed = _changed(measurement, program((np.zeros(len(keys)), x, keys))[case.claim.name])
+    if not changed.any():
+        return measurement
     rounding = np.where(changed, np.nan, np.asarray(measurement.rounding))
     return dataclasses.replace(measurement, rounding=rounding)
 

@@ -126,10 +126,10 @@ def _looked_at_again(
     x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
     case = Case(setup.theorem, reading, claim)
     if grows:
-        evidence = replace(
-            evidence, measurement=without_overflow(case, evidence.measurement, x, keys)
-        )
-        judgement = claim.judge(evidence)
+        known = without_overflow(case, evidence.measurement, x, keys)
+        if known is not evidence.measurement:
+            evidence = replace(evidence, measurement=known)
+            judgement = claim.judge(evidence)
     if holds and not (looks_closer and judgement.verdict is Verdict.HOLDS):
         return judgement
     if holds:
