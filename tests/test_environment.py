@@ -6,11 +6,7 @@ import sys
 
 import pytest
 
-from theorysim.environment import prepare
-
-# What compiles faster, and how a user asks for less of it.
-FAST = "--xla_backend_optimization_level=1 --xla_cpu_use_fusion_emitters=false"
-SLOW = "--xla_backend_optimization_level=3 --xla_cpu_use_fusion_emitters=true"
+from theorysim.environment import OPTIMISATION, prepare
 
 
 @pytest.fixture
@@ -29,7 +25,7 @@ def test_everything_is_set_in_an_empty_environment(home):
         "NPROC": "16",
         "OPENBLAS_NUM_THREADS": "1",
         "EQX_ON_ERROR": "nan",
-        "XLA_FLAGS": FAST,
+        "XLA_FLAGS": f"{OPTIMISATION}=1",
         "JAX_COMPILATION_CACHE_DIR": str(cache),
         "THEORYSIM_PROGRAMS": str(home / ".cache" / "theorysim" / "programs"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
@@ -42,7 +38,7 @@ def test_nothing_that_the_user_set_is_changed(home):
         "NPROC": "3",
         "OPENBLAS_NUM_THREADS": "2",
         "EQX_ON_ERROR": "raise",
-        "XLA_FLAGS": SLOW,
+        "XLA_FLAGS": f"{OPTIMISATION}=3",
         "JAX_COMPILATION_CACHE_DIR": "",
         "THEORYSIM_PROGRAMS": "",
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "5",
@@ -57,7 +53,7 @@ def test_nothing_that_the_user_set_is_changed(home):
 def test_other_flags_are_kept(home):
     environment = {"XLA_FLAGS": "--xla_dump_to=somewhere"}
     prepare(environment)
-    assert environment["XLA_FLAGS"] == f"--xla_dump_to=somewhere {FAST}"
+    assert environment["XLA_FLAGS"] == f"--xla_dump_to=somewhere {OPTIMISATION}=1"
 
 
 @pytest.mark.parametrize(
