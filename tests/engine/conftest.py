@@ -15,5 +15,5 @@ def costly(request, monkeypatch):
 @pytest.fixture
 def without_bits(monkeypatch):
     """No program is affordable in ball arithmetic: what confirms is Monte Carlo arithmetic."""
-    for effort in ("FIRST", "MORE", "LAST"):
+    for effort in ("FIRST", "MORE", "LAST", "WITNESS"):
         monkeypatch.setattr(many_bits, effort, many_bits.Effort((212,), 0))

@@ -75,7 +75,7 @@ def test_chaos_is_no_witness(costly):
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
-def test_what_stands_at_any_rounding_is_confirmed(costly):
+def test_what_stands_at_any_rounding_is_confirmed(costly, without_bits):
     """A probability that is missed, and a witness, whose sides the rounding does not touch."""
     missed = with_probability(
         "draws", lambda r: r.sim, lambda r: r.x.c / 10, at_least=lambda r: 0.9

@@ -251,7 +251,9 @@ def test_the_instance_that_is_told_misses_its_probability():
 
 
 @pytest.mark.parametrize(("operations", "costly"), [(1, False), (60, True)])
-def test_one_instance_that_stands_decides_a_missed_probability(monkeypatch, operations, costly):
+def test_one_instance_that_stands_decides_a_missed_probability(
+    monkeypatch, without_bits, operations, costly
+):
     """What misses by far is run with other roundings at one instance, a costly one not even there.
 
     What rounding alone misses is run at all of them.

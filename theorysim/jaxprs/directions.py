@@ -17,8 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-LANES = "lanes"
-"""The axis of lanes that run side by side"""
+LANES = 8
+"""So many of each run lie side by side"""
+AXIS = "lanes"
+"""The axis they lie along, with those of other runs behind them"""
 ALIKE = 3
 """In so many of them, the first ones, all ties fall alike"""
 UPWARDS, DOWNWARDS = 3, 4
@@ -53,8 +55,8 @@ class Moves(NamedTuple):
 
 
 def in_this_lane(moves: Moves) -> Moves:
-    """Within a vmap over the axis `LANES`: computed once, since all operations ask for it."""
-    lane = jax.lax.axis_index(LANES)
+    """Within a vmap over the axis `AXIS`: computed once, since all operations ask for it."""
+    lane = jax.lax.axis_index(AXIS) % LANES
     way = jnp.where(lane == UPWARDS, 1, jnp.where(lane == DOWNWARDS, -1, 0))
     return moves._replace(lane=lane, alike=lane < ALIKE, way=way)
 

@@ -50,7 +50,7 @@ def perturb_rounding(
 
     With `origins`, only floats among inputs and constants, and what is drawn, are moved. Ties are,
     unless the time of an integrator, that must come to its end, is compared. With `lanes` it runs
-    under a vmap whose axis is `directions.LANES`. Without `roundings` only integers that overflow
+    under a vmap whose axis is `directions.AXIS`. Without `roundings` only integers that overflow
     are others.
     """
 

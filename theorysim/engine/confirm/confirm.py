@@ -98,7 +98,7 @@ def _looks(
 
 
 def _with_few_bits(case: Case, suspect: Suspect) -> Finding:
-    if many_bits.misses_hypotheses(case, suspect):
+    if many_bits.misses_hypotheses(case, suspect.instance, suspect.key):
         return Finding(Answer.VANISHED, OUTSIDE)
     return many_bits.look_with_many_bits(case, suspect, many_bits.FIRST)
 

@@ -1,18 +1,24 @@
-"""Whether a violation is still there where formulas are evaluated with many more bits.
+"""Whether what is told is still there where formulas are evaluated with many more bits.
 
 The sides are run in ball arithmetic, whose enclosures are certain. This also settles what no
 perturbation of double precision shows: 1 - logistic(x) at x = 40, where 1 absorbs all of e^-40.
+A violation is looked at by itself; of a witness, or an instance that misses a probability, it is
+seen by how much both sides differ from those with more bits: by that much they were rounded.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from flint import arb, ctx
+from jaxtyping import Array
 
-from theorysim.claims.instance import SizeItems, field_values, size_items
+from theorysim.claims.evidence import Measurement
+from theorysim.claims.instance import Instance, SizeItems, field_values, size_items
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.enclosures import Formula, RelationValues
@@ -48,6 +54,10 @@ MORE = Effort((1908,), 1_000_000)
 # Where nothing else could tell: some seconds.
 LAST = Effort((636, 1908), 4_000_000)
 
+# Of a witness, before a look that compiles two long programs. One precision tells whether balls
+# are narrow: nothing hangs on their signs.
+WITNESS = Effort((636,), 1_000_000)
+
 # Formulas that are made for floating point drop terms below its rounding, a dozen of them: what
 # is smaller than this part of both sides says nothing of what they mean.
 DROPPED = 16 * float(np.finfo(np.float64).eps)
@@ -69,8 +79,8 @@ def look_with_many_bits(case: Case, suspect: Suspect, effort: Effort) -> Finding
     """
     sizes = size_items(suspect.instance)
     facts = traced(case, sizes)
-    if facts.obstacle:
-        return Finding(Answer.UNKNOWN, facts.obstacle)
+    if obstacle := _unrelated(case) or facts.obstacle:
+        return Finding(Answer.UNKNOWN, obstacle)
     if facts.work > effort.most_work:
         return Finding(Answer.UNKNOWN, TOO_MUCH)
     formula = formula_of(case, sizes)
@@ -78,7 +88,7 @@ def look_with_many_bits(case: Case, suspect: Suspect, effort: Effort) -> Finding
     for bits in effort.precisions:
         try:
             with ctx.workprec(bits):
-                values = _values(case, formula, suspect, effort.most_work)
+                values = _values(case, formula, suspect.instance, suspect.key, effort.most_work)
                 finding = _judged(values, suspect, f"with {bits} bits")
         except Undecided:
             continue
@@ -93,17 +103,69 @@ def look_with_many_bits(case: Case, suspect: Suspect, effort: Effort) -> Finding
     return finding
 
 
-def misses_hypotheses(case: Case, suspect: Suspect) -> bool:
+def with_rounding_by_bits(
+    case: Case, measurement: Measurement, instances: Instance, keys: np.ndarray
+) -> Measurement:
+    """The measurement of one stacked instance with the rounding that many bits show it to have.
+
+    That is by how much its sides differ from those with more bits. It is infinite where nothing
+    tells that: where an enclosure is missing or wide, at a point that may be none of the claim's,
+    and where a hypothesis certainly fails.
+    """
+    x, key = jax.tree.map(lambda leaf: np.asarray(leaf)[0], (instances, keys))
+    found = replace(measurement, rounding=np.full(np.shape(measurement.lhs), np.inf))
+    values = None if misses_hypotheses(case, x, key) else _with_bits(case, x, key)
+    if values is None:
+        return found
+    moved = [
+        _distance(*point)
+        for point in zip(
+            np.ravel(measurement.lhs),
+            np.ravel(measurement.rhs),
+            values.lhs,
+            values.rhs,
+            values.condition,
+            strict=True,
+        )
+    ]
+    return replace(found, rounding=np.reshape(moved, np.shape(measurement.lhs)))
+
+
+def _with_bits(case: Case, x: Instance, key: np.ndarray | Array) -> RelationValues | None:
+    """Both sides at an instance; None where no enclosure tells them."""
+    sizes = size_items(x)
+    facts = traced(case, sizes)
+    if facts.obstacle or facts.work > WITNESS.most_work:
+        return None
+    try:
+        with ctx.workprec(*WITNESS.precisions):
+            return _values(case, formula_of(case, sizes), x, key, WITNESS.most_work)
+    except (Undecided, UnknownPrimitive, IntegerOverflow, _TooMuchWork):
+        return None
+
+
+def _distance(lhs: float, rhs: float, exact_lhs: arb, exact_rhs: arb, condition: arb) -> float:
+    """By how much both sides differ from enclosures, at most; infinite where the claim may not be
+    about this point."""
+    if not (np.isfinite(lhs) and np.isfinite(rhs) and condition >= 0):
+        return np.inf
+    size = abs(exact_lhs) + abs(exact_rhs)
+    apart = abs(exact_lhs - float(lhs)) + abs(exact_rhs - float(rhs)) + arb(DROPPED) * size
+    distance = float(apart.abs_upper())
+    return np.inf if np.isnan(distance) else distance
+
+
+def misses_hypotheses(case: Case, x: Instance, key: np.ndarray | Array) -> bool:
     """Whether a hypothesis certainly fails at an instance that meets it in double precision.
 
     There 1 - c >= cos x where both are 1, though c > 1 - cos x. False where no enclosure tells.
     """
-    formula = _hypotheses(case.theorem, case.reading, size_items(suspect.instance))
+    formula = _hypotheses(case.theorem, case.reading, size_items(x))
     if formula is None:
         return False
     try:
         with ctx.workprec(FIRST.precisions[0]):
-            values = _values(case, formula, suspect, FIRST.most_work)
+            values = _values(case, formula, x, key, FIRST.most_work)
     except (Undecided, UnknownPrimitive, IntegerOverflow, _TooMuchWork):
         return False
     return any(m < 0 for m in values.margins) or any(m <= 0 for m in values.open_margins)
@@ -118,14 +180,21 @@ def _hypotheses(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) ->
     return formula if work(formula.program) <= FIRST.most_work else None
 
 
-def _values(case: Case, formula: Formula, suspect: Suspect, most_work: int) -> RelationValues:
+def _unrelated(case: Case) -> str:
+    """Why enclosures decide no point of the claim; "" where they do."""
+    if case.claim.relation is None:
+        return f"enclosures do not know the relation of {case.claim.kind}"
+    return ""
+
+
+def _values(
+    case: Case, formula: Formula, x: Instance, key: np.ndarray | Array, most_work: int
+) -> RelationValues:
     interpreter = _Guarded(most_work, BALLS, RULES, case.claim.name)
-    values = field_values(suspect.instance)
+    values = field_values(x)
     fields = case.theorem.space.fields
     inputs = [enclose(interpreter, field, values[name]) for name, field in fields.items()]
-    return formula.run(
-        interpreter, [*inputs, object_array([UNDEFINED], ()), np.asarray(suspect.key)]
-    )
+    return formula.run(interpreter, [*inputs, object_array([UNDEFINED], ()), np.asarray(key)])
 
 
 def _judged(values: RelationValues, suspect: Suspect, means: str) -> Finding:

@@ -29,15 +29,14 @@ from theorysim.engine.measure.errors import (
     simulation_keys,
 )
 from theorysim.engine.measure.making import made_of
-from theorysim.jaxprs.directions import LANES as AXIS
+from theorysim.jaxprs.directions import AXIS, LANES
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.kept import Program
 from theorysim.memory import chunk_length
 
-# How often the sides are computed with other roundings: in two lanes all are moved one way, in six
-# each by itself. The difference of two results errs alike in all of them with a chance of 2^-6, so
-# that what stands is looked at as often again, twice.
-LANES = 8
+# In two of the lanes all results are moved one way, in six each by itself. The difference of two
+# errs alike in all of them with a chance of 2^-6, so that what stands is looked at as often again,
+# twice.
 AGAIN = 2
 
 # Suspects that are run side by side, in one compiled length.
@@ -208,14 +207,17 @@ def perturbed_sides(
     """
     sides = sides_of_run(theorem, reading)
     moved = perturb_rounding(sides, origins, ties=not theorem.integrates, lanes=True)
+    # The lanes of all rows lie along one axis: along two it takes longer to trace.
+    along = jax.vmap(moved, axis_name=AXIS)
 
-    def in_lanes(turn: Array, x: Instance, key_data: Array) -> dict[str, list[Array]]:
-        lanes = 1 + turn * LANES + jnp.arange(LANES)
-        return jax.vmap(moved, (0, None, None), axis_name=AXIS)(lanes, x, key_data)
+    def across(rows: tuple[Array, Instance, Array]) -> dict[str, list[Array]]:
+        turns, x, key_data = jax.tree.map(lambda leaf: jnp.repeat(leaf, LANES, axis=0), rows)
+        lanes = 1 + turns * LANES + jnp.arange(len(turns)) % LANES
+        found = along(lanes, x, key_data)
+        return jax.tree.map(lambda side: side.reshape(-1, LANES, *side.shape[1:]), found)
 
-    across = jax.vmap(in_lanes)
     known_by = made_of(theorem, (reading,), sizes, "other roundings", origins)
-    return Program(lambda rows: across(*rows), known_by)
+    return Program(across, known_by)
 
 
 def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:

@@ -72,7 +72,7 @@ def _count(case: Case, sizes: SizeItems) -> Facts:
     program = formula.program
     operations = list(every_operation(program.jaxpr))
     return Facts(
-        _obstacle(case, formula, operations),
+        _obstacle(formula, operations),
         _narrow(operations),
         any(map(multiplies_integers, operations)),
         grows_integers(program.jaxpr),
@@ -82,9 +82,7 @@ def _count(case: Case, sizes: SizeItems) -> Facts:
     )
 
 
-def _obstacle(case: Case, formula: Formula, operations: list[Any]) -> str:
-    if case.claim.relation is None:
-        return f"enclosures do not know the relation of {case.claim.kind}"
+def _obstacle(formula: Formula, operations: list[Any]) -> str:
     if formula.needs[-2]:
         return "it integrates an ODE"
     dtypes = {variable.aval.dtype for one in operations for variable in one.outvars}

@@ -110,8 +110,9 @@ def _met_by_more_than_rounding(seen: _Seen) -> Judgement:
 def _one_stands(seen: _Seen) -> Judgement:
     """The witness, or the missed probability, of an instance that stands; else inconclusive.
 
-    Where other roundings are costly, the size of what is seen is asked first.
+    More bits are asked first, and where other roundings are costly the size of what is seen.
     """
+    from theorysim.engine.confirm.many_bits import WITNESS, with_rounding_by_bits
     from theorysim.engine.confirm.other_roundings import (
         AGAIN,
         MEANS,
@@ -121,9 +122,10 @@ def _one_stands(seen: _Seen) -> Judgement:
     from theorysim.engine.confirm.size import with_rounding_by_size
 
     verdict, row, every = seen.judgement.verdict, seen.judgement.row, np.arange(len(seen.keys))
-    looks = [(with_rounding_by_size, "by its size")] * is_costly(seen.case, seen.instances)
+    by_size = [(with_rounding_by_size, "by its size")] * is_costly(seen.case, seen.instances)
+    bits = (with_rounding_by_bits, f"with {WITNESS.precisions[0]} bits")
     assert row is not None
-    for look, means in [*looks, (with_other_roundings, MEANS)]:
+    for look, means in [bits, *by_size, (with_other_roundings, MEANS)]:
         judged, _ = seen.with_rounding_of(look, seen.rounding, every[[row]])
         if judged.row == row and seen.is_shown_by(judged):
             return _confirmed(judged, means)
