@@ -32,6 +32,19 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("deterministic")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Tests of a file run in one process, if they are of no group: they share compiled programs."""
+    from xdist.scheduler import LoadGroupScheduling
+
+    class ByFile(LoadGroupScheduling):
+        def _split_scope(self, nodeid):
+            scope = super()._split_scope(nodeid)
+            return scope if scope != nodeid else nodeid.partition("::")[0]
+
+    return ByFile(config, log)
+
+
 @pytest.fixture
 def x64():
     """Double precision for the time of a test."""

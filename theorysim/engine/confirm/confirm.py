@@ -28,8 +28,10 @@ from theorysim.engine.confirm.traced import traced
 # ranks first, and the largest as numbers, where it ranks last, in turn.
 TRIED = 4
 # So many violations are looked at with many bits, where all other looks at the worst ones compile a
-# long program first: one that is confirmed is enough.
+# long program first: one that is confirmed is enough. Many are refused before anything is computed;
+# the others may together compute as many entries as the worst ones.
 CHEAPLY_TRIED = 32
+MOST_WORK = TRIED * many_bits.FIRST.most_work
 
 OUTSIDE = "where hypotheses are judged with many bits"
 
@@ -78,10 +80,14 @@ def _looks(
     """
     yield from ((suspect, _with_few_bits(case, suspect)) for suspect in worst)
     if (left := _unknown(worst, found)) and is_costly(case, left[0].instance):
+        computed = 0
         for suspect in others:
             finding = _with_few_bits(case, suspect)
             if finding.answer is Answer.VIOLATED:
                 yield suspect, finding
+            computed += finding.work
+            if computed > MOST_WORK:
+                break
         finding = many_bits.look_with_many_bits(case, left[0], many_bits.MORE)
         if finding.answer is not Answer.UNKNOWN:
             yield left[0], finding

@@ -63,6 +63,7 @@ WITNESS = Effort((636,), 1_000_000)
 DROPPED = 16 * float(np.finfo(np.float64).eps)
 
 
+OVERLAP = "its enclosures overlap"
 TOO_MUCH = "it is too much work with many bits"
 OVERFLOW = "where integers do not overflow"
 
@@ -83,24 +84,32 @@ def look_with_many_bits(case: Case, suspect: Suspect, effort: Effort) -> Finding
         return Finding(Answer.UNKNOWN, obstacle)
     if facts.work > effort.most_work:
         return Finding(Answer.UNKNOWN, TOO_MUCH)
-    formula = formula_of(case, sizes)
-    finding = Finding(Answer.UNKNOWN, "its enclosures overlap")
+    formula, computed = formula_of(case, sizes), 0
+    finding = Finding(Answer.UNKNOWN, OVERLAP)
     for bits in effort.precisions:
-        try:
-            with ctx.workprec(bits):
-                values = _values(case, formula, suspect.instance, suspect.key, effort.most_work)
-                finding = _judged(values, suspect, f"with {bits} bits")
-        except Undecided:
-            continue
-        except UnknownPrimitive as unknown:
-            return Finding(Answer.UNKNOWN, str(unknown))
-        except _TooMuchWork:
-            return Finding(Answer.UNKNOWN, TOO_MUCH)
-        except IntegerOverflow:
-            return Finding(Answer.VANISHED, OVERFLOW)
-        if finding.answer is not Answer.UNKNOWN:
+        interpreter = _Guarded(effort.most_work, BALLS, RULES, case.claim.name)
+        finding = _look(case, formula, suspect, interpreter, bits)
+        computed += facts.work + interpreter.computed
+        if finding.means != OVERLAP:
             break
-    return finding
+    return replace(finding, work=computed)
+
+
+def _look(
+    case: Case, formula: Formula, suspect: Suspect, interpreter: _Guarded, bits: int
+) -> Finding:
+    try:
+        with ctx.workprec(bits):
+            values = _values(case, formula, suspect.instance, suspect.key, interpreter)
+            return _judged(values, suspect, f"with {bits} bits")
+    except Undecided:
+        return Finding(Answer.UNKNOWN, OVERLAP)
+    except UnknownPrimitive as unknown:
+        return Finding(Answer.UNKNOWN, str(unknown))
+    except _TooMuchWork:
+        return Finding(Answer.UNKNOWN, TOO_MUCH)
+    except IntegerOverflow:
+        return Finding(Answer.VANISHED, OVERFLOW)
 
 
 def with_rounding_by_bits(
@@ -139,7 +148,8 @@ def _with_bits(case: Case, x: Instance, key: np.ndarray | Array) -> RelationValu
         return None
     try:
         with ctx.workprec(*WITNESS.precisions):
-            return _values(case, formula_of(case, sizes), x, key, WITNESS.most_work)
+            interpreter = _Guarded(WITNESS.most_work, BALLS, RULES, case.claim.name)
+            return _values(case, formula_of(case, sizes), x, key, interpreter)
     except (Undecided, UnknownPrimitive, IntegerOverflow, _TooMuchWork):
         return None
 
@@ -165,7 +175,8 @@ def misses_hypotheses(case: Case, x: Instance, key: np.ndarray | Array) -> bool:
         return False
     try:
         with ctx.workprec(FIRST.precisions[0]):
-            values = _values(case, formula, x, key, FIRST.most_work)
+            interpreter = _Guarded(FIRST.most_work, BALLS, RULES, case.claim.name)
+            values = _values(case, formula, x, key, interpreter)
     except (Undecided, UnknownPrimitive, IntegerOverflow, _TooMuchWork):
         return False
     return any(m < 0 for m in values.margins) or any(m <= 0 for m in values.open_margins)
@@ -188,9 +199,8 @@ def _unrelated(case: Case) -> str:
 
 
 def _values(
-    case: Case, formula: Formula, x: Instance, key: np.ndarray | Array, most_work: int
+    case: Case, formula: Formula, x: Instance, key: np.ndarray | Array, interpreter: Interpreter
 ) -> RelationValues:
-    interpreter = _Guarded(most_work, BALLS, RULES, case.claim.name)
     values = field_values(x)
     fields = case.theorem.space.fields
     inputs = [enclose(interpreter, field, values[name]) for name, field in fields.items()]
@@ -208,7 +218,7 @@ def _judged(values: RelationValues, suspect: Suspect, means: str) -> Finding:
         if slack < -least and condition >= 0:
             return Finding(Answer.VIOLATED, means, int(column))
         unclear |= not (slack >= -least or condition < 0)
-    return Finding(Answer.UNKNOWN if unclear else Answer.VANISHED, means)
+    return Finding(Answer.UNKNOWN, OVERLAP) if unclear else Finding(Answer.VANISHED, means)
 
 
 class _Guarded(Interpreter):
@@ -216,16 +226,17 @@ class _Guarded(Interpreter):
 
     def __init__(self, most_work: int, *arguments: Any):
         super().__init__(*arguments)
-        self.left = most_work
+        self._most_work = most_work
+        self.computed = 0  # entries, in loops
 
     def expect(self, rounds: int, program: Any) -> None:
         """Give up on a loop before it starts, where its rounds are too many."""
-        if rounds * work(program) > self.left:
+        if self.computed + rounds * work(program) > self._most_work:
             raise _TooMuchWork
 
     def loop(self, program: Any, inputs: list[Any]) -> list[Any]:
         """One round of a loop, if there is still time for it."""
-        self.left -= work(program)
-        if self.left < 0:
+        self.computed += work(program)
+        if self.computed > self._most_work:
             raise _TooMuchWork
         return super().loop(program, inputs)

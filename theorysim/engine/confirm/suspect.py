@@ -64,9 +64,10 @@ class Finding:
     """An answer, how it was found, and the column of the claim that is violated.
 
     `means` ("with 212 bits") completes "confirmed" or "vanishes"; of what is unknown it is
-    the reason.
+    the reason. `work` counts the entries that ball arithmetic computed for it.
     """
 
     answer: Answer
     means: str
     column: int = 0
+    work: int = 0
