@@ -38,5 +38,8 @@ def _of_operation(equation: Any) -> int:
     made = sum(map(size, equation.outvars))
     if name == "dot_general":
         made *= 2 * summed_length(equation)
+    if name.startswith("scatter"):  # every update marks its place in the array
+        array, _, updates = map(size, equation.invars)
+        made = updates * (updates + array)
     given = sum(map(size, equation.invars))
     return OVERHEAD + max(made, given)

@@ -138,6 +138,8 @@ def _eigh(interpreter: Interpreter, p: dict[str, Any], a: np.ndarray) -> tuple:
     """Eigenvectors and rising eigenvalues of the symmetric matrix with this triangle."""
     known = interpreter.arithmetic is BALLS and p["sort_eigenvalues"] and not p["subset_by_index"]
     interpreter.require(known, "eigh")
+    if not a.size:
+        return a, np.diag(a)
     places = np.indices(a.shape)
     low, high = places.min(0), places.max(0)
     a = a[high, low] if p["lower"] else a[low, high]

@@ -2,8 +2,8 @@
 
 The sides are run in ball arithmetic, whose enclosures are certain. This also settles what no
 perturbation of double precision shows: 1 - logistic(x) at x = 40, where 1 absorbs all of e^-40.
-A violation is looked at by itself; of a witness, or an instance that misses a probability, it is
-seen by how much both sides differ from those with more bits: by that much they were rounded.
+A violation is looked at by itself; a witness, or an instance that misses a probability, is judged
+anew with the sides that many bits give it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from jaxtyping import Array
 
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, SizeItems, field_values, size_items
+from theorysim.claims.margins import is_strict
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.enclosures import Formula, RelationValues
@@ -54,8 +55,8 @@ MORE = Effort((1908,), 1_000_000)
 # Where nothing else could tell: some seconds.
 LAST = Effort((636, 1908), 4_000_000)
 
-# Of a witness, before a look that compiles two long programs. One precision tells whether balls
-# are narrow: nothing hangs on their signs.
+# Of a witness, before a look that compiles two long programs. Its sides are to be narrow, which one
+# precision tells.
 WITNESS = Effort((636,), 1_000_000)
 
 # Formulas that are made for floating point drop terms below its rounding, a dozen of them: what
@@ -101,7 +102,7 @@ def _look(
     try:
         with ctx.workprec(bits):
             values = _values(case, formula, suspect.instance, suspect.key, interpreter)
-            return _judged(values, suspect, f"with {bits} bits")
+            return _judged(case, values, suspect, f"with {bits} bits")
     except Undecided:
         return Finding(Answer.UNKNOWN, OVERLAP)
     except UnknownPrimitive as unknown:
@@ -112,35 +113,36 @@ def _look(
         return Finding(Answer.VANISHED, OVERFLOW)
 
 
-def with_rounding_by_bits(
+def measured_with_bits(
     case: Case, measurement: Measurement, instances: Instance, keys: np.ndarray
-) -> Measurement:
-    """The measurement of one stacked instance with the rounding that many bits show it to have.
+) -> Measurement | None:
+    """The measurement of one stacked instance with the sides that many bits give it.
 
-    That is by how much its sides differ from those with more bits. It is infinite where nothing
-    tells that: where an enclosure is missing or wide, at a point that may be none of the claim's,
-    and where a hypothesis certainly fails.
+    Rounding is then what formulas drop that are made for floating point; it is infinite at points
+    where enclosures are wide, or leave open whether the claim speaks of them. It speaks of none
+    where a hypothesis certainly fails. None where there are no enclosures.
     """
     x, key = jax.tree.map(lambda leaf: np.asarray(leaf)[0], (instances, keys))
-    found = replace(measurement, rounding=np.full(np.shape(measurement.lhs), np.inf))
-    values = None if misses_hypotheses(case, x, key) else _with_bits(case, x, key)
+    shape = np.shape(measurement.lhs)
+    if misses_hypotheses(case, x, key, WITNESS.precisions[0]):
+        return replace(measurement, applies=np.zeros(shape, bool), rounding=np.zeros(shape))
+    values = _with_bits(case, x, key)
     if values is None:
-        return found
-    moved = [
-        _distance(*point)
-        for point in zip(
-            np.ravel(measurement.lhs),
-            np.ravel(measurement.rhs),
-            values.lhs,
-            values.rhs,
-            values.condition,
-            strict=True,
-        )
-    ]
-    return replace(found, rounding=np.reshape(moved, np.shape(measurement.lhs)))
+        return None
+    counted = [_counts(case, condition) for condition in values.condition]
+    points = [_rounded(lhs, rhs) for lhs, rhs in zip(values.lhs, values.rhs, strict=True)]
+    lhs, rhs, rounding = np.reshape(np.transpose(points), (3, *shape))
+    unclear = np.reshape([one is None for one in counted], shape)
+    return replace(
+        measurement,
+        lhs=lhs,
+        rhs=rhs,
+        applies=np.reshape([one is not False for one in counted], shape),
+        rounding=np.where(unclear, np.inf, rounding),
+    )
 
 
-def _with_bits(case: Case, x: Instance, key: np.ndarray | Array) -> RelationValues | None:
+def _with_bits(case: Case, x: Instance, key: np.ndarray) -> RelationValues | None:
     """Both sides at an instance; None where no enclosure tells them."""
     sizes = size_items(x)
     facts = traced(case, sizes)
@@ -154,18 +156,26 @@ def _with_bits(case: Case, x: Instance, key: np.ndarray | Array) -> RelationValu
         return None
 
 
-def _distance(lhs: float, rhs: float, exact_lhs: arb, exact_rhs: arb, condition: arb) -> float:
-    """By how much both sides differ from enclosures, at most; infinite where the claim may not be
-    about this point."""
-    if not (np.isfinite(lhs) and np.isfinite(rhs) and condition >= 0):
-        return np.inf
-    size = abs(exact_lhs) + abs(exact_rhs)
-    apart = abs(exact_lhs - float(lhs)) + abs(exact_rhs - float(rhs)) + arb(DROPPED) * size
-    distance = float(apart.abs_upper())
-    return np.inf if np.isnan(distance) else distance
+def _rounded(lhs: arb, rhs: arb) -> tuple[float, float, float]:
+    """Two sides as floats, and what they may err by; infinite where their enclosures are wide."""
+    sides = float(lhs.mid()), float(rhs.mid())
+    dropped = DROPPED * (abs(sides[0]) + abs(sides[1]))
+    apart = float((abs(lhs - sides[0]) + abs(rhs - sides[1])).abs_upper())
+    return *sides, apart + dropped if apart <= dropped else np.inf
 
 
-def misses_hypotheses(case: Case, x: Instance, key: np.ndarray | Array) -> bool:
+def _counts(case: Case, condition: arb) -> bool | None:
+    """Whether the claim speaks of a point; None where its enclosure does not tell."""
+    where = case.claim.where
+    strict = where is not None and is_strict(where)
+    if condition > 0 or (condition >= 0 and not strict):
+        return True
+    return False if condition < 0 or (condition <= 0 and strict) else None
+
+
+def misses_hypotheses(
+    case: Case, x: Instance, key: np.ndarray | Array, bits: int = FIRST.precisions[0]
+) -> bool:
     """Whether a hypothesis certainly fails at an instance that meets it in double precision.
 
     There 1 - c >= cos x where both are 1, though c > 1 - cos x. False where no enclosure tells.
@@ -174,7 +184,7 @@ def misses_hypotheses(case: Case, x: Instance, key: np.ndarray | Array) -> bool:
     if formula is None:
         return False
     try:
-        with ctx.workprec(FIRST.precisions[0]):
+        with ctx.workprec(bits):
             interpreter = _Guarded(FIRST.most_work, BALLS, RULES, case.claim.name)
             values = _values(case, formula, x, key, interpreter)
     except (Undecided, UnknownPrimitive, IntegerOverflow, _TooMuchWork):
@@ -207,17 +217,17 @@ def _values(
     return formula.run(interpreter, [*inputs, object_array([UNDEFINED], ()), np.asarray(key)])
 
 
-def _judged(values: RelationValues, suspect: Suspect, means: str) -> Finding:
+def _judged(case: Case, values: RelationValues, suspect: Suspect, means: str) -> Finding:
     """Violated where one point certainly is; vanished where none that was can be."""
     other = suspect.points.non_rounding_error[0]
     unclear = False
     for column in np.argsort(suspect.room, kind="stable")[: np.sum(suspect.violated)]:
-        slack, condition = values.slack[column], values.condition[column]
+        slack, counts = values.slack[column], _counts(case, values.condition[column])
         size = abs(values.lhs[column]) + abs(values.rhs[column])
         least = arb(float(other[column])) + arb(DROPPED) * size
-        if slack < -least and condition >= 0:
+        if slack < -least and counts:
             return Finding(Answer.VIOLATED, means, int(column))
-        unclear |= not (slack >= -least or condition < 0)
+        unclear |= not (slack >= -least or counts is False)
     return Finding(Answer.UNKNOWN, OVERLAP) if unclear else Finding(Answer.VANISHED, means)
 
 

@@ -211,10 +211,11 @@ def perturbed_sides(
     along = jax.vmap(moved, axis_name=AXIS)
 
     def across(rows: tuple[Array, Instance, Array]) -> dict[str, list[Array]]:
+        count = len(rows[0])
         turns, x, key_data = jax.tree.map(lambda leaf: jnp.repeat(leaf, LANES, axis=0), rows)
         lanes = 1 + turns * LANES + jnp.arange(len(turns)) % LANES
         found = along(lanes, x, key_data)
-        return jax.tree.map(lambda side: side.reshape(-1, LANES, *side.shape[1:]), found)
+        return jax.tree.map(lambda side: side.reshape(count, LANES, *side.shape[1:]), found)
 
     known_by = made_of(theorem, (reading,), sizes, "other roundings", origins)
     return Program(across, known_by)

@@ -13,7 +13,7 @@ from functools import partial
 import jax
 import numpy as np
 
-from theorysim.claims.evidence import Evidence, Judgement
+from theorysim.claims.evidence import Evidence, Judgement, Measurement
 from theorysim.claims.instance import Instance
 from theorysim.claims.kinds import Claim, Existence, OnAverage, Probable
 from theorysim.claims.reading import ResolvedReading
@@ -36,8 +36,8 @@ class _Seen:
     @property
     def rounding(self) -> np.ndarray:
         """As it was measured, per instance, for all its points."""
-        rounding = np.asarray(self.evidence.measurement.rounding)
-        return np.repeat(rounding.reshape(len(self.keys), -1), self._columns, axis=1)
+        rounding = np.asarray(self.evidence.measurement.rounding).reshape(len(self.keys), -1)
+        return np.array(np.broadcast_to(rounding, (len(self.keys), self._columns)))
 
     @property
     def _columns(self) -> int:
@@ -54,6 +54,16 @@ class _Seen:
         rounding[at] = np.fmax(rounding[at], np.reshape(found.rounding, (len(at), -1)))
         measurement = replace(self.evidence.measurement, rounding=rounding)
         return self.case.claim.judge(replace(self.evidence, measurement=measurement)), rounding
+
+    def measured_again(self, row: int, found: Measurement) -> _Seen:
+        """With another measurement of one instance, and the judgement on that."""
+        own, at = self.evidence.measurement, {"rounding": self.rounding}
+        for name in ("lhs", "rhs", "applies"):
+            at[name] = np.array(getattr(own, name))
+        for name, part in at.items():
+            part[row] = np.reshape(getattr(found, name), part[row].shape)
+        evidence = replace(self.evidence, measurement=replace(own, **at))
+        return replace(self, evidence=evidence, judgement=self.case.claim.judge(evidence))
 
     def is_shown_by(self, judged: Judgement) -> bool:
         """Whether it comes out alike, and the instance that is told shows it by itself."""
@@ -112,7 +122,7 @@ def _one_stands(seen: _Seen) -> Judgement:
 
     More bits are asked first, and where other roundings are costly the size of what is seen.
     """
-    from theorysim.engine.confirm.many_bits import WITNESS, with_rounding_by_bits
+    from theorysim.engine.confirm.many_bits import WITNESS
     from theorysim.engine.confirm.other_roundings import (
         AGAIN,
         MEANS,
@@ -121,11 +131,17 @@ def _one_stands(seen: _Seen) -> Judgement:
     )
     from theorysim.engine.confirm.size import with_rounding_by_size
 
-    verdict, row, every = seen.judgement.verdict, seen.judgement.row, np.arange(len(seen.keys))
-    by_size = [(with_rounding_by_size, "by its size")] * is_costly(seen.case, seen.instances)
-    bits = (with_rounding_by_bits, f"with {WITNESS.precisions[0]} bits")
+    verdict, every = seen.judgement.verdict, np.arange(len(seen.keys))
+    seen, stands = _with_bits(seen)
+    if stands:
+        return _confirmed(seen.judgement, f"with {WITNESS.precisions[0]} bits")
+    if stands is False:
+        note = f"{seen.judgement.note}; those looked at do not stand with many bits: rounding"
+        return replace(seen.judgement, verdict=Verdict.INCONCLUSIVE, note=note)
+    row = seen.judgement.row
+    looks = [(with_rounding_by_size, "by its size")] * is_costly(seen.case, seen.instances)
     assert row is not None
-    for look, means in [bits, *by_size, (with_other_roundings, MEANS)]:
+    for look, means in [*looks, (with_other_roundings, MEANS)]:
         judged, _ = seen.with_rounding_of(look, seen.rounding, every[[row]])
         if judged.row == row and seen.is_shown_by(judged):
             return _confirmed(judged, means)
@@ -143,6 +159,35 @@ def _one_stands(seen: _Seen) -> Judgement:
         note = f"{judged.note}, but none of those looked at stands {MEANS}"
         return replace(judged, verdict=Verdict.INCONCLUSIVE, note=note)
     return replace(judged, note=_in_doubt(seen.judgement).note)
+
+
+def _with_bits(seen: _Seen) -> tuple[_Seen, bool | None]:
+    """What is seen with many bits, and whether the instance that is told stands.
+
+    One that does not is measured anew, and the next one looked at. None where bits do not tell.
+    """
+    from theorysim.engine.confirm.confirm import TRIED
+    from theorysim.engine.confirm.many_bits import measured_with_bits
+
+    first = seen.judgement.verdict
+    for _ in range(TRIED):
+        row = seen.judgement.row
+        assert row is not None
+        x, keys = jax.tree.map(lambda leaf, at=[row]: leaf[at], (seen.instances, seen.keys))
+        found = measured_with_bits(
+            seen.case, seen.evidence.measurement.rows(np.array([row])), x, keys
+        )
+        if found is None:
+            return seen, None
+        again = seen.measured_again(row, found)
+        if again.judgement.row == row and seen.is_shown_by(again.judgement):
+            return again, True
+        if np.any(found.applies & np.isinf(found.rounding)):
+            return seen, None
+        seen = again
+        if seen.judgement.verdict is not first:
+            break
+    return seen, False
 
 
 def _in_doubt(judgement: Judgement) -> Judgement:
