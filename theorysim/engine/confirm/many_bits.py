@@ -55,8 +55,7 @@ MORE = Effort((1908,), 1_000_000)
 # Where nothing else could tell: some seconds.
 LAST = Effort((636, 1908), 4_000_000)
 
-# Of a witness, before a look that compiles two long programs. Its sides are to be narrow, which one
-# precision tells.
+# Of a witness, before a look that compiles two long programs.
 WITNESS = Effort((636,), 1_000_000)
 
 # Formulas that are made for floating point drop terms below its rounding, a dozen of them: what
@@ -118,9 +117,10 @@ def measured_with_bits(
 ) -> Measurement | None:
     """The measurement of one stacked instance with the sides that many bits give it.
 
-    Rounding is then what formulas drop that are made for floating point; it is infinite at points
-    where enclosures are wide, or leave open whether the claim speaks of them. It speaks of none
-    where a hypothesis certainly fails. None where there are no enclosures.
+    Rounding is then the width of enclosures and what formulas drop that are made for floating
+    point; it is infinite at points where it is open which side is the larger, or whether the claim
+    speaks of them. It speaks of none where a hypothesis certainly fails. None where there are no
+    enclosures.
     """
     x, key = jax.tree.map(lambda leaf: np.asarray(leaf)[0], (instances, keys))
     shape = np.shape(measurement.lhs)
@@ -157,11 +157,14 @@ def _with_bits(case: Case, x: Instance, key: np.ndarray) -> RelationValues | Non
 
 
 def _rounded(lhs: arb, rhs: arb) -> tuple[float, float, float]:
-    """Two sides as floats, and what they may err by; infinite where their enclosures are wide."""
+    """Two sides as floats, and what they may err by; infinite where wide enclosures leave open
+    which is the larger: neither a tie nor a difference."""
     sides = float(lhs.mid()), float(rhs.mid())
     dropped = DROPPED * (abs(sides[0]) + abs(sides[1]))
     apart = float((abs(lhs - sides[0]) + abs(rhs - sides[1])).abs_upper())
-    return *sides, apart + dropped if apart <= dropped else np.inf
+    error = apart + dropped
+    is_narrow, is_clear = apart <= dropped, abs(sides[0] - sides[1]) > 2 * error
+    return *sides, error if is_narrow or is_clear else np.inf
 
 
 def _counts(case: Case, condition: arb) -> bool | None:
