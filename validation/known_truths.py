@@ -325,7 +325,55 @@ def optimisation() -> Iterator[Known]:
         yield Known(name, "vanishing sides", False, contraction(share))
 
 
-FAMILIES = (absorption, limits, tails, arithmetic, rates, rare, optimisation)
+# Of each side what is needed for a witness, and whether there is one.
+WITNESSES = {
+    "somewhere 2 e^-x >= 1 - sigmoid(x)": (
+        True,
+        _on(38, 60),
+        lambda x: 2 * jnp.exp(-x),
+        lambda x: 1 - jax.nn.sigmoid(x),
+    ),
+    "somewhere 1 + 1e8 e^-x / 2 >= 1 + 1e8 (1 - sigmoid(x))": (
+        False,
+        _on(38, 38.5),
+        lambda x: 1 + 1e8 * jnp.exp(-x) / 2,
+        lambda x: 1 + 1e8 * (1 - jax.nn.sigmoid(x)),
+    ),
+    "somewhere 1 + (1e8 x + 1/3) - 1e8 x >= 4/3 + 1e-10": (
+        False,
+        _on(1, 2),
+        lambda x: 1 + ((x * 1e8 + 1 / 3) - x * 1e8),
+        lambda x: 4 / 3 + 1e-10,
+    ),
+    "somewhere x in single precision >= x + 1e-9": (
+        False,
+        _on(1, 2),
+        lambda x: x.astype(jnp.float32).astype(float),
+        lambda x: x + 1e-9,
+    ),
+}
+
+
+def witnesses() -> Iterator[Known]:
+    """Instances that seem to have a property, or to miss a probability, by rounding."""
+    for name, (truth, space, lhs, rhs) in WITNESSES.items():
+        claim = claims.exists("claim", lambda r, lhs=lhs: lhs(r.x.x), lambda r, rhs=rhs: rhs(r.x.x))
+        yield Known(name, "witness", truth, _statement(claim, space=space))
+    for room in (0.0, 0.01):
+        claim = claims.with_probability(
+            "claim",
+            lambda r, room=room: room + jnp.exp(-r.sim) / 2,
+            lambda r: 1 - jax.nn.sigmoid(r.sim),
+            at_least=lambda r: 0.9,
+        )
+        draw = lambda x, key: 40 + x.x * jax.random.normal(key)  # noqa: E731
+        name = f"P({room:g} + e^-u / 2 <= 1 - sigmoid(u)) >= 0.9"
+        yield Known(
+            name, "probability", not room, _statement(claim, draw, space=_on(0.5, 1), keys=64)
+        )
+
+
+FAMILIES = (absorption, limits, tails, arithmetic, rates, rare, optimisation, witnesses)
 
 
 def known_truths() -> tuple[Known, ...]:
