@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from theorysim.claims import Claim, Mutant, Real, Size, Space, Theorem, equal
+from theorysim.claims import Claim, Mutant, Real, Size, Space, Theorem, equal, with_probability
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
 from theorysim.engine.verify.verify import verify
@@ -69,6 +69,17 @@ def about(field, claim, simulate=lambda x, key: x.x, **more):
 
 def sides(kind, lhs, rhs):
     return kind("claim", lambda r: lhs(r.x.x), lambda r: rhs(r.x.x))
+
+
+def absorbed(room: float) -> Claim:
+    """A probability of numbers near 40, where 1 - sigmoid is 0 in double precision: missed by
+    `room`, and by rounding alone where that is 0."""
+    return with_probability(
+        "claim",
+        lambda r: room + jnp.exp(-r.sim) / 2,
+        lambda r: 1 - jax.nn.sigmoid(r.sim),
+        at_least=lambda r: 0.9,
+    )
 
 
 def judged(statement, **options):

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from tests.engine.statements import about, judged, sides
+from tests.engine.statements import about, absorbed, judged, sides
 from theorysim import claims
 from theorysim.claims import (
     Choice,
@@ -273,13 +273,8 @@ def test_one_instance_that_stands_decides_a_missed_probability(
         return y
 
     def missed(room):
-        claim = with_probability(
-            "claim",
-            lambda r: room + jnp.exp(-r.sim) / 2,
-            lambda r: 1 - jax.nn.sigmoid(r.sim),
-            at_least=lambda r: 0.9,
-        )
-        return verify(about(Real(0.5, 1), claim, simulate, keys=64, instances=4)).verdict
+        statement = about(Real(0.5, 1), absorbed(room), simulate, keys=64, instances=4)
+        return verify(statement).verdict
 
     assert missed(0.01) is Verdict.VIOLATED and tried == ([] if costly else [1])
     tried.clear()
