@@ -61,6 +61,7 @@ WITNESS = Effort((636,), 1_000_000)
 # Formulas that are made for floating point drop terms below its rounding, a dozen of them: what
 # is smaller than this part of both sides says nothing of what they mean.
 DROPPED = 16 * float(np.finfo(np.float64).eps)
+TINY = float(np.finfo(np.float64).tiny)
 
 
 OVERLAP = "its enclosures overlap"
@@ -118,9 +119,10 @@ def measured_with_bits(
     """The measurement of one stacked instance with the sides that many bits give it.
 
     Rounding is then the width of enclosures and what formulas drop that are made for floating
-    point; it is infinite at points where it is open which side is the larger, or whether the claim
-    speaks of them. It speaks of none where a hypothesis certainly fails. None where there are no
-    enclosures.
+    point. It is infinite at points that are left open: where sides differ by no more than that, and
+    are not equal for certain, or where it is unknown whether the claim speaks of them. It speaks of
+    none where a hypothesis certainly fails. None where there are no enclosures, and of means and
+    limits: their errors were measured in double precision.
     """
     x, key = jax.tree.map(lambda leaf: np.asarray(leaf)[0], (instances, keys))
     shape = np.shape(measurement.lhs)
@@ -146,10 +148,10 @@ def _with_bits(case: Case, x: Instance, key: np.ndarray) -> RelationValues | Non
     """Both sides at an instance; None where no enclosure tells them."""
     sizes = size_items(x)
     facts = traced(case, sizes)
-    if facts.obstacle or facts.work > WITNESS.most_work:
+    if facts.obstacle or facts.estimates or facts.work > WITNESS.most_work:
         return None
     try:
-        with ctx.workprec(*WITNESS.precisions):
+        with ctx.workprec(WITNESS.precisions[0]):
             interpreter = _Guarded(WITNESS.most_work, BALLS, RULES, case.claim.name)
             return _values(case, formula_of(case, sizes), x, key, interpreter)
     except (Undecided, UnknownPrimitive, IntegerOverflow, _TooMuchWork):
@@ -157,14 +159,14 @@ def _with_bits(case: Case, x: Instance, key: np.ndarray) -> RelationValues | Non
 
 
 def _rounded(lhs: arb, rhs: arb) -> tuple[float, float, float]:
-    """Two sides as floats, and what they may err by; infinite where wide enclosures leave open
-    which is the larger: neither a tie nor a difference."""
+    """Two sides as floats, and what they may err by; infinite where they may be equal or not."""
     sides = float(lhs.mid()), float(rhs.mid())
-    dropped = DROPPED * (abs(sides[0]) + abs(sides[1]))
+    if lhs - rhs == 0:
+        return *sides, 0.0
     apart = float((abs(lhs - sides[0]) + abs(rhs - sides[1])).abs_upper())
-    error = apart + dropped
-    is_narrow, is_clear = apart <= dropped, abs(sides[0] - sides[1]) > 2 * error
-    return *sides, error if is_narrow or is_clear else np.inf
+    # Beside `TINY` floats have fewer digits, or none.
+    error = apart + DROPPED * (abs(sides[0]) + abs(sides[1])) + TINY
+    return *sides, error if abs(sides[0] - sides[1]) > 2 * error else np.inf
 
 
 def _counts(case: Case, condition: arb) -> bool | None:

@@ -28,7 +28,8 @@ class Facts(NamedTuple):
     `obstacle` says why ball arithmetic cannot run it ("" where it can), `narrow` which of its
     computations is not in double precision; `multiplies_integers` whether it does so,
     `grows_integers` whether they may leave the range of their type; `largest` is its largest
-    constant, `work` what ball arithmetic has with it.
+    constant, `work` what ball arithmetic has with it; `estimates` whether its sides hold means over
+    keys or limits of paths, which are known up to errors that were measured in double precision.
     """
 
     obstacle: str
@@ -38,6 +39,7 @@ class Facts(NamedTuple):
     largest: float
     operations: int
     work: int
+    estimates: bool
 
 
 @lru_cache(maxsize=256)
@@ -49,9 +51,15 @@ def traced(case: Case, sizes: SizeItems) -> Facts:
     return Facts(*kept_value(known_by, "facts of a program", lambda: _count(case, sizes)))
 
 
-@lru_cache(maxsize=256)
 def formula_of(case: Case, sizes: SizeItems) -> Formula:
     """The program of a claim: of the fields' values, the tolerance scale and the key's data."""
+    return _formula_and_sources(case, sizes)[0]
+
+
+@lru_cache(maxsize=256)
+def _formula_and_sources(case: Case, sizes: SizeItems) -> tuple[Formula, set[str]]:
+    """The program, and which estimates its sides hold ("sampling", "limit")."""
+    sources: set[str] = set()
     theorem, reading, claim = case.theorem, case.reading, case.claim
     names = list(theorem.space.fields)
 
@@ -61,14 +69,17 @@ def formula_of(case: Case, sizes: SizeItems) -> Formula:
         keys = simulation_keys(jax.random.wrap_key_data(key), theorem.keys)
         run = runs((reading,), x, keys)[reading.name]
         given = None if claim.where is None else claim.where(run)
-        return *claim.sides(run), given, [], []
+        both = claim.sides(run)
+        sources.update(run.sources)
+        return *both, given, [], []
 
     inputs = [*shapes_of(theorem, sizes), np.float64(1), np.zeros(2, np.uint32)]
-    return trace(sides, inputs, claim.relation or "at_most", False, claim.name)
+    formula = trace(sides, inputs, claim.relation or "at_most", False, claim.name)
+    return formula, sources
 
 
 def _count(case: Case, sizes: SizeItems) -> Facts:
-    formula = formula_of(case, sizes)
+    formula, sources = _formula_and_sources(case, sizes)
     program = formula.program
     operations = list(every_operation(program.jaxpr))
     return Facts(
@@ -79,6 +90,7 @@ def _count(case: Case, sizes: SizeItems) -> Facts:
         max(map(_magnitude, _constants(program, operations)), default=0.0),
         len(operations),
         work(program),
+        bool(sources),
     )
 
 

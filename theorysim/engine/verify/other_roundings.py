@@ -65,6 +65,26 @@ class _Seen:
         evidence = replace(self.evidence, measurement=replace(own, **at))
         return replace(self, evidence=evidence, judgement=self.case.claim.judge(evidence))
 
+    def alone(self, row: int) -> Judgement:
+        """The judgement on one instance, by itself."""
+        measurement = self.evidence.measurement.rows(np.array([row]))
+        return self.case.claim.judge(replace(self.evidence, measurement=measurement))
+
+    def telling(self, row: int) -> Judgement:
+        """The judgement with the numbers of another instance."""
+        if row == self.judgement.row:
+            return self.judgement
+        alone = self.alone(row)
+        names = ("lhs", "rhs", "slack", "error", "error_parts")
+        return replace(self.judgement, row=row, **{name: getattr(alone, name) for name in names})
+
+    def is_shown_at(self, row: int) -> bool:
+        """Whether an instance is a witness, or misses its probability."""
+        if isinstance(self.case.claim, Existence):
+            return self.alone(row).verdict is Verdict.HOLDS
+        violated = self.judgement.scatter.get("violated")
+        return violated is not None and bool(violated[row])
+
     def is_shown_by(self, judged: Judgement) -> bool:
         """Whether it comes out alike, and the instance that is told shows it by itself."""
         if judged.verdict is not self.judgement.verdict:
@@ -120,9 +140,65 @@ def _met_by_more_than_rounding(seen: _Seen) -> Judgement:
 def _one_stands(seen: _Seen) -> Judgement:
     """The witness, or the missed probability, of an instance that stands; else inconclusive.
 
-    More bits are asked first, and where other roundings are costly the size of what is seen.
+    More bits are asked first. What other looks tell must not be refuted by them.
     """
     from theorysim.engine.confirm.many_bits import WITNESS
+
+    first = seen.judgement.verdict
+    seen, row, asked = _standing_with_bits(seen)
+    if row is not None:
+        return _confirmed(seen.telling(row), f"with {WITNESS.precisions[0]} bits")
+    if seen.judgement.verdict is not first:
+        return _refuted(seen.judgement)
+    told = _standing_with_other_roundings(seen)
+    if told.verdict is first and told.row is not None and told.row not in asked:
+        again, stands = _look_with_bits(seen, told.row)
+        if stands is False:
+            return _refuted(again.telling(told.row))
+    return told
+
+
+def _standing_with_bits(seen: _Seen) -> tuple[_Seen, int | None, set[int]]:
+    """What is seen with many bits, the first instance of those told in turn that stands so, if one
+    does, and which were asked for. Those that are refuted are measured anew."""
+    from theorysim.engine.confirm.confirm import TRIED
+
+    first, asked = seen.judgement.verdict, set()
+    while len(asked) < TRIED and seen.judgement.verdict is first:
+        row = seen.judgement.row
+        assert row is not None
+        asked.add(row)
+        seen, stands = _look_with_bits(seen, row)
+        if stands:
+            return seen, row, asked
+        if stands is None:
+            break
+    return seen, None, asked
+
+
+def _look_with_bits(seen: _Seen, row: int) -> tuple[_Seen, bool | None]:
+    """Whether an instance stands with many bits, and what is seen then; None where that is open."""
+    from theorysim.engine.confirm.many_bits import measured_with_bits
+
+    x, keys = jax.tree.map(lambda leaf: leaf[[row]], (seen.instances, seen.keys))
+    own = seen.evidence.measurement.rows(np.array([row]))
+    found = measured_with_bits(seen.case, own, x, keys)
+    if found is None:
+        return seen, None
+    again = seen.measured_again(row, found)
+    if again.is_shown_at(row):
+        return again, True
+    # What is left open counts for what was told: a probability is missed, and a witness has it.
+    left = found.applies & np.isinf(found.rounding)
+    sides = {"lhs": 1.0, "rhs": 0.0, "rounding": 0.0}
+    most = {name: np.where(left, side, getattr(found, name)) for name, side in sides.items()}
+    if seen.measured_again(row, replace(found, **most)).is_shown_at(row):
+        return seen, None
+    return again, False
+
+
+def _standing_with_other_roundings(seen: _Seen) -> Judgement:
+    """The same by size, where other roundings are costly, and in those."""
     from theorysim.engine.confirm.other_roundings import (
         AGAIN,
         MEANS,
@@ -131,14 +207,7 @@ def _one_stands(seen: _Seen) -> Judgement:
     )
     from theorysim.engine.confirm.size import with_rounding_by_size
 
-    verdict, every = seen.judgement.verdict, np.arange(len(seen.keys))
-    seen, stands = _with_bits(seen)
-    if stands:
-        return _confirmed(seen.judgement, f"with {WITNESS.precisions[0]} bits")
-    if stands is False:
-        note = f"{seen.judgement.note}; those looked at do not stand with many bits: rounding"
-        return replace(seen.judgement, verdict=Verdict.INCONCLUSIVE, note=note)
-    row = seen.judgement.row
+    verdict, row, every = seen.judgement.verdict, seen.judgement.row, np.arange(len(seen.keys))
     looks = [(with_rounding_by_size, "by its size")] * is_costly(seen.case, seen.instances)
     assert row is not None
     for look, means in [*looks, (with_other_roundings, MEANS)]:
@@ -161,33 +230,9 @@ def _one_stands(seen: _Seen) -> Judgement:
     return replace(judged, note=_in_doubt(seen.judgement).note)
 
 
-def _with_bits(seen: _Seen) -> tuple[_Seen, bool | None]:
-    """What is seen with many bits, and whether the instance that is told stands.
-
-    One that does not is measured anew, and the next one looked at. None where bits do not tell.
-    """
-    from theorysim.engine.confirm.confirm import TRIED
-    from theorysim.engine.confirm.many_bits import measured_with_bits
-
-    first = seen.judgement.verdict
-    for _ in range(TRIED):
-        row = seen.judgement.row
-        assert row is not None
-        x, keys = jax.tree.map(lambda leaf, at=[row]: leaf[at], (seen.instances, seen.keys))
-        found = measured_with_bits(
-            seen.case, seen.evidence.measurement.rows(np.array([row])), x, keys
-        )
-        if found is None:
-            return seen, None
-        again = seen.measured_again(row, found)
-        if again.judgement.row == row and seen.is_shown_by(again.judgement):
-            return again, True
-        if np.any(found.applies & np.isinf(found.rounding)):
-            return seen, None
-        seen = again
-        if seen.judgement.verdict is not first:
-            break
-    return seen, False
+def _refuted(judgement: Judgement) -> Judgement:
+    note = f"{judgement.note}; those looked at do not stand with many bits: rounding"
+    return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note)
 
 
 def _in_doubt(judgement: Judgement) -> Judgement:
