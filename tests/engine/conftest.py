@@ -2,7 +2,7 @@
 
 import pytest
 
-from theorysim.engine.confirm import many_bits, other_roundings
+from theorysim.engine.confirm import many_bits, measured_again, other_roundings
 
 
 @pytest.fixture(params=[True, False], ids=["costly", "cheap"])
@@ -15,5 +15,7 @@ def costly(request, monkeypatch):
 @pytest.fixture
 def without_bits(monkeypatch):
     """No program is affordable in ball arithmetic: what confirms is Monte Carlo arithmetic."""
-    for effort in ("FIRST", "MORE", "LAST", "WITNESS"):
-        monkeypatch.setattr(many_bits, effort, many_bits.Effort((212,), 0))
+    none = many_bits.Effort((212,), 0)
+    for effort in ("FIRST", "MORE", "LAST"):
+        monkeypatch.setattr(many_bits, effort, none)
+    monkeypatch.setattr(measured_again, "WITNESS", none)

@@ -22,7 +22,8 @@ from theorysim.claims import (
 )
 from theorysim.claims.evidence import Measurement
 from theorysim.engine.confirm import other_roundings
-from theorysim.engine.confirm.many_bits import DROPPED, WITNESS, measured_with_bits
+from theorysim.engine.confirm.many_bits import DROPPED
+from theorysim.engine.confirm.measured_again import WITNESS, measured_with_bits
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.verify.verify import verify
 from theorysim.jaxprs.work import work
@@ -93,7 +94,7 @@ def _zero(r):
 
 
 def test_wide_enclosures_tell_a_difference_and_no_tie():
-    """The sine of 1 is no short decimal: known to half a unit, which the difference magnifies."""
+    """The sine of 1 is no short decimal: known to some units, which the difference magnifies."""
     sine = float(np.sin(1.0))
     side, value = (lambda r: 1e6 * (sine * r.x.x) - 841470.0), 1e6 * sine - 841470.0
 

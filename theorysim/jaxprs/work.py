@@ -6,14 +6,19 @@ as floating point does.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
-from theorysim.jaxprs.structure import CALLS, size, summed_length
+from theorysim.jaxprs.structure import CALLS, shape, size, summed_length
 
 # What an operation costs beside its entries, in entries.
 OVERHEAD = 16
+
+# How work grows with the size of a matrix: factors follow their recursions, a spectrum of
+# eigenvectors solves a system for each.
+MATRICES = {"cholesky": 3, "lu": 3, "qr": 3, "triangular_solve": 3, "svd": 3, "eigh": 4}
 
 
 def work(program: ClosedJaxpr | Jaxpr) -> int:
@@ -41,5 +46,11 @@ def _of_operation(equation: Any) -> int:
     if name.startswith("scatter"):  # every update marks its place in the array
         array, _, updates = map(size, equation.invars)
         made = updates * (updates + array)
+    if name in MATRICES:
+        made = max(_of_matrices(shape(v), MATRICES[name]) for v in equation.invars)
     given = sum(map(size, equation.invars))
     return OVERHEAD + max(made, given)
+
+
+def _of_matrices(stack: tuple[int, ...], power: int) -> int:
+    return math.prod(stack[:-2]) * max(stack[-2:]) ** power

@@ -149,8 +149,15 @@ class Claim(abc.ABC):
         """At which points of this shape the claim says something."""
         if self.where is None:
             return jnp.ones(shape, bool)
-        margin = margin_entries(self.where(run), f"{self._place()}claim {self.name!r}: `where`")
-        return jnp.broadcast_to(is_met(self.where, margin), shape)
+        whose = f"{self._place()}claim {self.name!r}: `where`"
+        margin = margin_entries(self.where(run), whose)
+        try:
+            return jnp.broadcast_to(is_met(self.where, margin), shape)
+        except ValueError:
+            raise UsageError(
+                f"{whose} has shape {margin.shape}, its sides {shape}; give one number, or one for "
+                f"each of their entries {_hint(run)}"
+            ) from None
 
     def scaled(self: AnyClaim, factor: float) -> AnyClaim:
         """A mutant: the same claim with `factor` times the right side."""

@@ -10,6 +10,9 @@ from flint import arb
 from theorysim.enclosures.arithmetic.base import Arithmetic
 from theorysim.enclosures.arithmetic.numbers import UNDEFINED
 
+# 2^(2^40) has the digits of a disk.
+MOST = 2**64
+
 
 def at_most(a: arb, b: arb) -> bool | None:
     """Whether a <= b."""
@@ -51,6 +54,12 @@ def _div(a: arb, b: arb) -> arb:
     return a if b == 1 else a / b
 
 
+def whole(a: arb) -> int | None:
+    """The only integer in a ball, if there is one, and a machine could hold it."""
+    found = a.unique_fmpz() if abs(a) < MOST else None
+    return None if found is None else int(found)
+
+
 def _power(a: arb, n: int) -> arb:
     if not a.is_finite():
         return UNDEFINED
@@ -60,9 +69,9 @@ def _power(a: arb, n: int) -> arb:
 
 
 def _real_power(a: arb, b: arb) -> arb:
-    exponent = b.unique_fmpz()
+    exponent = whole(b)
     if exponent is not None and b == exponent:
-        return _power(a, int(exponent))
+        return _power(a, exponent)
     return a**b if a >= 0 else UNDEFINED
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from theorysim.enclosures.arithmetic.balls import UNARY, angle
+from theorysim.enclosures.arithmetic.balls import UNARY, angle, whole
 from theorysim.enclosures.arithmetic.base import Arithmetic
 from theorysim.enclosures.arithmetic.numbers import UNDEFINED
 
@@ -166,9 +166,9 @@ def _through_ball(function: Callable[..., arb]) -> Callable[..., Interval]:
 
 def real_power(a: Interval, b: Interval) -> Interval:
     """a^b is monotone in each of both where a > 0, so that corners are the extremes."""
-    exponent = b.low.unique_fmpz() if b.low == b.high else None
+    exponent = whole(b.low) if b.low == b.high else None
     if exponent is not None and b.low == exponent:
-        return power(a, int(exponent))
+        return power(a, exponent)
     corners = itertools.product((a.low, a.high), (b.low, b.high))
     return _spanned(x**y for x, y in corners) if a.low > 0 and b.is_finite else NOWHERE
 

@@ -1,7 +1,8 @@
 """Which real numbers the floats of a formula and of an instance stand for.
 
 A float that is printed with at most half of its type's decimal digits (8 in double precision)
-stands for that decimal: 0.1 is 1/10. A longer one is taken for the result of a computation.
+stands for that decimal: 0.1 is 1/10. A longer one is taken for the result of a computation, as of
+Python or NumPy before JAX traces: (1 / 49) * 49 is 1 there but for its last bit.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from flint import arb, fmpq
 
 # Doubles hold every integer up to this one.
 EXACT_INTEGERS = 2**53
+
+# By how many units of its last place a computed float may err. A constant is made in a few steps,
+# each of which errs by half a unit; more would hide what formulas resolve (16 units) behind pi.
+COMPUTED = 4
 
 UNDEFINED = arb("nan")
 
@@ -42,7 +47,7 @@ def exact_number(value: float) -> fmpq:
 
 
 def literal(value: Any) -> arb:
-    """The enclosure of a float that stands in a formula: its short decimal, else half an ulp."""
+    """The enclosure of a float that stands in a formula: its short decimal, else some ulps."""
     scalar: Any = np.asarray(value)[()]
     if np.isnan(scalar):
         return UNDEFINED
@@ -51,5 +56,5 @@ def literal(value: Any) -> arb:
     decimal = short_decimal(scalar)
     if decimal is not None:
         return arb(decimal)
-    half_ulp = arb(float(np.spacing(np.abs(scalar)))) / 2
-    return arb(float(scalar)) + half_ulp * arb(0, 1)
+    ulps = COMPUTED * arb(float(np.spacing(np.abs(scalar))))
+    return arb(float(scalar)) + ulps * arb(0, 1)

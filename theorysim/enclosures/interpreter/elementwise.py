@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from flint import arb
 
-from theorysim.enclosures.arithmetic.balls import BALLS
+from theorysim.enclosures.arithmetic.balls import BALLS, whole
 from theorysim.enclosures.arithmetic.base import Undecided, both, either, negated
 from theorysim.enclosures.arithmetic.integers import INTEGERS
 from theorysim.enclosures.interpreter.arrays import by_jax, map_entries, require_decided
@@ -27,7 +27,9 @@ def _function(name: str) -> Rule:
 def _integer_function(name: str) -> Rule:
     def apply(interpreter: Interpreter, equation: Any, *arrays: np.ndarray) -> np.ndarray:
         second = arrays[-1]
-        meant = {"div": second != 0, "rem": second != 0, "shift_left": second >= 0}
+        bits = 8 * equation.outvars[0].aval.dtype.itemsize
+        shifts = (second >= 0) & (second < bits)
+        meant = {"div": second != 0, "rem": second != 0, "shift_left": shifts}
         interpreter.require(bool(np.all(meant.get(name, True))), f"{name} of integers by {second}")
         return map_entries(INTEGERS[name], *arrays)
 
@@ -112,8 +114,8 @@ def _remainder(interpreter: Interpreter, equation: Any, a: np.ndarray, b: np.nda
 
 def _round(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
     """To the nearest integer; of two, to the even one: floor(x + 1/2) or one less."""
-    even = equation.params["rounding_method"] == jax.lax.RoundingMethod.TO_NEAREST_EVEN
-    interpreter.require(even, "round away from zero")
+    if equation.params["rounding_method"] == jax.lax.RoundingMethod.AWAY_FROM_ZERO:
+        return _round_away(interpreter, array)
     half, one, two = (interpreter.lift(np.asarray(number)) for number in (0.5, 1.0, 2.0))
     apply, equal = interpreter.elementwise, functools.partial(interpreter.compare, "eq")
     above = apply("floor", apply("add", array, half))
@@ -123,6 +125,13 @@ def _round(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.nda
     down = map_entries(both, tie, odd)
     select = functools.partial(_selected, interpreter)
     return map_entries(select, down, above, apply("sub", above, one))
+
+
+def _round_away(interpreter: Interpreter, array: np.ndarray) -> np.ndarray:
+    """To the nearest integer; of two, to the one away from zero."""
+    apply, half = interpreter.elementwise, interpreter.lift(np.asarray(0.5))
+    whole = apply("floor", apply("add", apply("abs", array), half))
+    return apply("mul", apply("sign", array), whole)
 
 
 def _iota(interpreter: Interpreter, equation: Any) -> np.ndarray:
@@ -148,10 +157,10 @@ def _truncated(ball: arb) -> int:
     """The integer towards zero, as JAX converts."""
     if not (ball >= 0 or ball <= 0):
         raise Undecided
-    whole = (ball.floor() if ball >= 0 else ball.ceil()).unique_fmpz()
-    if whole is None:
+    found = whole(ball.floor() if ball >= 0 else ball.ceil())
+    if found is None:
         raise Undecided
-    return int(whole)
+    return found
 
 
 def _is_nonzero(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:

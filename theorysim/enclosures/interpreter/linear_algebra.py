@@ -145,7 +145,8 @@ def _eigh(interpreter: Interpreter, p: dict[str, Any], a: np.ndarray) -> tuple:
     a = a[high, low] if p["lower"] else a[low, high]
     with jax.enable_x64(True):
         middle = np.vectorize(lambda ball: float(ball.mid()), otypes=[float])(a)
-        guesses = np.asarray(jnp.linalg.eigh(jnp.asarray(middle))[1])
+        triangle = "L" if p["lower"] else "U"
+        guesses = np.asarray(jnp.linalg.eigh(jnp.asarray(middle), triangle)[1])
     if _is_sorted_diagonal(interpreter, a, guesses):
         units = guesses.astype(int)
         return interpreter.floats(units), np.diag(a)[units.argmax(0)]

@@ -33,7 +33,6 @@ from theorysim.enclosures import (
 )
 from theorysim.engine import registry
 from theorysim.engine.certify.formulas import (
-    NO_KEY,
     claim_formula,
     enters_key,
     hypotheses_formula,
@@ -43,6 +42,7 @@ from theorysim.engine.certify.formulas import (
 from theorysim.engine.certify.report import Certificate, CertifyReport, Tree, tiny_note
 from theorysim.engine.certify.spaces import Piece, check_order, describe_box, pieces, spell
 from theorysim.engine.measure.instance_files import read_instance
+from theorysim.engine.measure.making import no_key
 from theorysim.engine.measure.setup import refuse_experiment, select_readings
 from theorysim.errors import UsageError
 from theorysim.jaxprs.fingerprint import fingerprint
@@ -128,7 +128,7 @@ def _read(theorem: Theorem, instance: Mapping[str, Any] | str | Path) -> tuple[I
     """The instance and the data of its key."""
     x, key = read_instance(theorem, instance)
     check_order(theorem.space, x)
-    return x, NO_KEY if key is None else key
+    return x, no_key() if key is None else key
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class _OnBox:
         if found.place is not None and found.decision is not None:
             number, point = found.place
             _, piece, problem = parts[number]
-            data = {"theorem": self.theorem.id, **piece.instance(point), "key": NO_KEY.tolist()}
+            data = {"theorem": self.theorem.id, **piece.instance(point), "key": no_key().tolist()}
             empty = _with_decision(empty, found.decision, data)
             empty = dataclasses.replace(empty, program=fingerprint(problem.formula.program))
         trees = tuple(

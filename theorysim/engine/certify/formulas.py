@@ -20,10 +20,8 @@ from theorysim.enclosures.arithmetic import UNDEFINED
 from theorysim.enclosures.interpreter import Interpreter, object_array
 from theorysim.engine.certify.spaces import Piece, enclose, order_margins
 from theorysim.engine.measure.errors import runs, simulation_keys
-from theorysim.engine.measure.making import shapes_of
+from theorysim.engine.measure.making import no_key, shapes_of
 from theorysim.errors import UsageError
-
-NO_KEY = np.zeros(2, np.uint32)
 
 
 def claim_formula(
@@ -91,7 +89,7 @@ def _trace(
         found = sides(x, simulation_keys(jax.random.wrap_key_data(key), theorem.keys))
         return *found, closed + order_margins(theorem.space, x), opened
 
-    examples = [*shapes_of(theorem, items), np.float64(1), np.zeros(2, np.uint32)]
+    examples = [*shapes_of(theorem, items), np.float64(1), no_key()]
     return trace(points, examples, relation, strict, subject)
 
 
@@ -115,9 +113,10 @@ def instance_inputs(
 
 def piece_inputs(piece: Piece) -> Callable[[Interpreter, list[Any]], list[Any]]:
     """The inputs of a formula from a number per coordinate; the key does not enter."""
+    key = no_key()
 
     def inputs(interpreter: Interpreter, numbers: list[Any]) -> list[Any]:
-        return [*piece.arrays(interpreter, numbers), _undefined(interpreter), NO_KEY]
+        return [*piece.arrays(interpreter, numbers), _undefined(interpreter), key]
 
     return inputs
 

@@ -37,7 +37,6 @@ from theorysim.enclosures.decision import relative_size
 from theorysim.enclosures.interpreter import RULES, Interpreter
 from theorysim.engine import registry
 from theorysim.engine.certify.formulas import (
-    NO_KEY,
     claim_formula,
     enters_key,
     instance_inputs,
@@ -46,6 +45,7 @@ from theorysim.engine.certify.formulas import (
 from theorysim.engine.certify.report import Certificate, CertifyReport, tiny_note
 from theorysim.engine.certify.spaces import Piece, check_order, describe_box, pieces, spell
 from theorysim.engine.measure.instance_files import json_object, read_instance
+from theorysim.engine.measure.making import no_key
 from theorysim.engine.measure.setup import select_readings
 from theorysim.errors import UsageError
 from theorysim.jaxprs.fingerprint import fingerprint
@@ -187,7 +187,7 @@ def _check_instance(
     if enters_key(formula) and key is None:
         raise _Unproved("the key is missing, which enters")
     interpreter = Interpreter(BALLS, RULES, formula.subject)
-    inputs = instance_inputs(theorem, x, NO_KEY if key is None else key)
+    inputs = instance_inputs(theorem, x, no_key() if key is None else key)
     values = _run(formula, interpreter, inputs(interpreter))
     if values is None:
         raise _Unproved("a branch is undecided")

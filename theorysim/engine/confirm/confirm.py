@@ -18,7 +18,7 @@ from theorysim.claims.evidence import Judgement, Measurement, Points, tabulate
 from theorysim.claims.instance import Instance, size_items
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.verdict import Verdict
-from theorysim.engine.confirm import many_bits
+from theorysim.engine.confirm import hypotheses, many_bits
 from theorysim.engine.confirm.other_roundings import is_costly, look_with_other_roundings
 from theorysim.engine.confirm.size import look_at_size
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
@@ -33,7 +33,7 @@ TRIED = 4
 CHEAPLY_TRIED = 32
 MOST_WORK = TRIED * many_bits.FIRST.most_work
 
-OUTSIDE = "where hypotheses are judged with many bits"
+OUTSIDE = "where hypotheses must be met by more than rounding"
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _looks(
 
 
 def _with_few_bits(case: Case, suspect: Suspect) -> Finding:
-    if many_bits.misses_hypotheses(case, suspect.instance, suspect.key):
+    if not hypotheses.are_met(case, suspect.instance, suspect.key):
         return Finding(Answer.VANISHED, OUTSIDE)
     return many_bits.look_with_many_bits(case, suspect, many_bits.FIRST)
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from theorysim.chunks import Chunked
 from theorysim.claims.evidence import Evidence, Judgement, Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.kinds import Claim, Probable
 from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
@@ -49,9 +50,21 @@ MOST_OPERATIONS = 5_000
 
 MEANS = "in Monte Carlo arithmetic"
 
-Sides: TypeAlias = tuple[
-    Float[np.ndarray, "suspects lanes path"], Float[np.ndarray, "suspects lanes path"]
-]
+
+class Sides(NamedTuple):
+    """Both sides in all lanes, and at which points the claim says something there."""
+
+    lhs: Float[np.ndarray, "rows lanes path"]
+    rhs: Float[np.ndarray, "rows lanes path"]
+    applies: Bool[np.ndarray, "rows lanes path"]
+
+    def beside(self, other: Sides) -> Sides:
+        """With the lanes of another turn."""
+        return Sides(*(np.concatenate(pair, axis=1) for pair in zip(self, other)))
+
+    def of_row(self, row: int) -> Sides:
+        """Those of one instance, without its axis."""
+        return Sides(*(part[row] for part in self))
 
 
 def is_costly(case: Case, instance: Instance) -> bool:
@@ -75,23 +88,24 @@ def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Findi
         return [Finding(Answer.UNKNOWN, why)] * len(suspects)
     padded = [*suspects, *[suspects[-1]] * (-len(suspects) % BATCH)]
     found: list[Finding] = []
-    sides: list[Sides] = []
+    sides = None
     for turn in range(1 + AGAIN):
-        sides.append(_moved(case, padded, turn))
-        lhs, rhs = (np.concatenate(side, axis=1) for side in zip(*sides))
-        found = [_judged(case, *row) for row in zip(suspects, lhs, rhs)]
+        moved = _moved(case, padded, turn)
+        sides = sides.beside(moved) if sides else moved
+        found = [_judged(case, one, sides.of_row(row)) for row, one in enumerate(suspects)]
         if not any(finding.answer is Answer.VIOLATED for finding in found):
             break
     return found
 
 
-def spread_of_origins(case: Case, suspect: Suspect) -> float:
+def spread_of_origins(case: Case, suspect: Suspect) -> Float[np.ndarray, " path"]:
     """By how much both sides of a suspect move, along its path, if origins of numbers do.
 
-    Infinite where there is no number.
+    Infinite where there is no number, and at points of which the claim need not speak then.
     """
-    turns = [_moved(case, [suspect], turn, origins=True) for turn in range(1 + AGAIN)]
-    return max(_spread(suspect, lhs[0], rhs[0]) for lhs, rhs in turns)
+    turns = (_moved(case, [suspect], turn, origins=True).of_row(0) for turn in range(1 + AGAIN))
+    spreads = [np.where(one.applies.all(0), _spread(suspect, one), np.inf) for one in turns]
+    return np.max(spreads, axis=0)
 
 
 def _moved(case: Case, suspects: list[Suspect], turn: int, origins: bool = False) -> Sides:
@@ -106,12 +120,12 @@ def _moved(case: Case, suspects: list[Suspect], turn: int, origins: bool = False
 def _computed(case: Case, program: Callable, rows: tuple, shape: tuple[int, int, int]) -> Sides:
     """Both sides; no numbers where a run raises an error, as a solver does that cannot converge."""
     try:
-        lhs, rhs = map(np.asarray, program(rows)[case.claim.name])
+        lhs, rhs, *applies = map(np.asarray, program(rows)[case.claim.name])
     except jax.errors.JaxRuntimeError as error:
         if "callback" not in str(error):  # out of memory
             raise
-        return np.full(shape, np.nan), np.full(shape, np.nan)
-    return lhs, rhs
+        return Sides(np.full(shape, np.nan), np.full(shape, np.nan), np.ones(shape, bool))
+    return Sides(lhs, rhs, *(applies or [np.ones(shape, bool)]))
 
 
 def with_other_roundings(
@@ -136,11 +150,11 @@ def judged_in_lanes(
     if traced(case, size_items(instances)).operations > MOST_OPERATIONS:
         return []
     own = evidence.measurement
-    lhs, rhs = _in_chunks(case, own, 0, instances, keys)
+    found = _in_chunks(case, own, 0, instances, keys)
 
     def judged(lane: int) -> Judgement:
-        sides = lhs[:, lane].reshape(own.lhs.shape), rhs[:, lane].reshape(own.rhs.shape)
-        measurement = replace(own, lhs=sides[0], rhs=sides[1])
+        lhs, rhs, applies = (part[:, lane].reshape(own.lhs.shape) for part in found)
+        measurement = replace(own, lhs=lhs, rhs=rhs, applies=applies)
         return case.claim.judge(replace(evidence, measurement=measurement))
 
     return [judged(lane) for lane in range(LANES)]
@@ -154,7 +168,8 @@ def spread_of_rows(
     turn: int = 0,
     origins: bool = False,
 ) -> Float[np.ndarray, "rows #columns"]:
-    """By how much both sides of stacked instances move; infinite where there is no number.
+    """By how much both sides of stacked instances move; infinite where there is no number, and
+    where the claim need not speak of a point.
 
     Of a probability by key, for all its points: a run that hangs on rounding tells of no other.
     """
@@ -163,8 +178,10 @@ def spread_of_rows(
     known = np.asarray(measurement.applies).reshape(*by_key, -1)
     spread = np.zeros(by_key)
     found = _in_chunks(case, measurement, turn, instances, keys, origins)
-    for side, own in zip(found, (measurement.lhs, measurement.rhs), strict=True):
+    speaks = found.applies.all(axis=1)
+    for side, own in zip(found[:2], (measurement.lhs, measurement.rhs), strict=True):
         apart = distances(np.asarray(side), np.reshape(own, (shape[0], 1, -1))).max(axis=1)
+        apart = np.where(speaks, apart, np.inf)
         spread = np.maximum(spread, apart.reshape(known.shape).max(2, where=known, initial=0))
     return 2 * np.repeat(spread, known.shape[2] if by_key[1] > 1 else 1, axis=1)  # of both sides
 
@@ -200,9 +217,9 @@ def _in_chunks(
 def perturbed_sides(
     theorem: Theorem, reading: ResolvedReading, sizes: SizeItems, origins: bool = False
 ) -> Program:
-    """The sides of a reading's claims without a ladder, of (turns, instances, keys), all stacked.
+    """What `sides_of_run` gives, of (turns, instances, keys), all stacked.
 
-    Each side is (rows, lanes, path), of other lanes in every turn. Compiled once, whichever claims
+    Each part is (rows, lanes, path), of other lanes in every turn. Compiled once, whichever claims
     are in doubt.
     """
     sides = sides_of_run(theorem, reading)
@@ -224,7 +241,8 @@ def perturbed_sides(
 def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
     """The sides of a reading's claims without a ladder, of a number, an instance and its keys.
 
-    The number tells lanes apart, where roundings are moved, and enters nothing else.
+    Beside them, where a claim has a condition, at which points it speaks. The number tells lanes
+    apart, where roundings are moved, and enters nothing else.
     """
     claims = [claim for claim in reading.claims if not claim.over]
 
@@ -233,23 +251,29 @@ def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
         keys = simulation_keys(jax.random.wrap_key_data(key_data), theorem.keys)
         x = replace_tolerance_scale(x, 1.0 if theorem.integrates else jnp.nan)
         run = runs((reading,), x, keys)[reading.name]
-        return {claim.name: [jnp.ravel(side) for side in claim.sides(run)] for claim in claims}
+        return {claim.name: parts(claim, run) for claim in claims}
+
+    def parts(claim: Claim, run: Run) -> list[Array]:
+        lhs, rhs = claim.sides(run)
+        condition = [] if claim.where is None else [claim.applies(run, lhs.shape)]
+        return list(map(jnp.ravel, [lhs, rhs, *condition]))
 
     return sides
 
 
-def _judged(case: Case, suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> Finding:
-    least = ROUNDING_SAFETY * _spread(suspect, lhs, rhs) + suspect.points.non_rounding_error[0]
+def _judged(case: Case, suspect: Suspect, sides: Sides) -> Finding:
+    least = ROUNDING_SAFETY * _spread(suspect, sides) + suspect.points.non_rounding_error[0]
     with np.errstate(invalid="ignore"):
-        room = np.max(case.claim.slack(lhs, rhs), axis=0)
-        violated = suspect.violated & (room < -least)
+        room = np.max(case.claim.slack(sides.lhs, sides.rhs), axis=0)
+        violated = suspect.violated & sides.applies.all(0) & (room < -least)
     if not violated.any():
         return Finding(Answer.VANISHED, MEANS)
     return Finding(Answer.VIOLATED, MEANS, suspect.worst(violated))
 
 
-def _spread(suspect: Suspect, lhs: np.ndarray, rhs: np.ndarray) -> float:
+def _spread(suspect: Suspect, sides: Sides) -> float:
+    """By how much both sides move, where the claim speaks however it is rounded."""
     points = suspect.points
-    known = points.applies[0] & ~np.isnan(points.lhs[0] + points.rhs[0])
-    sides = (lhs, points.lhs), (rhs, points.rhs)
-    return sum(float(np.max(distances(*pair)[:, known], initial=0.0)) for pair in sides)
+    known = points.applies[0] & sides.applies.all(0) & ~np.isnan(points.lhs[0] + points.rhs[0])
+    both = (sides.lhs, points.lhs), (sides.rhs, points.rhs)
+    return sum(float(np.max(distances(*pair)[:, known], initial=0.0)) for pair in both)

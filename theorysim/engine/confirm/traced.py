@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -11,11 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from theorysim.claims.instance import Instance, SizeItems
+from theorysim.claims.kinds import Probable
+from theorysim.claims.run import Run
 from theorysim.enclosures import Formula, trace
 from theorysim.enclosures.interpreter import RULES, find_rule
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.errors import runs, simulation_keys
-from theorysim.engine.measure.making import made_of, shapes_of
+from theorysim.engine.measure.making import made_of, no_key, shapes_of
 from theorysim.jaxprs.overflow import grows_integers, multiplies_integers
 from theorysim.jaxprs.structure import CALLS, every_operation
 from theorysim.jaxprs.work import work
@@ -52,29 +54,55 @@ def traced(case: Case, sizes: SizeItems) -> Facts:
 
 
 def formula_of(case: Case, sizes: SizeItems) -> Formula:
-    """The program of a claim: of the fields' values, the tolerance scale and the key's data."""
+    """The program of a claim: of the fields' values, the tolerance scale and the key's data.
+
+    A printed probability is its only margin.
+    """
     return _formula_and_sources(case, sizes)[0]
+
+
+def probability_of(case: Case, sizes: SizeItems) -> Formula | None:
+    """The same of the printed probability alone; None where it holds means or limits."""
+
+    def printed(run: Run) -> tuple:
+        return 0.0, 0.0, None, [case.claim.printed_probability(run)]
+
+    formula, sources = _formula_of_run(case, sizes, printed)
+    return None if sources else formula
 
 
 @lru_cache(maxsize=256)
 def _formula_and_sources(case: Case, sizes: SizeItems) -> tuple[Formula, set[str]]:
-    """The program, and which estimates its sides hold ("sampling", "limit")."""
+    claim = case.claim
+
+    def sides(run: Run) -> tuple:
+        given = None if claim.where is None else claim.where(run)
+        printed = [claim.printed_probability(run)] if isinstance(claim, Probable) else []
+        return *claim.sides(run), given, printed
+
+    return _formula_of_run(case, sizes, sides)
+
+
+def _formula_of_run(
+    case: Case, sizes: SizeItems, relation: Callable[[Run], tuple]
+) -> tuple[Formula, set[str]]:
+    """`relation(run) -> (lhs, rhs, condition or None, margins)` as a program, and which estimates
+    it holds ("sampling", "limit")."""
     sources: set[str] = set()
     theorem, reading, claim = case.theorem, case.reading, case.claim
     names = list(theorem.space.fields)
 
-    def sides(*inputs: Any) -> tuple:
+    def of_inputs(*inputs: Any) -> tuple:
         *values, tolerance_scale, key = inputs
         x = Instance(dict(zip(names, values)), sizes, tolerance_scale)
         keys = simulation_keys(jax.random.wrap_key_data(key), theorem.keys)
         run = runs((reading,), x, keys)[reading.name]
-        given = None if claim.where is None else claim.where(run)
-        both = claim.sides(run)
+        found = relation(run)
         sources.update(run.sources)
-        return *both, given, [], []
+        return *found, []
 
-    inputs = [*shapes_of(theorem, sizes), np.float64(1), np.zeros(2, np.uint32)]
-    formula = trace(sides, inputs, claim.relation or "at_most", False, claim.name)
+    inputs = [*shapes_of(theorem, sizes), np.float64(1), no_key()]
+    formula = trace(of_inputs, inputs, claim.relation or "at_most", False, claim.name)
     return formula, sources
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import jax
+import numpy as np
 
 from theorysim.claims.instance import SizeItems, field_values
 from theorysim.claims.margins import Margin
@@ -47,6 +48,12 @@ def _shapes(theorem: Theorem, sizes: SizeItems) -> list[tuple[list[int], str]]:
     like = jax.eval_shape(lambda key: theorem.space.sample(key, dict(sizes)), jax.random.key(0))
     leaves = (field_values(like)[name] for name in theorem.space.fields)
     return [(list(leaf.shape), str(leaf.dtype)) for leaf in leaves]
+
+
+def no_key() -> np.ndarray:
+    """The data of a key, all zero: for programs into which no key enters, and as an example."""
+    like = jax.eval_shape(lambda: jax.random.key_data(jax.random.key(0)))
+    return np.zeros(like.shape, like.dtype)
 
 
 def _text(theorem: Theorem, names: list[Any], sizes: SizeItems, what: tuple) -> str | None:

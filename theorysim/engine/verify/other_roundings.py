@@ -60,6 +60,7 @@ class _Seen:
         own, at = self.evidence.measurement, {"rounding": self.rounding}
         for name in ("lhs", "rhs", "applies"):
             at[name] = np.array(getattr(own, name))
+        at["probability"] = np.array(np.broadcast_to(own.probability, len(self.keys)))
         for name, part in at.items():
             part[row] = np.reshape(getattr(found, name), part[row].shape)
         evidence = replace(self.evidence, measurement=replace(own, **at))
@@ -109,14 +110,30 @@ def stand_by_roundings(
     rows = sample.rows_of(reading, claim)
     x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
     seen = _Seen(Case(setup.theorem, reading, claim), judgement, evidence, x, keys)
-    holds, violated = (judgement.verdict is v for v in (Verdict.HOLDS, Verdict.VIOLATED))
+    if isinstance(claim, Probable):
+        seen = _with_printed_probability(seen)
+    holds, violated = (seen.judgement.verdict is v for v in (Verdict.HOLDS, Verdict.VIOLATED))
     if isinstance(claim, OnAverage) and (holds or violated):
         return _alike_in_lanes(seen)
     if isinstance(claim, Probable) and holds:
         return _met_by_more_than_rounding(seen)
     if (isinstance(claim, Existence) and holds) or (isinstance(claim, Probable) and violated):
         return _one_stands(seen)
-    return judgement
+    return seen.judgement
+
+
+def _with_printed_probability(seen: _Seen) -> _Seen:
+    """With the probability that many bits give a formula for it, where that is another."""
+    from theorysim.engine.confirm.measured_again import WITNESS, printed_with_bits
+
+    own = seen.evidence.measurement
+    found = printed_with_bits(seen.case, own, seen.instances, seen.keys)
+    if np.array_equal(found.probability, own.probability, equal_nan=True):
+        return seen
+    evidence = replace(seen.evidence, measurement=found)
+    judged = seen.case.claim.judge(evidence)
+    note = f"{judged.note}; the printed probability has {WITNESS.precisions[0]} bits"
+    return replace(seen, evidence=evidence, judgement=replace(judged, note=note))
 
 
 def _alike_in_lanes(seen: _Seen) -> Judgement:
@@ -142,7 +159,7 @@ def _one_stands(seen: _Seen) -> Judgement:
 
     More bits are asked first. What other looks tell must not be refuted by them.
     """
-    from theorysim.engine.confirm.many_bits import WITNESS
+    from theorysim.engine.confirm.measured_again import WITNESS
 
     first = seen.judgement.verdict
     seen, row, asked = _standing_with_bits(seen)
@@ -178,7 +195,7 @@ def _standing_with_bits(seen: _Seen) -> tuple[_Seen, int | None, set[int]]:
 
 def _look_with_bits(seen: _Seen, row: int) -> tuple[_Seen, bool | None]:
     """Whether an instance stands with many bits, and what is seen then; None where that is open."""
-    from theorysim.engine.confirm.many_bits import measured_with_bits
+    from theorysim.engine.confirm.measured_again import measured_with_bits
 
     x, keys = jax.tree.map(lambda leaf: leaf[[row]], (seen.instances, seen.keys))
     own = seen.evidence.measurement.rows(np.array([row]))

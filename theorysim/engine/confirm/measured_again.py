@@ -1,0 +1,119 @@
+"""What an instance measures where its sides, and the printed probability, are given by many bits.
+
+A witness, or an instance that misses a probability, is judged anew with that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import jax
+import numpy as np
+from flint import arb
+
+from theorysim.claims.evidence import Measurement
+from theorysim.claims.instance import Instance, SizeItems, size_items
+from theorysim.enclosures import Formula, RelationValues
+from theorysim.engine.confirm import hypotheses
+from theorysim.engine.confirm.many_bits import (
+    DROPPED,
+    TINY,
+    Effort,
+    counts,
+    values_with_bits,
+)
+from theorysim.engine.confirm.suspect import Case
+from theorysim.engine.confirm.traced import formula_of, probability_of, traced
+from theorysim.jaxprs.work import work
+
+# Of a witness, before a look that compiles two long programs.
+WITNESS = Effort((636,), 1_000_000)
+
+# Entries that the printed probabilities of all instances may take together: about a second.
+PRINTED = 1_000_000
+
+
+def measured_with_bits(
+    case: Case, measurement: Measurement, instances: Instance, keys: np.ndarray
+) -> Measurement | None:
+    """The measurement of one stacked instance with the sides that many bits give it.
+
+    Rounding is then the width of enclosures and what formulas drop that are made for floating
+    point. It is infinite at points that are left open: where sides differ by no more than that, and
+    are not equal for certain, or where it is unknown whether the claim speaks of them. It speaks of
+    none where the hypotheses are not met for certain. A printed probability is the least that it
+    may be. None where there are no enclosures, and of means and limits: their errors were measured
+    in double precision.
+    """
+    x, key = jax.tree.map(lambda leaf: np.asarray(leaf)[0], (instances, keys))
+    shape = np.shape(measurement.lhs)
+    if not hypotheses.are_met(case, x, key):
+        return replace(measurement, applies=np.zeros(shape, bool), rounding=np.zeros(shape))
+    values = _with_bits(case, x, key)
+    if values is None:
+        return None
+    counted = [counts(case, condition) for condition in values.condition]
+    points = [_rounded(lhs, rhs) for lhs, rhs in zip(values.lhs, values.rhs, strict=True)]
+    lhs, rhs, rounding = np.reshape(np.transpose(points), (3, *shape))
+    unclear = np.reshape([one is None for one in counted], shape)
+    printed = [float(value.lower()) for value in values.margins]
+    return replace(
+        measurement,
+        lhs=lhs,
+        rhs=rhs,
+        applies=np.reshape([one is not False for one in counted], shape),
+        rounding=np.where(unclear, np.inf, rounding),
+        probability=np.array(printed) if printed else measurement.probability,
+    )
+
+
+def _with_bits(case: Case, x: Instance, key: np.ndarray) -> RelationValues | None:
+    """Both sides at an instance; None where no enclosure tells them."""
+    sizes = size_items(x)
+    facts = traced(case, sizes)
+    if facts.obstacle or facts.estimates or facts.work > WITNESS.most_work:
+        return None
+    formula = formula_of(case, sizes)
+    return values_with_bits(case, formula, x, key, WITNESS.precisions[0], WITNESS.most_work)
+
+
+def _rounded(lhs: arb, rhs: arb) -> tuple[float, float, float]:
+    """Two sides as floats, and what they may err by; infinite where they may be equal or not."""
+    sides = float(lhs.mid()), float(rhs.mid())
+    if lhs - rhs == 0:
+        return *sides, 0.0
+    apart = float((abs(lhs - sides[0]) + abs(rhs - sides[1])).abs_upper())
+    # Beside `TINY` floats have fewer digits, or none.
+    error = apart + DROPPED * (abs(sides[0]) + abs(sides[1])) + TINY
+    return *sides, error if abs(sides[0] - sides[1]) > 2 * error else np.inf
+
+
+def printed_with_bits(
+    case: Case, measurement: Measurement, instances: Instance, keys: np.ndarray
+) -> Measurement:
+    """The measurement of stacked instances with the probabilities that many bits give them.
+
+    Those that no enclosure tells, or that would be too much work, stay as they were measured, and
+    so does what differs by some roundings only.
+    """
+    sizes = size_items(instances)
+    formula = _printed(case, sizes)
+    if formula is None:
+        return measurement
+    found = np.array(np.broadcast_to(measurement.probability, (len(keys),)), float)
+    for row in range(min(len(keys), PRINTED // work(formula.program))):
+        x, key = jax.tree.map(lambda leaf, row=row: np.asarray(leaf)[row], (instances, keys))
+        bits = WITNESS.precisions[0]
+        if (values := values_with_bits(case, formula, x, key, bits, PRINTED)) is not None:
+            (ball,) = values.margins
+            if not abs(ball - found[row]) < DROPPED * abs(ball):
+                found[row] = float(ball.mid()) if ball.is_finite() else np.nan
+    return replace(measurement, probability=found)
+
+
+@lru_cache(maxsize=64)
+def _printed(case: Case, sizes: SizeItems) -> Formula | None:
+    """The printed probability as a program; None where it is no formula of the instance."""
+    formula = probability_of(case, sizes)
+    return formula if formula is not None and any(formula.needs) else None
