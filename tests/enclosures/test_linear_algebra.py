@@ -157,6 +157,18 @@ def test_symmetric_spectra(seed, gap):
             np.testing.assert_allclose(middle, signs, atol=FLOAT_ERROR)
 
 
+@pytest.mark.parametrize("triangle", ["L", "U"])
+@pytest.mark.parametrize("x", [1.1, 1.3, 1.7])
+def test_eigenvectors_have_the_signs_of_the_triangle_that_is_read(triangle, x):
+    a = np.sin(x * np.outer(np.arange(1, 6), np.arange(2, 7)))
+    a = a + a.T
+    with precise(), ctx.workprec(BITS):
+        _, vectors = enclosed(lambda a: jnp.linalg.eigh(a, triangle), a)
+        signs = np.asarray(jnp.linalg.eigh(a, triangle)[1])
+    middle = np.vectorize(lambda ball: float(ball.mid()))(vectors)
+    np.testing.assert_allclose(middle, signs, atol=FLOAT_ERROR)
+
+
 @pytest.mark.parametrize(
     "a", [np.ones((3, 3)), 1 + np.eye(3), np.array([[1.0, 2], [2, 1]]).repeat(2, 0).repeat(2, 1)]
 )
