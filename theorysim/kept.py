@@ -172,8 +172,11 @@ def _save(key: str, program: Exported, results: Any) -> None:
 
 def _standing() -> str:
     """Versions, devices and settings that programs depend on; settings may change any time."""
-    names = [name for name in jax.config.values if not any(word in name for word in ASIDE)]
-    settings = {name: str(getattr(jax.config, name, jax.config.values[name])) for name in names}
+    settings = {
+        name: str(getattr(jax.config, name, value))
+        for name, value in jax.config.values.items()
+        if not any(word in name for word in ASIDE)
+    }
     return f"{_fixed()}{sorted(settings.items())}"
 
 
