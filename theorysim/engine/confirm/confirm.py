@@ -2,7 +2,8 @@
 
 The measured error of rounding misses what errs alike in every perturbed run. So the worst
 violations are looked at again: with many more bits where every operation has an enclosure; where
-not, in Monte Carlo arithmetic, unless that is costly and they are too large for rounding.
+not, in Monte Carlo arithmetic, unless that is costly and they are too large for rounding. One that
+is confirmed counts where its hypotheses are met by more than rounding.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def confirm(
     found: dict[int, Finding] = {}
     for suspect, finding in _looks(case, worst, others, found):
         if finding.answer is Answer.VIOLATED:
-            return Confirmation(suspect.row, finding.column, finding.means, len(worst))
+            if hypotheses.are_met(case, suspect.instance, suspect.key):
+                return Confirmation(suspect.row, finding.column, finding.means, len(worst))
+            finding = Finding(Answer.VANISHED, OUTSIDE)
         found[suspect.row] = finding
     return Confirmation(None, 0, _why(case, worst[0], list(found.values())), len(worst))
 
@@ -78,17 +81,18 @@ def _looks(
     The caller keeps in `found`, by row, what it is told: whom the next look is for. Of the others
     only a violation is told: one is enough.
     """
-    yield from ((suspect, _with_few_bits(case, suspect)) for suspect in worst)
+    look = many_bits.look_with_many_bits
+    yield from ((suspect, look(case, suspect, many_bits.FIRST)) for suspect in worst)
     if (left := _unknown(worst, found)) and is_costly(case, left[0].instance):
         computed = 0
         for suspect in others:
-            finding = _with_few_bits(case, suspect)
+            finding = look(case, suspect, many_bits.FIRST)
             if finding.answer is Answer.VIOLATED:
                 yield suspect, finding
             computed += finding.work
             if computed > MOST_WORK:
                 break
-        finding = many_bits.look_with_many_bits(case, left[0], many_bits.MORE)
+        finding = look(case, left[0], many_bits.MORE)
         if finding.answer is not Answer.UNKNOWN:
             yield left[0], finding
         for suspect in _unknown(worst, found):
@@ -98,15 +102,9 @@ def _looks(
         yield from zip(left, look_with_other_roundings(case, left), strict=True)
     # What other roundings can explain need not be rounding: more bits tell, though at a price.
     for suspect in left:
-        finding = many_bits.look_with_many_bits(case, suspect, many_bits.LAST)
+        finding = look(case, suspect, many_bits.LAST)
         if finding.answer is not Answer.UNKNOWN:
             yield suspect, finding
-
-
-def _with_few_bits(case: Case, suspect: Suspect) -> Finding:
-    if not hypotheses.are_met(case, suspect.instance, suspect.key):
-        return Finding(Answer.VANISHED, OUTSIDE)
-    return many_bits.look_with_many_bits(case, suspect, many_bits.FIRST)
 
 
 def _unknown(suspects: list[Suspect], found: Mapping[int, Finding]) -> list[Suspect]:

@@ -66,7 +66,7 @@ def look_with_many_bits(case: Case, suspect: Suspect, effort: Effort) -> Finding
     """Whether a suspect violates its claim where the sides are evaluated with many more bits.
 
     The violation counts beyond what the integrator, limits and averages may err by, and at a point
-    that was violated in double precision, too. Its hypotheses were judged where it was drawn.
+    that was violated in double precision, too. Its hypotheses are not asked for.
     """
     sizes = size_items(suspect.instance)
     facts = traced(case, sizes)
