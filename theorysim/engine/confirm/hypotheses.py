@@ -14,12 +14,12 @@ import numpy as np
 from jaxtyping import Array, Bool
 
 from theorysim.claims.instance import Instance, SizeItems, size_items
-from theorysim.claims.margins import is_met
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.enclosures import Formula
 from theorysim.engine.certify.formulas import hypotheses_formula
 from theorysim.engine.confirm import many_bits
+from theorysim.engine.confirm.other_roundings import is_met_or_tied
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.making import made_of
 from theorysim.jaxprs.directions import AXIS, LANES
@@ -69,7 +69,9 @@ def _in_lanes(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> P
     def met(lane: Array, x: Instance) -> Bool[Array, ""]:
         del lane  # tells lanes apart, and enters nothing else
         margins = reading.hypotheses.values()
-        return jnp.all(jnp.stack([jnp.all(is_met(margin, margin(x))) for margin in margins]))
+        return jnp.all(
+            jnp.stack([jnp.all(is_met_or_tied(margin, margin(x))) for margin in margins])
+        )
 
     moved = perturb_rounding(met, lanes=True)
 

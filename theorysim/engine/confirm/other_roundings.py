@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ from theorysim.chunks import Chunked
 from theorysim.claims.evidence import Evidence, Judgement, Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.kinds import Claim, Probable
+from theorysim.claims.margins import Margin, is_met, is_strict
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
@@ -49,6 +50,9 @@ FEW_OPERATIONS = 100
 MOST_OPERATIONS = 5_000
 
 MEANS = "in Monte Carlo arithmetic"
+
+# Numbers of size 1 that may be equal: in Monte Carlo arithmetic each is within 32 units of itself.
+TIED = 64 * float(np.finfo(np.float64).eps)
 
 
 class Sides(NamedTuple):
@@ -238,6 +242,16 @@ def perturbed_sides(
     return Program(across, known_by)
 
 
+def is_met_or_tied(margin: Margin, value: Any, scale: Any = 1.0) -> Bool[Array, "*points"]:
+    """Whether a moved margin is met, or equal to 0 but for roundings of numbers of some scale.
+
+    A condition may hold with equality by the way that it is written: 1 - r^k >= 0 at k = 0. A
+    strict one does not.
+    """
+    near = 0.0 if is_strict(margin) else TIED * scale
+    return is_met(margin, value + near)
+
+
 def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
     """The sides of a reading's claims without a ladder, of a number, an instance and its keys.
 
@@ -255,8 +269,10 @@ def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
 
     def parts(claim: Claim, run: Run) -> list[Array]:
         lhs, rhs = claim.sides(run)
-        condition = [] if claim.where is None else [claim.applies(run, lhs.shape)]
-        return list(map(jnp.ravel, [lhs, rhs, *condition]))
+        if claim.where is None:
+            return [jnp.ravel(lhs), jnp.ravel(rhs)]
+        speaks = is_met_or_tied(claim.where, claim.where(run), 1 + jnp.abs(lhs) + jnp.abs(rhs))
+        return list(map(jnp.ravel, [lhs, rhs, speaks]))
 
     return sides
 
