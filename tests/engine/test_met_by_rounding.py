@@ -219,6 +219,18 @@ def test_a_condition_hides_no_other_point():
     assert judged(about(ABSORBING, hidden)).verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_condition_that_is_an_equality_at_one_point_is_met():
+    """1 - r^k is 0 at k = 0, however it is rounded."""
+
+    def place(r):
+        return jnp.min(r.x.x - r.x.x * 0.5 ** jnp.arange(4.0)) + without_enclosure(r.x.x)
+
+    met = at_most("claim", lambda r: jnp.stack([r.x.x, -r.x.x]), zero, where=place)
+    assert judged(about(Real(1, 2), met)).verdict is Verdict.VIOLATED
+    never = at_most("claim", number, zero, where=strict(place))
+    assert judged(about(Real(1, 2), never)).verdict is Verdict.VACUOUS
+
+
 def test_large_matrices_are_not_factored_with_many_bits():
     """A spectrum of 120 took minutes."""
     places = jnp.arange(120)

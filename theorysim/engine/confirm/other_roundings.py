@@ -272,7 +272,7 @@ def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
         if claim.where is None:
             return [jnp.ravel(lhs), jnp.ravel(rhs)]
         speaks = is_met_or_tied(claim.where, claim.where(run), 1 + jnp.abs(lhs) + jnp.abs(rhs))
-        return list(map(jnp.ravel, [lhs, rhs, speaks]))
+        return list(map(jnp.ravel, [lhs, rhs, jnp.broadcast_to(speaks, lhs.shape)]))
 
     return sides
 
