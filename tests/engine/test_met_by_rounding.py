@@ -263,3 +263,79 @@ def test_keys_of_another_generator():
     with jax.default_prng_impl("rbg"):
         found = judged(about(Real(1, 2), claim, uniform, keys=64))
     assert found.verdict is Verdict.VIOLATED
+
+
+def of_unit_vector(claim, hypotheses=None, x=ABSORBING, **more):
+    return Theorem(
+        space=Space(n=Size(3), x=x, v=UnitVector("n")),
+        simulate=uniform,
+        predict=lambda x: x.x,
+        claims=(claim,),
+        hypotheses=hypotheses or {},
+        mutants=(),
+        id="tests/statement",
+        title="a statement of known truth",
+        **more,
+    )
+
+
+def beside_zero(x):
+    """0 in truth, of which enclosures know no root."""
+    return jnp.sum(x.v**2) - 1
+
+
+def test_hypotheses_of_a_root_beside_zero():
+    """Enclosures of a root at 0 are undefined: what is met by far is met, and rounding is not."""
+    below = at_most("claim", number, zero)
+    by_far = strict(lambda x: 0.1 - jnp.sqrt(jnp.abs(beside_zero(x))))
+    assert judged(of_unit_vector(below, {"h": by_far})).verdict is Verdict.VIOLATED
+    above = at_least("claim", number, lambda r: 38.4)
+
+    def by_rounding(x):
+        undefined = 0 * jnp.sqrt(jnp.abs(beside_zero(x)))
+        return jnp.where(x.x > 38.4, 1.0, seems(x.x) - 1e-12) + undefined
+
+    found = judged(of_unit_vector(above, {"h": by_rounding}))
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_printed_probabilities_that_enclosures_do_not_tell():
+    def half(printed):
+        return with_probability(
+            "claim", lambda r: r.sim, lambda r: 0.5 + 0 * r.sim, at_least=printed
+        )
+
+    undefined = half(lambda r: 0.9 - jnp.sqrt(jnp.abs(beside_zero(r.x))))
+    assert judged(of_unit_vector(undefined, keys=64)).verdict is Verdict.VIOLATED
+    wide = half(lambda r: 0.1 + 0.8 * jnp.floor(jnp.asarray((1 / 49) * 49) + 0 * r.x.x))
+    found = judged(about(Real(1, 2), wide, uniform, keys=64))
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("field", [Real(100, 200), Real(1e6, 2e6)])
+def test_a_hypothesis_that_is_an_equality_of_large_numbers_is_met(field):
+    equality = {"h": lambda x: is_nothing(x) + without_enclosure(x.x)}
+    below = at_most("claim", number, zero)
+    assert judged(about(field, below, hypotheses=equality)).verdict is Verdict.VIOLATED
+
+
+def test_a_condition_that_is_an_equality_of_large_numbers_is_met():
+    def place(r):
+        return 1e5 * jnp.sum(r.x.v**2) - 1e5 * jnp.array([1.0, 0.5, 0.2])
+
+    claim = at_most("claim", lambda r: r.x.x * jnp.array([1.0, -1.0, -1.0]), zero, where=place)
+    assert judged(of_unit_vector(claim)).verdict is Verdict.VIOLATED
+
+
+def test_long_hypotheses_are_not_compiled_for_other_roundings():
+    """Their programs took minutes."""
+
+    def unrolled(x):
+        end = x.x
+        for _ in range(60):
+            end = jnp.sin(end) + jnp.cos(end)
+        return 10 - end + without_enclosure(x.x)
+
+    below = at_most("claim", number, zero)
+    found = judged(about(Real(1, 2), below, hypotheses={"h": strict(unrolled)}))
+    assert found.verdict is Verdict.VIOLATED

@@ -53,6 +53,9 @@ DROPPED = 16 * float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 
 
+# With 212 bits what is 0 is known to 2^-200 of the numbers that it is the difference of.
+EQUAL = 2.0**-100
+
 OVERLAP = "its enclosures overlap"
 TOO_MUCH = "it is too much work with many bits"
 OVERFLOW = "where integers do not overflow"
@@ -120,10 +123,15 @@ def values_with_bits(
 
 
 def counts(case: Case, condition: arb) -> bool | None:
-    """Whether the claim speaks of a point; None where its enclosure does not tell."""
+    """Whether the claim speaks of a point; None where its enclosure does not tell.
+
+    A condition that is not strict is met where it is 0 by the way that it is written.
+    """
     where = case.claim.where
     strict = where is not None and is_strict(where)
     if condition > 0 or (condition >= 0 and not strict):
+        return True
+    if not strict and condition.contains(0) and condition.rad() < EQUAL:
         return True
     return False if condition < 0 or (condition <= 0 and strict) else None
 

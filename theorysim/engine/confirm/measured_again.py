@@ -30,6 +30,9 @@ from theorysim.jaxprs.work import work
 # Of a witness, before a look that compiles two long programs.
 WITNESS = Effort((636,), 1_000_000)
 
+# Of a probability: no number of keys that is affordable tells such a difference.
+NARROW = 1e-6
+
 # Entries that the printed probabilities of all instances may take together: about a second.
 PRINTED = 1_000_000
 
@@ -57,7 +60,7 @@ def measured_with_bits(
     points = [_rounded(lhs, rhs) for lhs, rhs in zip(values.lhs, values.rhs, strict=True)]
     lhs, rhs, rounding = np.reshape(np.transpose(points), (3, *shape))
     unclear = np.reshape([one is None for one in counted], shape)
-    printed = [float(value.lower()) for value in values.margins]
+    printed = [float(value.lower()) for value in values.margins if value.is_finite()]
     return replace(
         measurement,
         lhs=lhs,
@@ -94,8 +97,8 @@ def printed_with_bits(
 ) -> Measurement:
     """The measurement of stacked instances with the probabilities that many bits give them.
 
-    Those that no enclosure tells, or that would be too much work, stay as they were measured, and
-    so does what differs by some roundings only.
+    Those that have no enclosure, or that would be too much work, stay as they were measured, and
+    so does what differs by some roundings only. One whose enclosure is wide is no number.
     """
     sizes = size_items(instances)
     formula = _printed(case, sizes)
@@ -107,8 +110,8 @@ def printed_with_bits(
         bits = WITNESS.precisions[0]
         if (values := values_with_bits(case, formula, x, key, bits, PRINTED)) is not None:
             (ball,) = values.margins
-            if not abs(ball - found[row]) < DROPPED * abs(ball):
-                found[row] = float(ball.mid()) if ball.is_finite() else np.nan
+            if ball.is_finite() and not abs(ball - found[row]) < DROPPED * abs(ball):
+                found[row] = float(ball.mid()) if ball.rad() < NARROW else np.nan
     return replace(measurement, probability=found)
 
 
