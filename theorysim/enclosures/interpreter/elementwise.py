@@ -130,8 +130,8 @@ def _round(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.nda
 def _round_away(interpreter: Interpreter, array: np.ndarray) -> np.ndarray:
     """To the nearest integer; of two, to the one away from zero."""
     apply, half = interpreter.elementwise, interpreter.lift(np.asarray(0.5))
-    whole = apply("floor", apply("add", apply("abs", array), half))
-    return apply("mul", apply("sign", array), whole)
+    distance = apply("floor", apply("add", apply("abs", array), half))
+    return apply("mul", apply("sign", array), distance)
 
 
 def _iota(interpreter: Interpreter, equation: Any) -> np.ndarray:
