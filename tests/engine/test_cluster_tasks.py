@@ -78,13 +78,17 @@ SETTINGS = {"sizes": {"width": [2, 3]}, "seeds": 2, "independent_keys": True, "t
 CELLS = 2 * 240
 
 
+@pytest.fixture(scope="module")
+def workers():
+    """Two, each a process with one thread, that are started anew when they end."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as two:
+        yield two
+
+
 @pytest.fixture
-def client():
-    """Of two workers, each a process with one thread, that are started anew when they end."""
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as two,
-        Client(two) as client,
-    ):
+def client(workers):
+    with Client(workers) as client:
+        client.wait_for_workers(2, timeout=200)
         yield client
 
 

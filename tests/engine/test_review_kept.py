@@ -58,25 +58,25 @@ def test_an_interrupted_review_goes_on(file, begun, tmp_path, stage):
     folder = tmp_path / "kept"
     folder.mkdir()
     with pytest.raises(KeyboardInterrupt):
-        review(str(file), seconds=2, kept=folder, progress=interrupt_at(stage))
+        review(str(file), seconds=0.2, kept=folder, progress=interrupt_at(stage))
     assert begun == list(STAGES[:stage])
-    found = review(str(file), seconds=2, kept=folder)
+    found = review(str(file), seconds=0.2, kept=folder)
     assert begun == list(STAGES)
     assert list(found.spent) == list(STAGES)
     assert found.theorem == "local/lemma-1"
-    again = review(str(file), seconds=2, kept=folder)
+    again = review(str(file), seconds=0.2, kept=folder)
     assert begun == list(STAGES) and again.as_json() == found.as_json()
 
 
 def test_a_changed_file_or_option_begins_anew(file, begun, tmp_path):
-    review(str(file), seconds=2, kept=tmp_path)
-    review(str(file), seconds=2, seed=1, kept=tmp_path)
+    review(str(file), seconds=0.2, kept=tmp_path)
+    review(str(file), seconds=0.2, seed=1, kept=tmp_path)
     assert len(begun) == 2 * len(STAGES)
     file.write_text(FILE.replace("2.0", "2.5"))
     found = review(str(file), seconds=2, kept=tmp_path)
     assert len(begun) == 3 * len(STAGES)
     assert found.sharpness.constants[0].factor == pytest.approx(0.8, rel=NEAR)
-    review(str(file), seconds=2, kept=tmp_path, fresh=True)
+    review(str(file), seconds=0.2, kept=tmp_path, fresh=True)
     assert len(begun) == 4 * len(STAGES)
 
 
@@ -84,10 +84,10 @@ def test_a_changed_file_or_option_begins_anew(file, begun, tmp_path):
 def test_a_kept_file_that_cannot_be_read_is_as_none(file, begun, tmp_path, content):
     folder = tmp_path / "kept"
     folder.mkdir()
-    review(str(file), seconds=2, kept=folder)
+    review(str(file), seconds=0.2, kept=folder)
     (kept,) = folder.iterdir()
     kept.write_text(content)
-    review(str(file), seconds=2, kept=folder)
+    review(str(file), seconds=0.2, kept=folder)
     assert len(begun) == 2 * len(STAGES)
     assert list(folder.iterdir()) == [kept]
 

@@ -47,6 +47,12 @@ def read(path: Path) -> Page:
     return Page(path.read_text("utf-8"))
 
 
+@cache
+def places(path: Path) -> set[str]:
+    """Where links of a page may lead to."""
+    return {*read(path).ids(), "__top"}
+
+
 def pages(site: Path) -> list[Path]:
     return sorted(site.rglob("*.html"))
 
@@ -63,7 +69,7 @@ def test_every_link_leads_somewhere(site):
             there = there / "index.html" if there.is_dir() else there
             named = unquote(parts.fragment)
             if not there.is_file() or (
-                named and there.suffix == ".html" and named not in {*read(there).ids(), "__top"}
+                named and there.suffix == ".html" and named not in places(there)
             ):
                 broken.append((path.relative_to(site).as_posix(), target))
     assert broken == []
