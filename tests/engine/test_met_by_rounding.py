@@ -1,4 +1,4 @@
-"""Hypotheses, conditions, printed probabilities and constants that rounding alone makes or breaks.
+"""Hypotheses, conditions and constants that rounding alone makes or breaks.
 
 Statements of known truth, which a reader made to mislead.
 """
@@ -8,6 +8,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from tests.engine.rounding import (
+    ABSORBING,
+    beside_zero,
+    is_nothing,
+    number,
+    of_unit_vector,
+    seems,
+    uniform,
+    without_enclosure,
+    zero,
+)
 from tests.engine.statements import about, judged
 from theorysim.claims import (
     Choice,
@@ -22,43 +33,28 @@ from theorysim.claims import (
     at_least,
     at_most,
     exists,
+    on_average,
+    scales_as,
     strict,
     with_probability,
 )
+from theorysim.errors import UsageError
 
-ABSORBING = Real(38, 38.5)
-
-
-def number(r):
-    return r.x.x
-
-
-def zero(r):
-    return 0.0
-
-
-def uniform(x, key):
-    return jax.random.uniform(key)
-
-
-def seems(x):
-    """Half a unit of 1 where double precision absorbs e^-x; in truth below 0."""
-    return 1e8 * (jnp.exp(-x) / 2 - (1 - jax.nn.sigmoid(x)))
-
-
-def without_enclosure(x):
-    """Nothing, of which no enclosure is known."""
-    return 0 * jax.scipy.special.gammaln(x)
-
-
-def is_nothing(x):
-    """0 in truth, for every x."""
-    return jnp.sqrt(x.x) ** 2 - x.x
-
+RUNGS = {"n": (8, 16, 32, 64)}
 
 HYPOTHESES = {
     "half": (Real(1, 2), strict(lambda x: jnp.where(x.x > 1.5, 1.0, is_nothing(x))), 1.5),
     "none": (Real(1, 2), strict(is_nothing), 2.0),
+    "none, by its sign": (Real(1, 2), lambda x: jnp.sign(is_nothing(x)) - 0.5, 2.0),
+    "none, between wide ends": (Real(1, 2), lambda x: jnp.where(is_nothing(x) > 0, 1.0, -1.0), 2.0),
+    "none, by little": (Real(1, 2), lambda x: is_nothing(x) - 1e-20, 2.0),
+    "none, by next to nothing": (Real(1, 2), lambda x: is_nothing(x) - 1e-250, 2.0),
+    "none, by much": (Real(1, 2), lambda x: 1e250 * is_nothing(x) - 1, 2.0),
+    "none, by what Python computed": (
+        Real(1, 2),
+        lambda x: 0.5 - jnp.floor(jnp.asarray((1 / 49) * 49)) + 0 * x.x,
+        2.0,
+    ),
     "half, without enclosures": (
         ABSORBING,
         lambda x: jnp.where(x.x > 38.4, 1.0, seems(x.x) - 1e-12 + without_enclosure(x.x)),
@@ -67,6 +63,11 @@ HYPOTHESES = {
     "none, without enclosures": (
         ABSORBING,
         strict(lambda x: seems(x.x) + without_enclosure(x.x)),
+        38.5,
+    ),
+    "none, without enclosures, of small size": (
+        ABSORBING,
+        lambda x: 1e-20 * (seems(x.x) - 1e-12) + without_enclosure(x.x),
         38.5,
     ),
 }
@@ -91,6 +92,90 @@ def test_a_hypothesis_that_is_met_by_rounding_is_not_met(name):
             field, claim, uniform, keys=64 if claim is seldom else 1, hypotheses={"h": hypothesis}
         )
         assert judged(statement).verdict is Verdict.INCONCLUSIVE
+
+
+def test_averages_and_ladders_ask_for_hypotheses():
+    """They are never met: nothing is averaged, and nothing grows."""
+    never = {"h": strict(is_nothing)}
+    above = on_average("claim", lambda r: r.sim, lambda r: 0 * r.sim)
+    found = judged(about(Real(1, 2), above, uniform, keys=64, hypotheses=never))
+    assert found.verdict is Verdict.INCONCLUSIVE and "more than rounding" in found.note
+    for hypotheses, verdict in ((never, Verdict.INCONCLUSIVE), ({}, Verdict.VIOLATED)):
+        growing = Theorem(
+            space=Space(n=Size(8, low=4, high=512), x=Real(1, 2)),
+            simulate=lambda x, key: x.x,
+            predict=lambda x: x.x,
+            claims=(scales_as("c", lambda r: r.x.x * r.x.n**2.0, over=RUNGS, exponent=1.0),),
+            hypotheses=hypotheses,
+            mutants=(),
+            id="tests/statement",
+            title="a statement of known truth",
+        )
+        assert judged(growing).verdict is verdict
+
+
+def test_what_enters_nothing_makes_no_ties():
+    """The hypothesis is missed by 1.5e-9, beside a number of 10^12."""
+    missed = Theorem(
+        space=Space(x=ABSORBING, k=Integer(10**12, 10**13)),
+        simulate=uniform,
+        predict=lambda x: x.x,
+        claims=(at_most("claim", number, zero),),
+        hypotheses={"h": lambda x: seems(x.x) - 1e-12 + without_enclosure(x.x)},
+        mutants=(),
+        id="tests/statement",
+        title="a statement of known truth",
+    )
+    assert judged(missed).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_hypothesis_without_entries_is_refused():
+    empty = {"h": lambda x: jnp.zeros(0) * x.x}
+    with pytest.raises(UsageError, match="the margin has no entries"):
+        judged(about(Real(1, 2), at_most("claim", number, zero), hypotheses=empty))
+
+
+CONDITIONS = {
+    "between narrow ends": lambda r: jnp.where(is_nothing(r.x) > 0, 1e-40, -1e-40),
+    "by next to nothing": lambda r: is_nothing(r.x) - 1e-250,
+    "by what Python computed": lambda r: (
+        1e-40 * (0.5 - jnp.floor(jnp.asarray((1 / 49) * 49))) + 0 * r.x.x
+    ),
+    "strict": strict(lambda r: is_nothing(r.x)),
+    "absorbed": lambda r: 1e-20 * (seems(r.x.x + 37) - 1e-12) + without_enclosure(r.x.x),
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_a_claim_says_nothing_where_its_condition_is_met_by_rounding(name):
+    place = CONDITIONS[name]
+    below = at_most("claim", number, zero, where=place)
+    positive = exists("claim", number, zero, strict=True, where=place)
+    for claim in (below, positive):
+        assert judged(about(Real(1, 1.5), claim)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_points_where_a_condition_is_an_equality_count():
+    """Of a witness at all its points, and of a true one."""
+    field, place = Real(35.8, 36.2), lambda r: is_nothing(r.x)
+    both = exists(
+        "claim",
+        lambda r: jnp.stack([r.x.x, -r.x.x]),
+        zero,
+        where=lambda r: jnp.stack([1.0, place(r)]),
+    )
+    assert judged(about(Real(1, 2), both)).verdict is Verdict.INCONCLUSIVE
+    large = lambda r: 1e16 * (1 - jax.nn.sigmoid(r.x.x)) - 1  # noqa: E731
+    found = judged(about(field, exists("claim", large, zero, strict=True, where=place)))
+    assert found.verdict is Verdict.HOLDS and "bits" in found.confirmation
+    seldom = with_probability(
+        "claim",
+        lambda r: large(r) + 0 * r.sim,
+        lambda r: 0 * r.sim,
+        at_least=lambda r: 0.5,
+        where=lambda r: place(r) + 0 * r.sim,
+    )
+    assert judged(about(field, seldom, uniform, keys=64)).verdict is Verdict.VIOLATED
 
 
 def test_hypotheses_that_are_met_stand_without_enclosures():
@@ -121,30 +206,6 @@ def test_a_unit_vector_is_not_longer_than_one(field, row):
     assert judged(statement(strict(longer))).verdict is Verdict.INCONCLUSIVE
     almost = lambda x: longer(x) + 1e-12  # noqa: E731
     assert judged(statement(almost)).verdict is Verdict.VIOLATED
-
-
-@pytest.mark.parametrize(
-    ("offset", "sign", "verdict"), [(0.9, -1, Verdict.HOLDS), (0.1, 1, Verdict.VIOLATED)]
-)
-def test_a_printed_probability_is_the_one_that_many_bits_give(offset, sign, verdict):
-    """(1 - sigmoid(x)) e^x is 1, and 0 in double precision: 0.9 is 0.1, and 0.1 is 0.9."""
-
-    def printed(r):
-        return offset + sign * 0.8 * (1 - jax.nn.sigmoid(r.x.x)) * jnp.exp(r.x.x)
-
-    half = with_probability("claim", lambda r: r.sim, lambda r: 0.5 + 0 * r.sim, at_least=printed)
-    found = judged(about(Real(38, 40), half, uniform, keys=64))
-    assert found.verdict is verdict
-    assert found.rhs == pytest.approx(1 - offset, abs=1e-12)
-    assert "the printed probability has 636 bits" in found.note or verdict is Verdict.VIOLATED
-
-
-def test_a_printed_probability_that_is_exact_stays_as_it_is():
-    plain = with_probability(
-        "claim", lambda r: r.sim, lambda r: 0.5 + 0 * r.sim, at_least=lambda r: r.x.x / 5
-    )
-    found = judged(about(Real(0.5, 1), plain, uniform, keys=256))
-    assert found.verdict is Verdict.HOLDS and "bits" not in found.note
 
 
 def of_size(claim, n):
@@ -256,34 +317,6 @@ def test_numbers_that_no_memory_holds_end_nothing(field, large):
     assert found.verdict in (Verdict.HOLDS, Verdict.INCONCLUSIVE)
 
 
-def test_keys_of_another_generator():
-    claim = with_probability(
-        "claim", lambda r: r.sim, lambda r: 0.5 + 0 * r.sim, at_least=lambda r: 0.9
-    )
-    with jax.default_prng_impl("rbg"):
-        found = judged(about(Real(1, 2), claim, uniform, keys=64))
-    assert found.verdict is Verdict.VIOLATED
-
-
-def of_unit_vector(claim, hypotheses=None, x=ABSORBING, **more):
-    return Theorem(
-        space=Space(n=Size(3), x=x, v=UnitVector("n")),
-        simulate=uniform,
-        predict=lambda x: x.x,
-        claims=(claim,),
-        hypotheses=hypotheses or {},
-        mutants=(),
-        id="tests/statement",
-        title="a statement of known truth",
-        **more,
-    )
-
-
-def beside_zero(x):
-    """0 in truth, of which enclosures know no root."""
-    return jnp.sum(x.v**2) - 1
-
-
 def test_hypotheses_of_a_root_beside_zero():
     """Enclosures of a root at 0 are undefined: what is met by far is met, and rounding is not."""
     below = at_most("claim", number, zero)
@@ -296,19 +329,6 @@ def test_hypotheses_of_a_root_beside_zero():
         return jnp.where(x.x > 38.4, 1.0, seems(x.x) - 1e-12) + undefined
 
     found = judged(of_unit_vector(above, {"h": by_rounding}))
-    assert found.verdict is Verdict.INCONCLUSIVE
-
-
-def test_printed_probabilities_that_enclosures_do_not_tell():
-    def half(printed):
-        return with_probability(
-            "claim", lambda r: r.sim, lambda r: 0.5 + 0 * r.sim, at_least=printed
-        )
-
-    undefined = half(lambda r: 0.9 - jnp.sqrt(jnp.abs(beside_zero(r.x))))
-    assert judged(of_unit_vector(undefined, keys=64)).verdict is Verdict.VIOLATED
-    wide = half(lambda r: 0.1 + 0.8 * jnp.floor(jnp.asarray((1 / 49) * 49) + 0 * r.x.x))
-    found = judged(about(Real(1, 2), wide, uniform, keys=64))
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
@@ -339,3 +359,4 @@ def test_long_hypotheses_are_not_compiled_for_other_roundings():
     below = at_most("claim", number, zero)
     found = judged(about(Real(1, 2), below, hypotheses={"h": strict(unrolled)}))
     assert found.verdict is Verdict.VIOLATED
+    assert found.confirmation.endswith("its hypotheses in double precision")

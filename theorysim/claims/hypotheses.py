@@ -15,15 +15,19 @@ from theorysim.claims.kinds.base import Claim
 from theorysim.claims.kinds.existence import exists
 from theorysim.claims.margins import Margin, is_strict, margin_entries, place_of
 from theorysim.claims.source import Source
+from theorysim.errors import UsageError
 
 
 def least(margin: Margin, x: Instance) -> Float[Array, ""]:
     """The smallest entry of a margin or a requirement.
 
     Raises:
-        UsageError: for one that is no number, or true or false: both would count as met.
+        UsageError: for one that is no number, true or false, or empty: all would count as met.
     """
-    entries = margin_entries(margin(x), f"{place_of(margin) or repr(margin)}: the margin")
+    whose = f"{place_of(margin) or repr(margin)}: the margin"
+    entries = margin_entries(margin(x), whose)
+    if not entries.size:
+        raise UsageError(f"{whose} has no entries, of which the least counts; give one or more")
     return jnp.min(entries.astype(float))
 
 

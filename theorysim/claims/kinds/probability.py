@@ -23,6 +23,9 @@ from theorysim.claims.run import Run
 from theorysim.claims.verdict import Verdict
 from theorysim.errors import UsageError
 
+# What a formula for a probability loses to rounding, of itself: 1 + 2^-52 may be 1, which is met.
+ROUNDED = 16 * float(np.finfo(np.float64).eps)
+
 
 def _one(run: Run) -> float:
     return 1.0
@@ -74,7 +77,8 @@ class Probable(Claim):
         confidence = 1 - FALSE_ALARM / rows
         low = clopper_pearson(certain.sum(1), np.full(rows, keys), confidence)[0]
         high = clopper_pearson((~failed).sum(1), np.full(rows, keys), confidence)[1]
-        good, bad = judged & (low >= probability), judged & (high < probability)
+        least = probability - ROUNDED * np.abs(probability)
+        good, bad = judged & (low >= probability), judged & (high < least)
         frequency = (~failed).mean(1)
         told = bad if bad.any() else judged
         row = int(np.argmin(np.where(told, frequency - probability, np.inf)))

@@ -20,6 +20,7 @@ from theorysim.claims.instance import Instance, size_items
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.confirm import hypotheses, many_bits
+from theorysim.engine.confirm.hypotheses import Met
 from theorysim.engine.confirm.other_roundings import is_costly, look_with_other_roundings
 from theorysim.engine.confirm.size import look_at_size
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
@@ -35,6 +36,7 @@ CHEAPLY_TRIED = 32
 MOST_WORK = TRIED * many_bits.FIRST.most_work
 
 OUTSIDE = "where hypotheses must be met by more than rounding"
+UNASKED = ", its hypotheses in double precision"
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,10 @@ def confirm(
     found: dict[int, Finding] = {}
     for suspect, finding in _looks(case, worst, others, found):
         if finding.answer is Answer.VIOLATED:
-            if hypotheses.are_met(case, suspect.instance, suspect.key):
-                return Confirmation(suspect.row, finding.column, finding.means, len(worst))
+            met = hypotheses.are_met(case, suspect.instance, suspect.key)
+            if met is not Met.NOT:
+                means = finding.means + (UNASKED if met is Met.NOT_ASKED else "")
+                return Confirmation(suspect.row, finding.column, means, len(worst))
             finding = Finding(Answer.VANISHED, OUTSIDE)
         found[suspect.row] = finding
     return Confirmation(None, 0, _why(case, worst[0], list(found.values())), len(worst))

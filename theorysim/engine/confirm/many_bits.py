@@ -53,10 +53,12 @@ DROPPED = 16 * float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 
 
-# With 636 bits what is 0 is known to 2^-600 of the numbers that it is the difference of.
-EQUAL = 2.0**-100
+# What is nearer to 0 than the least double is 0, by the way that it is written. With the bits of
+# `MORE` a difference of numbers up to 1e240 is known so well.
+LEAST = 2.0**-1074
 
 OVERLAP = "its enclosures overlap"
+OPEN = "its enclosures do not tell whether the claim speaks of it"
 TOO_MUCH = "it is too much work with many bits"
 OVERFLOW = "where integers do not overflow"
 
@@ -79,11 +81,13 @@ def look_with_many_bits(case: Case, suspect: Suspect, effort: Effort) -> Finding
         return Finding(Answer.UNKNOWN, TOO_MUCH)
     formula, computed = formula_of(case, sizes), 0
     finding = Finding(Answer.UNKNOWN, OVERLAP)
-    for bits in effort.precisions:
+    for bits in dict.fromkeys((*effort.precisions, *MORE.precisions)):
+        if bits not in effort.precisions and finding.means != OPEN:
+            break
         interpreter = _Guarded(effort.most_work, BALLS, RULES, case.claim.name)
         finding = _look(case, formula, suspect, interpreter, bits)
         computed += facts.work + interpreter.computed
-        if finding.means != OVERLAP:
+        if finding.means not in (OVERLAP, OPEN):
             break
     return replace(finding, work=computed)
 
@@ -94,7 +98,7 @@ def _look(
     try:
         with ctx.workprec(bits):
             values = _values(case, formula, suspect.instance, suspect.key, interpreter)
-            return _judged(case, values, suspect, f"with {bits} bits")
+            return _judged(case, values, suspect, bits)
     except Undecided:
         return Finding(Answer.UNKNOWN, OVERLAP)
     except UnknownPrimitive as unknown:
@@ -122,19 +126,21 @@ def values_with_bits(
         return None
 
 
-def counts(case: Case, condition: arb) -> bool | None:
-    """Whether the claim speaks of a point; None where its enclosure does not tell.
+def counts(case: Case, condition: arb, bits: int) -> bool | None:
+    """Whether the claim speaks of a point; None where an enclosure of so many bits does not tell.
 
     A condition that is not strict is met where it is 0 by the way that it is written.
     """
     where = case.claim.where
     strict = where is not None and is_strict(where)
-    if condition > 0 or (condition >= 0 and not strict):
-        return True
-    last = ctx.prec >= FIRST.precisions[-1]
-    if last and not strict and condition.contains(0) and condition.rad() < EQUAL:
+    if condition > 0 or (not strict and (condition >= 0 or is_nothing(condition, bits))):
         return True
     return False if condition < 0 or (condition <= 0 and strict) else None
+
+
+def is_nothing(value: arb, bits: int) -> bool:
+    """Whether a number is 0 as far as these bits can tell, which are enough to tell."""
+    return bits >= MORE.precisions[-1] and value.contains(0) and value.rad() < LEAST
 
 
 def _unrelated(case: Case) -> str:
@@ -153,18 +159,22 @@ def _values(
     return formula.run(interpreter, [*inputs, object_array([UNDEFINED], ()), np.asarray(key)])
 
 
-def _judged(case: Case, values: RelationValues, suspect: Suspect, means: str) -> Finding:
+def _judged(case: Case, values: RelationValues, suspect: Suspect, bits: int) -> Finding:
     """Violated where one point certainly is; vanished where none that was can be."""
-    other = suspect.points.non_rounding_error[0]
-    unclear = False
+    other, means = suspect.points.non_rounding_error[0], f"with {bits} bits"
+    overlap = is_open = False
     for column in np.argsort(suspect.room, kind="stable")[: np.sum(suspect.violated)]:
-        slack, speaks = values.slack[column], counts(case, values.condition[column])
+        slack, speaks = values.slack[column], counts(case, values.condition[column], bits)
         size = abs(values.lhs[column]) + abs(values.rhs[column])
         least = arb(float(other[column])) + arb(DROPPED) * size
         if slack < -least and speaks:
             return Finding(Answer.VIOLATED, means, int(column))
-        unclear |= not (slack >= -least or speaks is False)
-    return Finding(Answer.UNKNOWN, OVERLAP) if unclear else Finding(Answer.VANISHED, means)
+        if not (slack >= -least or speaks is False):
+            is_open |= speaks is None
+            overlap |= speaks is True
+    if is_open or overlap:
+        return Finding(Answer.UNKNOWN, OPEN if is_open else OVERLAP)
+    return Finding(Answer.VANISHED, means)
 
 
 class _Guarded(Interpreter):

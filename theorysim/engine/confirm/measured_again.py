@@ -18,6 +18,7 @@ from theorysim.enclosures import Formula, RelationValues
 from theorysim.engine.confirm import hypotheses
 from theorysim.engine.confirm.many_bits import (
     DROPPED,
+    MORE,
     TINY,
     Effort,
     counts,
@@ -27,11 +28,15 @@ from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.confirm.traced import formula_of, probability_of, traced
 from theorysim.jaxprs.work import work
 
-# Of a witness, before a look that compiles two long programs.
-WITNESS = Effort((636,), 1_000_000)
+# Of a witness, before a look that compiles two long programs; more bits only where it is open of
+# which points the claim speaks.
+WITNESS = Effort((636, *MORE.precisions), 1_000_000)
 
 # Of a probability: no number of keys that is affordable tells such a difference.
 NARROW = 1e-6
+
+# Numbers of size 1e240 are then known to as good as all digits: what is no probability is told.
+PRINTED_BITS = MORE.precisions[-1]
 
 # Entries that the printed probabilities of all instances may take together: about a second.
 PRINTED = 1_000_000
@@ -51,12 +56,12 @@ def measured_with_bits(
     """
     x, key = jax.tree.map(lambda leaf: np.asarray(leaf)[0], (instances, keys))
     shape = np.shape(measurement.lhs)
-    if not hypotheses.are_met(case, x, key):
+    if hypotheses.are_met(case, x, key) is hypotheses.Met.NOT:
         return replace(measurement, applies=np.zeros(shape, bool), rounding=np.zeros(shape))
-    values = _with_bits(case, x, key)
-    if values is None:
+    found = _with_bits(case, x, key)
+    if found is None:
         return None
-    counted = [counts(case, condition) for condition in values.condition]
+    values, counted = found
     points = [_rounded(lhs, rhs) for lhs, rhs in zip(values.lhs, values.rhs, strict=True)]
     lhs, rhs, rounding = np.reshape(np.transpose(points), (3, *shape))
     unclear = np.reshape([one is None for one in counted], shape)
@@ -71,14 +76,26 @@ def measured_with_bits(
     )
 
 
-def _with_bits(case: Case, x: Instance, key: np.ndarray) -> RelationValues | None:
-    """Both sides at an instance; None where no enclosure tells them."""
+def _with_bits(
+    case: Case, x: Instance, key: np.ndarray
+) -> tuple[RelationValues, list[bool | None]] | None:
+    """Both sides at an instance, and of which points the claim speaks (None where that is open).
+
+    None where no enclosure tells the sides.
+    """
     sizes = size_items(x)
     facts = traced(case, sizes)
     if facts.obstacle or facts.estimates or facts.work > WITNESS.most_work:
         return None
-    formula = formula_of(case, sizes)
-    return values_with_bits(case, formula, x, key, WITNESS.precisions[0], WITNESS.most_work)
+    formula, found = formula_of(case, sizes), None
+    for bits in WITNESS.precisions:
+        values = values_with_bits(case, formula, x, key, bits, WITNESS.most_work)
+        if values is None:
+            break
+        found = values, [counts(case, condition, bits) for condition in values.condition]
+        if None not in found[1]:
+            break
+    return found
 
 
 def _rounded(lhs: arb, rhs: arb) -> tuple[float, float, float]:
@@ -105,18 +122,21 @@ def printed_with_bits(
     if formula is None:
         return measurement
     found = np.array(np.broadcast_to(measurement.probability, (len(keys),)), float)
-    for row in range(min(len(keys), PRINTED // work(formula.program))):
+    rows = min(len(keys), PRINTED // work(formula.program)) if any(formula.needs) else 1
+    for row in range(rows):
         x, key = jax.tree.map(lambda leaf, row=row: np.asarray(leaf)[row], (instances, keys))
-        bits = WITNESS.precisions[0]
+        bits = PRINTED_BITS
         if (values := values_with_bits(case, formula, x, key, bits, PRINTED)) is not None:
             (ball,) = values.margins
             if ball.is_finite() and not abs(ball - found[row]) < DROPPED * abs(ball):
                 found[row] = float(ball.mid()) if ball.rad() < NARROW else np.nan
+    if not any(formula.needs):  # it is the same for all
+        found[:] = found[0]
     return replace(measurement, probability=found)
 
 
 @lru_cache(maxsize=64)
 def _printed(case: Case, sizes: SizeItems) -> Formula | None:
-    """The printed probability as a program; None where it is no formula of the instance."""
+    """The printed probability as a program; None where it is no formula, but a number."""
     formula = probability_of(case, sizes)
-    return formula if formula is not None and any(formula.needs) else None
+    return formula if formula is not None and work(formula.program) else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -50,9 +50,6 @@ FEW_OPERATIONS = 100
 MOST_OPERATIONS = 5_000
 
 MEANS = "in Monte Carlo arithmetic"
-
-# Numbers of size 1 that may be equal: in Monte Carlo arithmetic each is within 32 units of itself.
-TIED = 64 * float(np.finfo(np.float64).eps)
 
 
 class Sides(NamedTuple):
@@ -124,12 +121,21 @@ def _moved(case: Case, suspects: list[Suspect], turn: int, origins: bool = False
 def _computed(case: Case, program: Callable, rows: tuple, shape: tuple[int, int, int]) -> Sides:
     """Both sides; no numbers where a run raises an error, as a solver does that cannot converge."""
     try:
-        lhs, rhs, *applies = map(np.asarray, program(rows)[case.claim.name])
+        lhs, rhs, *condition = map(np.asarray, program(rows)[case.claim.name])
     except jax.errors.JaxRuntimeError as error:
         if "callback" not in str(error):  # out of memory
             raise
         return Sides(np.full(shape, np.nan), np.full(shape, np.nan), np.ones(shape, bool))
-    return Sides(lhs, rhs, *(applies or [np.ones(shape, bool)]))
+    if not condition:
+        return Sides(lhs, rhs, np.ones(shape, bool))
+    plain = partial(_plain_conditions, case, *rows[1:])
+    return Sides(lhs, rhs, is_met_or_tied(case.claim.where, condition[0], plain))
+
+
+def _plain_conditions(case: Case, x: Instance, keys: np.ndarray) -> Float[np.ndarray, "rows path"]:
+    """What a claim's condition is at stacked instances in double precision, unmoved."""
+    program = _conditions(case.theorem, case.reading, size_items(x))
+    return np.asarray(program(x, keys)[case.claim.name])
 
 
 def with_other_roundings(
@@ -242,21 +248,29 @@ def perturbed_sides(
     return Program(across, known_by)
 
 
-def is_met_or_tied(margin: Margin, value: Any, scale: Any = 1.0) -> Bool[Array, "*points"]:
-    """Whether a moved margin is met, or equal to 0 but for roundings of numbers of some scale.
+def is_met_or_tied(
+    margin: Margin,
+    moved: Float[np.ndarray, "rows lanes points"],
+    plain: Callable[[], Float[np.ndarray, "rows points"]],
+) -> Bool[np.ndarray, "rows lanes points"]:
+    """In which lanes a moved margin is met, or 0 but for what its own roundings make of it.
 
-    A condition may hold with equality by the way that it is written: 1 - r^k >= 0 at k = 0. A
-    strict one does not.
+    A condition may hold with equality by the way it is written: 1 - r^k >= 0 at k = 0. Then it is
+    exactly 0 where nothing is moved, which `plain` is asked for; and a strict one does not hold.
     """
-    near = 0.0 if is_strict(margin) else TIED * scale
-    return is_met(margin, value + near)
+    met = is_met(margin, moved)
+    if is_strict(margin) or met.all():
+        return met
+    with np.errstate(invalid="ignore"):
+        tied = ~met & (moved >= -np.ptp(moved, axis=1, keepdims=True))
+    return met | (tied & (plain() == 0)[:, None]) if tied.any() else met
 
 
 def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
     """The sides of a reading's claims without a ladder, of a number, an instance and its keys.
 
-    Beside them, where a claim has a condition, at which points it speaks. The number tells lanes
-    apart, where roundings are moved, and enters nothing else.
+    Beside them a claim's condition, where it has one, at all points. The number tells lanes apart,
+    where roundings are moved, and enters nothing else.
     """
     claims = [claim for claim in reading.claims if not claim.over]
 
@@ -271,10 +285,22 @@ def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
         lhs, rhs = claim.sides(run)
         if claim.where is None:
             return [jnp.ravel(lhs), jnp.ravel(rhs)]
-        speaks = is_met_or_tied(claim.where, claim.where(run), 1 + jnp.abs(lhs) + jnp.abs(rhs))
-        return list(map(jnp.ravel, [lhs, rhs, jnp.broadcast_to(speaks, lhs.shape)]))
+        condition = jnp.asarray(claim.where(run), float)
+        return list(map(jnp.ravel, [lhs, rhs, jnp.broadcast_to(condition, lhs.shape)]))
 
     return sides
+
+
+@lru_cache(maxsize=64)
+def _conditions(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Program:
+    """The conditions of claims that have one, of (instances, keys), stacked: (rows, path) each."""
+    sides = sides_of_run(theorem, reading)
+
+    def one(x: Instance, key_data: Array) -> dict[str, Array]:
+        parts = sides(jnp.zeros(()), x, key_data)
+        return {name: given for name, (_, _, *condition) in parts.items() for given in condition}
+
+    return Program(jax.vmap(one), made_of(theorem, (reading,), sizes, "conditions"))
 
 
 def _judged(case: Case, suspect: Suspect, sides: Sides) -> Finding:

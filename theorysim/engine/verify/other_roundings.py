@@ -79,6 +79,13 @@ class _Seen:
         names = ("lhs", "rhs", "slack", "error", "error_parts")
         return replace(self.judgement, row=row, **{name: getattr(alone, name) for name in names})
 
+    def meets_hypotheses(self, row: int) -> bool:
+        """Whether an instance meets its hypotheses by more than rounding, or that is not asked."""
+        from theorysim.engine.confirm.hypotheses import Met, are_met
+
+        x, key = jax.tree.map(lambda leaf: leaf[row], (self.instances, self.keys))
+        return are_met(self.case, x, key) is not Met.NOT
+
     def is_shown_at(self, row: int) -> bool:
         """Whether an instance is a witness, or misses its probability."""
         if isinstance(self.case.claim, Existence):
@@ -119,12 +126,14 @@ def stand_by_roundings(
         return _met_by_more_than_rounding(seen)
     if (isinstance(claim, Existence) and holds) or (isinstance(claim, Probable) and violated):
         return _one_stands(seen)
+    if claim.over and (holds or violated) and _none_meets_hypotheses(seen):
+        return _outside(seen.judgement)
     return seen.judgement
 
 
 def _with_printed_probability(seen: _Seen) -> _Seen:
     """With the probability that many bits give a formula for it, where that is another."""
-    from theorysim.engine.confirm.measured_again import WITNESS, printed_with_bits
+    from theorysim.engine.confirm.measured_again import PRINTED_BITS, printed_with_bits
 
     own = seen.evidence.measurement
     found = printed_with_bits(seen.case, own, seen.instances, seen.keys)
@@ -132,13 +141,22 @@ def _with_printed_probability(seen: _Seen) -> _Seen:
         return seen
     evidence = replace(seen.evidence, measurement=found)
     judged = seen.case.claim.judge(evidence)
-    note = f"{judged.note}; the printed probability has {WITNESS.precisions[0]} bits"
+    note = f"{judged.note}; the printed probability has {PRINTED_BITS} bits"
     return replace(seen, evidence=evidence, judgement=replace(judged, note=note))
+
+
+def _none_meets_hypotheses(seen: _Seen) -> bool:
+    """Whether none of the first instances does, at the sizes before a ladder is climbed."""
+    from theorysim.engine.confirm.confirm import TRIED
+
+    return not any(map(seen.meets_hypotheses, range(min(TRIED, len(seen.keys)))))
 
 
 def _alike_in_lanes(seen: _Seen) -> Judgement:
     from theorysim.engine.confirm.other_roundings import judged_in_lanes
 
+    if not all(map(seen.meets_hypotheses, range(len(seen.keys)))):
+        return _outside(seen.judgement)
     judged = judged_in_lanes(seen.case, seen.evidence, seen.instances, seen.keys)
     alike = all(one.verdict is seen.judgement.verdict for one in judged)
     return seen.judgement if alike else _in_doubt(seen.judgement)
@@ -254,6 +272,11 @@ def _refuted(judgement: Judgement) -> Judgement:
 
 def _in_doubt(judgement: Judgement) -> Judgement:
     note = f"{judgement.note}, but not in Monte Carlo arithmetic: rounding"
+    return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note)
+
+
+def _outside(judgement: Judgement) -> Judgement:
+    note = f"{judgement.note}, but hypotheses must be met by more than rounding"
     return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note)
 
 
