@@ -52,3 +52,17 @@ def of_unit_vector(claim, hypotheses=None, x=ABSORBING, **more):
 def beside_zero(x):
     """0 in truth, of which enclosures know no root."""
     return jnp.sum(x.v**2) - 1
+
+
+def of_two_vectors(claim, hypotheses=None, simulate=uniform, **more):
+    return Theorem(
+        space=Space(n=Size(4), v=UnitVector("n"), w=UnitVector("n")),
+        simulate=simulate,
+        predict=lambda x: 0.0,
+        claims=(claim,),
+        hypotheses=hypotheses or {},
+        mutants=(),
+        id="tests/statement",
+        title="a statement of known truth",
+        **more,
+    )

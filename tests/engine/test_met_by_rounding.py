@@ -1,7 +1,9 @@
-"""Hypotheses, conditions and constants that rounding alone makes or breaks.
+"""Conditions, constants and draws that rounding alone makes or breaks.
 
 Statements of known truth, which a reader made to mislead.
 """
+
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -10,9 +12,9 @@ import pytest
 
 from tests.engine.rounding import (
     ABSORBING,
-    beside_zero,
     is_nothing,
     number,
+    of_two_vectors,
     of_unit_vector,
     seems,
     uniform,
@@ -23,116 +25,20 @@ from tests.engine.statements import about, judged
 from theorysim.claims import (
     Choice,
     Integer,
-    Orthogonal,
     Real,
     Size,
     Space,
     Theorem,
-    UnitVector,
     Verdict,
     at_least,
     at_most,
     exists,
     on_average,
-    scales_as,
     strict,
     with_probability,
 )
-from theorysim.errors import UsageError
 
 RUNGS = {"n": (8, 16, 32, 64)}
-
-HYPOTHESES = {
-    "half": (Real(1, 2), strict(lambda x: jnp.where(x.x > 1.5, 1.0, is_nothing(x))), 1.5),
-    "none": (Real(1, 2), strict(is_nothing), 2.0),
-    "none, by its sign": (Real(1, 2), lambda x: jnp.sign(is_nothing(x)) - 0.5, 2.0),
-    "none, between wide ends": (Real(1, 2), lambda x: jnp.where(is_nothing(x) > 0, 1.0, -1.0), 2.0),
-    "none, by little": (Real(1, 2), lambda x: is_nothing(x) - 1e-20, 2.0),
-    "none, by next to nothing": (Real(1, 2), lambda x: is_nothing(x) - 1e-250, 2.0),
-    "none, by much": (Real(1, 2), lambda x: 1e250 * is_nothing(x) - 1, 2.0),
-    "none, by what Python computed": (
-        Real(1, 2),
-        lambda x: 0.5 - jnp.floor(jnp.asarray((1 / 49) * 49)) + 0 * x.x,
-        2.0,
-    ),
-    "half, without enclosures": (
-        ABSORBING,
-        lambda x: jnp.where(x.x > 38.4, 1.0, seems(x.x) - 1e-12 + without_enclosure(x.x)),
-        38.4,
-    ),
-    "none, without enclosures": (
-        ABSORBING,
-        strict(lambda x: seems(x.x) + without_enclosure(x.x)),
-        38.5,
-    ),
-    "none, without enclosures, of small size": (
-        ABSORBING,
-        lambda x: 1e-20 * (seems(x.x) - 1e-12) + without_enclosure(x.x),
-        38.5,
-    ),
-}
-
-
-@pytest.mark.parametrize("name", HYPOTHESES)
-def test_a_hypothesis_that_is_met_by_rounding_is_not_met(name):
-    """It is met above a number only, where the claims are true, and nothing exists below."""
-    field, hypothesis, above = HYPOTHESES[name]
-    seldom = with_probability(
-        "claim",
-        lambda r: r.sim,
-        lambda r: jnp.where(r.x.x > above, 1.0, 0.0) + 0 * r.sim,
-        at_least=lambda r: 0.5,
-    )
-    for claim in (
-        at_least("claim", number, lambda r: above),
-        exists("claim", lambda r: above - r.x.x, zero, strict=True),
-        seldom,
-    ):
-        statement = about(
-            field, claim, uniform, keys=64 if claim is seldom else 1, hypotheses={"h": hypothesis}
-        )
-        assert judged(statement).verdict is Verdict.INCONCLUSIVE
-
-
-def test_averages_and_ladders_ask_for_hypotheses():
-    """They are never met: nothing is averaged, and nothing grows."""
-    never = {"h": strict(is_nothing)}
-    above = on_average("claim", lambda r: r.sim, lambda r: 0 * r.sim)
-    found = judged(about(Real(1, 2), above, uniform, keys=64, hypotheses=never))
-    assert found.verdict is Verdict.INCONCLUSIVE and "more than rounding" in found.note
-    for hypotheses, verdict in ((never, Verdict.INCONCLUSIVE), ({}, Verdict.VIOLATED)):
-        growing = Theorem(
-            space=Space(n=Size(8, low=4, high=512), x=Real(1, 2)),
-            simulate=lambda x, key: x.x,
-            predict=lambda x: x.x,
-            claims=(scales_as("c", lambda r: r.x.x * r.x.n**2.0, over=RUNGS, exponent=1.0),),
-            hypotheses=hypotheses,
-            mutants=(),
-            id="tests/statement",
-            title="a statement of known truth",
-        )
-        assert judged(growing).verdict is verdict
-
-
-def test_what_enters_nothing_makes_no_ties():
-    """The hypothesis is missed by 1.5e-9, beside a number of 10^12."""
-    missed = Theorem(
-        space=Space(x=ABSORBING, k=Integer(10**12, 10**13)),
-        simulate=uniform,
-        predict=lambda x: x.x,
-        claims=(at_most("claim", number, zero),),
-        hypotheses={"h": lambda x: seems(x.x) - 1e-12 + without_enclosure(x.x)},
-        mutants=(),
-        id="tests/statement",
-        title="a statement of known truth",
-    )
-    assert judged(missed).verdict is Verdict.INCONCLUSIVE
-
-
-def test_a_hypothesis_without_entries_is_refused():
-    empty = {"h": lambda x: jnp.zeros(0) * x.x}
-    with pytest.raises(UsageError, match="the margin has no entries"):
-        judged(about(Real(1, 2), at_most("claim", number, zero), hypotheses=empty))
 
 
 CONDITIONS = {
@@ -178,34 +84,53 @@ def test_points_where_a_condition_is_an_equality_count():
     assert judged(about(field, seldom, uniform, keys=64)).verdict is Verdict.VIOLATED
 
 
-def test_hypotheses_that_are_met_stand_without_enclosures():
-    met = {"h": strict(lambda x: x.x - 1 + without_enclosure(x.x))}
-    found = judged(about(Real(1.5, 2), at_most("claim", number, zero), hypotheses=met))
-    assert found.verdict is Verdict.VIOLATED
+def of_rank_two(x):
+    return jnp.outer(x.v, x.w) + jnp.outer(x.w, x.v)
 
 
-@pytest.mark.parametrize(
-    ("field", "row"), [(UnitVector("n"), lambda v: v), (Orthogonal("n"), lambda q: q[0])]
-)
-def test_a_unit_vector_is_not_longer_than_one(field, row):
-    """Its length is exactly one: a hypothesis that admits this is met, one above it is not."""
+SINGULAR = {
+    "determinant": lambda x: jnp.abs(jnp.linalg.det(of_rank_two(x))),
+    "diagonal": lambda x: jnp.min(jnp.abs(jnp.diagonal(jnp.linalg.qr(of_rank_two(x))[1]))),
+    "singular value": lambda x: jnp.linalg.svd(jnp.outer(x.v, x.v), compute_uv=False)[1],
+}
 
-    def statement(hypothesis):
-        return Theorem(
-            space=Space(n=Size(4), v=field),
-            simulate=lambda x, key: x.v,
-            predict=lambda x: x.v,
-            hypotheses={"length": hypothesis},
-            claims=(at_least("claim", lambda r: row(r.x.v)[0], lambda r: 2.0),),
-            mutants=(),
-            id="tests/statement",
-            title="a statement of known truth",
-        )
 
-    longer = lambda x: jnp.sum(row(x.v) ** 2) - 1  # noqa: E731
-    assert judged(statement(strict(longer))).verdict is Verdict.INCONCLUSIVE
-    almost = lambda x: longer(x) + 1e-12  # noqa: E731
-    assert judged(statement(almost)).verdict is Verdict.VIOLATED
+@pytest.mark.parametrize("name", SINGULAR)
+def test_what_is_positive_by_rounding_is_not_positive(name):
+    """It is 0 in truth, and never negative, however it is rounded."""
+    positive = strict(SINGULAR[name])
+    for claim in (at_most("claim", lambda r: 1.0, zero), exists("claim", lambda r: 1.0, zero)):
+        hypothesis = of_two_vectors(claim, {"h": positive})
+        assert judged(hypothesis).verdict is Verdict.INCONCLUSIVE
+        there = replace(claim, where=strict(lambda r: positive(r.x)))
+        assert judged(of_two_vectors(there)).verdict is Verdict.INCONCLUSIVE
+
+
+FEW = {"a": Choice(0.1, 0.3, 0.5, 0.7), "b": Choice(0.1, 0.2)}
+
+
+@pytest.mark.parametrize("how", ["hypothesis", "condition", "average"])
+def test_draws_that_are_alike_hide_no_other(how):
+    """a + b <= .45 for a + b < .8: the worst is .7 + .1, by rounding, and .7 and .6 violate it."""
+
+    def bound(x):
+        return 0.8 - (x.a + x.b)
+
+    total = at_most("claim", lambda r: r.x.a + r.x.b, lambda r: 0.45)
+    mean = on_average("claim", lambda r: r.sim * 0 + r.x.a + r.x.b, lambda r: r.sim + 0.2)
+    there = replace(total, where=strict(lambda r: bound(r.x)))
+    statement = Theorem(
+        space=Space(**FEW),
+        simulate=lambda x, key: jax.random.uniform(key) / 100,
+        predict=lambda x: 0.0,
+        claims=({"hypothesis": total, "condition": there, "average": mean}[how],),
+        hypotheses={} if how == "condition" else {"h": strict(bound)},
+        mutants=(),
+        id="tests/statement",
+        title="a statement of known truth",
+        keys=64 if how == "average" else 1,
+    )
+    assert judged(statement).verdict is Verdict.VIOLATED
 
 
 def of_size(claim, n):
@@ -317,46 +242,9 @@ def test_numbers_that_no_memory_holds_end_nothing(field, large):
     assert found.verdict in (Verdict.HOLDS, Verdict.INCONCLUSIVE)
 
 
-def test_hypotheses_of_a_root_beside_zero():
-    """Enclosures of a root at 0 are undefined: what is met by far is met, and rounding is not."""
-    below = at_most("claim", number, zero)
-    by_far = strict(lambda x: 0.1 - jnp.sqrt(jnp.abs(beside_zero(x))))
-    assert judged(of_unit_vector(below, {"h": by_far})).verdict is Verdict.VIOLATED
-    above = at_least("claim", number, lambda r: 38.4)
-
-    def by_rounding(x):
-        undefined = 0 * jnp.sqrt(jnp.abs(beside_zero(x)))
-        return jnp.where(x.x > 38.4, 1.0, seems(x.x) - 1e-12) + undefined
-
-    found = judged(of_unit_vector(above, {"h": by_rounding}))
-    assert found.verdict is Verdict.INCONCLUSIVE
-
-
-@pytest.mark.parametrize("field", [Real(100, 200), Real(1e6, 2e6)])
-def test_a_hypothesis_that_is_an_equality_of_large_numbers_is_met(field):
-    equality = {"h": lambda x: is_nothing(x) + without_enclosure(x.x)}
-    below = at_most("claim", number, zero)
-    assert judged(about(field, below, hypotheses=equality)).verdict is Verdict.VIOLATED
-
-
 def test_a_condition_that_is_an_equality_of_large_numbers_is_met():
     def place(r):
         return 1e5 * jnp.sum(r.x.v**2) - 1e5 * jnp.array([1.0, 0.5, 0.2])
 
     claim = at_most("claim", lambda r: r.x.x * jnp.array([1.0, -1.0, -1.0]), zero, where=place)
     assert judged(of_unit_vector(claim)).verdict is Verdict.VIOLATED
-
-
-def test_long_hypotheses_are_not_compiled_for_other_roundings():
-    """Their programs took minutes."""
-
-    def unrolled(x):
-        end = x.x
-        for _ in range(60):
-            end = jnp.sin(end) + jnp.cos(end)
-        return 10 - end + without_enclosure(x.x)
-
-    below = at_most("claim", number, zero)
-    found = judged(about(Real(1, 2), below, hypotheses={"h": strict(unrolled)}))
-    assert found.verdict is Verdict.VIOLATED
-    assert found.confirmation.endswith("its hypotheses in double precision")

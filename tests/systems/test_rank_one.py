@@ -1,6 +1,6 @@
 """Rank-one fine-tuning: descent in d dimensions, the flow of the overlap and the reduced chain."""
 
-from functools import partial
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -138,6 +138,7 @@ def test_hitting_times_in_closed_form_and_along_the_flow():
     assert float(rank_one_overlap.hitting_time(setting, linear, 0.1 * sign, -0.5 * sign)) == np.inf
 
 
+@cache
 def a_chain(every=None, level=None):
     """The overlaps of 200 steps, thinned, or the step that first reaches a level."""
     signs = jnp.array([1.0, -1.0, 1.0])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice, zip_longest
 
 import jax
 import numpy as np
@@ -65,16 +65,33 @@ def confirm(
     if not suspects:
         return Confirmation(None, 0, "vanish where an instance is judged by itself", 0)
     worst, others = suspects[:TRIED], suspects[TRIED:]
+    confirmation, found = _first_confirmed(case, worst, others)
+    if confirmation is None and all(one.means == OUTSIDE for one in found):
+        inside = (one for one in others if _met(case, one) is not Met.NOT)
+        further = list(islice(inside, TRIED))
+        if further:
+            confirmation, found = _first_confirmed(case, further, [])
+    return confirmation or Confirmation(None, 0, _why(case, worst[0], found), len(worst))
+
+
+def _first_confirmed(
+    case: Case, worst: list[Suspect], others: list[Suspect]
+) -> tuple[Confirmation | None, list[Finding]]:
+    """The first violation that is confirmed and counts, and what was found of each of the worst."""
     found: dict[int, Finding] = {}
     for suspect, finding in _looks(case, worst, others, found):
         if finding.answer is Answer.VIOLATED:
-            met = hypotheses.are_met(case, suspect.instance, suspect.key)
+            met = _met(case, suspect)
             if met is not Met.NOT:
                 means = finding.means + (UNASKED if met is Met.NOT_ASKED else "")
-                return Confirmation(suspect.row, finding.column, means, len(worst))
+                return Confirmation(suspect.row, finding.column, means, len(worst)), []
             finding = Finding(Answer.VANISHED, OUTSIDE)
         found[suspect.row] = finding
-    return Confirmation(None, 0, _why(case, worst[0], list(found.values())), len(worst))
+    return None, list(found.values())
+
+
+def _met(case: Case, suspect: Suspect) -> Met:
+    return hypotheses.are_met(case, suspect.instance, suspect.key)
 
 
 def _looks(
@@ -134,10 +151,31 @@ def _suspects(
         room = np.where(violated, claim.slack(points.lhs, points.rhs), np.inf)
         part = np.where(points.scale > 0, room / points.scale, room)
     rows = int(np.sum(np.any(violated, axis=1)))
-    orders = (np.argsort(np.min(size, axis=1), kind="stable")[:rows] for size in (part, room))
-    order = list(dict.fromkeys(chain.from_iterable(zip(*orders))))[:CHEAPLY_TRIED]
+    orders = (_worst_first(np.min(size, axis=1))[:rows] for size in (part, room))
     worst = np.where(violated, claim.relative_room(points), np.inf)
-    return [suspect_at(int(row), points, worst, instances, keys) for row in order]
+    different: dict[tuple[bytes, ...], int] = {}
+    for row in dict.fromkeys(chain.from_iterable(zip_longest(*orders))):
+        if row is None or np.isinf(worst[row]).all():
+            continue
+        parts = points.lhs[row], points.rhs[row], *jax.tree.leaves(_instance_at(instances, row))
+        different.setdefault(tuple(np.asarray(part).tobytes() for part in parts), int(row))
+        if len(different) == CHEAPLY_TRIED:
+            break
+    return [suspect_at(row, points, worst, instances, keys) for row in different.values()]
+
+
+def _worst_first(room: np.ndarray) -> np.ndarray:
+    """Rows by their room, so many of the same: where fields have few values, most draws are."""
+    order = np.argsort(room, kind="stable")
+    places = np.arange(len(order))
+    begins = np.append(True, room[order][1:] != room[order][:-1])
+    since = places - np.maximum.accumulate(np.where(begins, places, 0))
+    return order[since < TRIED]
+
+
+def _instance_at(instances: Instance, row: int) -> Instance:
+    """One of the stacked instances."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[row], instances)
 
 
 def suspect_at(
@@ -152,8 +190,7 @@ def suspect_at(
         error=pick(points.error),
         non_rounding_error=pick(points.non_rounding_error),
     )
-    x = jax.tree.map(lambda leaf: np.asarray(leaf)[row], instances)
-    return Suspect(row, x, keys[row], own, room[row])
+    return Suspect(row, _instance_at(instances, row), keys[row], own, room[row])
 
 
 def confirmed_judgement(

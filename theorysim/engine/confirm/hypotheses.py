@@ -6,8 +6,9 @@ root.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum, auto
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import jax
 import jax.numpy as jnp
@@ -15,13 +16,13 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim.claims.instance import Instance, SizeItems, size_items
-from theorysim.claims.margins import Margin
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.enclosures import Formula
 from theorysim.engine.certify.formulas import hypotheses_formula
 from theorysim.engine.confirm import many_bits
-from theorysim.engine.confirm.other_roundings import FEW_OPERATIONS, is_met_or_tied
+from theorysim.engine.confirm.conditions import is_clearly_met
+from theorysim.engine.confirm.other_roundings import FEW_OPERATIONS
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.making import made_of
 from theorysim.jaxprs.directions import AXIS, LANES
@@ -35,8 +36,8 @@ class Met(Enum):
     """Whether an instance meets its hypotheses; of long programs that may not be asked."""
 
     FOR_CERTAIN = auto()
-    NOT = auto()
     NOT_ASKED = auto()
+    NOT = auto()
 
 
 def are_met(case: Case, x: Instance, key: np.ndarray | Array) -> Met:
@@ -46,15 +47,24 @@ def are_met(case: Case, x: Instance, key: np.ndarray | Array) -> Met:
     that are not. Where enclosures are wide, or there are none, as of a root beside 0, they must be
     met in all lanes of Monte Carlo arithmetic; of long programs that is not asked.
     """
-    if not case.reading.hypotheses:
-        return Met.FOR_CERTAIN
-    formula = _formula(case.theorem, case.reading, size_items(x))
+    found = Met.FOR_CERTAIN
+    for name in case.reading.hypotheses:
+        one = _is_met(case, name, x, key)
+        if one is Met.NOT:
+            return one
+        found = one if one is Met.NOT_ASKED else found
+    return found
+
+
+def _is_met(case: Case, name: str, x: Instance, key: np.ndarray | Array) -> Met:
+    """Each by itself: one without an enclosure says nothing of the others."""
+    formula = _formula(case.theorem, case.reading, name, size_items(x))
     if work(formula.program) > many_bits.FIRST.most_work:
-        return _in_other_roundings(case, x)
+        return _in_other_roundings(case, name, x, equalities=True)
     for bits in (*many_bits.FIRST.precisions, *many_bits.MORE.precisions):
         values = many_bits.values_with_bits(case, formula, x, key, bits, many_bits.FIRST.most_work)
         if values is None or not all(m.is_finite() for m in values.every_margin):
-            break
+            return _in_other_roundings(case, name, x, equalities=True)
         if any(m < 0 for m in values.every_margin):
             return Met.NOT
         if any(m <= 0 or many_bits.is_nothing(m, bits) for m in values.open_margins):
@@ -62,45 +72,40 @@ def are_met(case: Case, x: Instance, key: np.ndarray | Array) -> Met:
         met = (m >= 0 or many_bits.is_nothing(m, bits) for m in values.margins)
         if all(met) and all(m > 0 for m in values.open_margins):
             return Met.FOR_CERTAIN
-    return _in_other_roundings(case, x)
+    return _in_other_roundings(case, name, x, equalities=False)
 
 
 @lru_cache(maxsize=256)
-def _formula(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Formula:
-    return hypotheses_formula(theorem, reading, dict(sizes))
+def _formula(theorem: Theorem, reading: ResolvedReading, name: str, sizes: SizeItems) -> Formula:
+    alone = replace(reading, hypotheses={name: reading.hypotheses[name]})
+    return hypotheses_formula(theorem, alone, dict(sizes))
 
 
-def _in_other_roundings(case: Case, x: Instance) -> Met:
-    sizes = size_items(x)
-    program = _formula(case.theorem, case.reading, sizes).program
+def _in_other_roundings(case: Case, name: str, x: Instance, equalities: bool) -> Met:
+    sizes, margin = size_items(x), case.reading.hypotheses[name]
+    program = _formula(case.theorem, case.reading, name, sizes).program
     if sum(1 for _ in every_operation(program.jaxpr)) > FEW_OPERATIONS:
         return Met.NOT_ASKED
-    moved = _margins_in_lanes(case.theorem, case.reading, sizes)(x)
-    for margin, lanes in zip(case.reading.hypotheses.values(), moved, strict=True):
-        plain = partial(_plain, margin, x)
-        if not is_met_or_tied(margin, np.asarray(lanes)[None], plain).all():
-            return Met.NOT
-    return Met.FOR_CERTAIN
+    lanes = np.asarray(_margin_in_lanes(case.theorem, case.reading, name, sizes)(x))
+    return Met.FOR_CERTAIN if is_clearly_met(margin, lanes, equalities).all() else Met.NOT
 
 
-def _plain(margin: Margin, x: Instance) -> Float[np.ndarray, "1 entries"]:
-    """A margin in double precision, unmoved."""
-    with jax.enable_x64(True):
-        return np.reshape(margin(x), (1, -1))
+@lru_cache(maxsize=256)
+def _margin_in_lanes(
+    theorem: Theorem, reading: ResolvedReading, name: str, sizes: SizeItems
+) -> Program:
+    """A margin of an instance, (1 + lanes, entries); one that is not moved comes first."""
 
-
-@lru_cache(maxsize=64)
-def _margins_in_lanes(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> Program:
-    """All margins of an instance, (lanes, entries) each."""
-
-    def margins(lane: Array, x: Instance) -> list[Float[Array, " entries"]]:
+    def entries(lane: Array, x: Instance) -> Float[Array, " entries"]:
         del lane  # tells lanes apart, and enters nothing else
-        return [jnp.ravel(jnp.asarray(m(x), float)) for m in reading.hypotheses.values()]
+        return jnp.ravel(jnp.asarray(reading.hypotheses[name](x), float))
 
-    moved = perturb_rounding(margins, lanes=True)
+    moved = perturb_rounding(entries, lanes=True)
 
-    def across(x: Instance) -> list[Float[Array, "lanes entries"]]:
+    def across(x: Instance) -> Float[Array, "lanes+1 entries"]:
         repeated = jax.tree.map(lambda leaf: jnp.repeat(leaf[None], LANES, axis=0), x)
-        return jax.vmap(moved, axis_name=AXIS)(1.0 + jnp.arange(LANES), repeated)
+        lanes = jax.vmap(moved, axis_name=AXIS)(1.0 + jnp.arange(LANES), repeated)
+        return jnp.concatenate([entries(jnp.zeros(()), x)[None], lanes])
 
-    return Program(across, made_of(theorem, (reading,), sizes, "hypotheses in other roundings"))
+    what = "a hypothesis in other roundings", name
+    return Program(across, made_of(theorem, (reading,), sizes, *what))

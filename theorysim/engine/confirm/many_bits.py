@@ -53,9 +53,9 @@ DROPPED = 16 * float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 
 
-# What is nearer to 0 than the least double is 0, by the way that it is written. With the bits of
-# `MORE` a difference of numbers up to 1e240 is known so well.
-LEAST = 2.0**-1074
+# What is nearer to 0 than 1e-270 is 0, by the way that it is written. With the bits of `MORE` all
+# differences of numbers up to 1e300 are known so well, and the root of one of numbers of size 1.
+LEAST = 2.0**-900
 
 OVERLAP = "its enclosures overlap"
 OPEN = "its enclosures do not tell whether the claim speaks of it"

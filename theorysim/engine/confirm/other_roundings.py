@@ -16,10 +16,11 @@ from theorysim.chunks import Chunked
 from theorysim.claims.evidence import Evidence, Judgement, Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.kinds import Claim, Probable
-from theorysim.claims.margins import Margin, is_met, is_strict
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
+from theorysim.engine.confirm.conditions import is_clearly_met, is_met_in_lanes, with_unmoved
+from theorysim.engine.confirm.many_bits import FIRST
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
 from theorysim.engine.measure.batch import instance_bytes
@@ -53,19 +54,38 @@ MEANS = "in Monte Carlo arithmetic"
 
 
 class Sides(NamedTuple):
-    """Both sides in all lanes, and at which points the claim says something there."""
+    """Both sides in all lanes, and the margins of the claim's condition, if it has one.
+
+    One lane of the margins, the first, is not moved.
+    """
 
     lhs: Float[np.ndarray, "rows lanes path"]
     rhs: Float[np.ndarray, "rows lanes path"]
-    applies: Bool[np.ndarray, "rows lanes path"]
+    condition: Float[np.ndarray, "rows lanes+1 path"] | None = None
 
     def beside(self, other: Sides) -> Sides:
         """With the lanes of another turn."""
-        return Sides(*(np.concatenate(pair, axis=1) for pair in zip(self, other)))
+        lhs, rhs = (np.concatenate(pair, axis=1) for pair in zip(self[:2], other[:2]))
+        if self.condition is None or other.condition is None:
+            return Sides(lhs, rhs)
+        return Sides(lhs, rhs, np.concatenate([self.condition, other.condition], axis=1))
 
     def of_row(self, row: int) -> Sides:
         """Those of one instance, without its axis."""
-        return Sides(*(part[row] for part in self))
+        condition = None if self.condition is None else self.condition[row]
+        return Sides(self.lhs[row], self.rhs[row], condition)
+
+
+def _speaks(case: Case, sizes: SizeItems, sides: Sides) -> Bool[np.ndarray, "*rows path"]:
+    """At which points a claim says something, by more than rounding.
+
+    An equality is looked at only where bits cannot tell whether it is one.
+    """
+    if case.claim.where is None or sides.condition is None:
+        return np.ones((*sides.lhs.shape[:-2], sides.lhs.shape[-1]), bool)
+    facts = traced(case, sizes)
+    is_told = not facts.obstacle and facts.work <= FIRST.most_work
+    return is_clearly_met(case.claim.where, sides.condition, equalities=not is_told)
 
 
 def is_costly(case: Case, instance: Instance) -> bool:
@@ -105,8 +125,9 @@ def spread_of_origins(case: Case, suspect: Suspect) -> Float[np.ndarray, " path"
     Infinite where there is no number, and at points of which the claim need not speak then.
     """
     turns = (_moved(case, [suspect], turn, origins=True).of_row(0) for turn in range(1 + AGAIN))
-    spreads = [np.where(one.applies.all(0), _spread(suspect, one), np.inf) for one in turns]
-    return np.max(spreads, axis=0)
+    sizes = size_items(suspect.instance)
+    speaking = [(one, _speaks(case, sizes, one)) for one in turns]
+    return np.max([np.where(s, _spread(suspect, one, s), np.inf) for one, s in speaking], axis=0)
 
 
 def _moved(case: Case, suspects: list[Suspect], turn: int, origins: bool = False) -> Sides:
@@ -125,15 +146,17 @@ def _computed(case: Case, program: Callable, rows: tuple, shape: tuple[int, int,
     except jax.errors.JaxRuntimeError as error:
         if "callback" not in str(error):  # out of memory
             raise
-        return Sides(np.full(shape, np.nan), np.full(shape, np.nan), np.ones(shape, bool))
+        return Sides(np.full(shape, np.nan), np.full(shape, np.nan))
     if not condition:
-        return Sides(lhs, rhs, np.ones(shape, bool))
-    plain = partial(_plain_conditions, case, *rows[1:])
-    return Sides(lhs, rhs, is_met_or_tied(case.claim.where, condition[0], plain))
+        return Sides(lhs, rhs)
+    unmoved = partial(_unmoved_conditions, case, *rows[1:])
+    return Sides(lhs, rhs, with_unmoved(condition[0], unmoved))
 
 
-def _plain_conditions(case: Case, x: Instance, keys: np.ndarray) -> Float[np.ndarray, "rows path"]:
-    """What a claim's condition is at stacked instances in double precision, unmoved."""
+def _unmoved_conditions(
+    case: Case, x: Instance, keys: np.ndarray
+) -> Float[np.ndarray, "rows path"]:
+    """What a claim's condition is at stacked instances in double precision."""
     program = _conditions(case.theorem, case.reading, size_items(x))
     return np.asarray(program(x, keys)[case.claim.name])
 
@@ -162,8 +185,13 @@ def judged_in_lanes(
     own = evidence.measurement
     found = _in_chunks(case, own, 0, instances, keys)
 
+    met = np.ones(found.lhs.shape, bool)
+    if case.claim.where is not None and found.condition is not None:
+        met = is_met_in_lanes(case.claim.where, found.condition)
+
     def judged(lane: int) -> Judgement:
-        lhs, rhs, applies = (part[:, lane].reshape(own.lhs.shape) for part in found)
+        each = (found.lhs, found.rhs, met)
+        lhs, rhs, applies = (part[:, lane].reshape(own.lhs.shape) for part in each)
         measurement = replace(own, lhs=lhs, rhs=rhs, applies=applies)
         return case.claim.judge(replace(evidence, measurement=measurement))
 
@@ -188,7 +216,7 @@ def spread_of_rows(
     known = np.asarray(measurement.applies).reshape(*by_key, -1)
     spread = np.zeros(by_key)
     found = _in_chunks(case, measurement, turn, instances, keys, origins)
-    speaks = found.applies.all(axis=1)
+    speaks = _speaks(case, size_items(instances), found)
     for side, own in zip(found[:2], (measurement.lhs, measurement.rhs), strict=True):
         apart = distances(np.asarray(side), np.reshape(own, (shape[0], 1, -1))).max(axis=1)
         apart = np.where(speaks, apart, np.inf)
@@ -248,24 +276,6 @@ def perturbed_sides(
     return Program(across, known_by)
 
 
-def is_met_or_tied(
-    margin: Margin,
-    moved: Float[np.ndarray, "rows lanes points"],
-    plain: Callable[[], Float[np.ndarray, "rows points"]],
-) -> Bool[np.ndarray, "rows lanes points"]:
-    """In which lanes a moved margin is met, or 0 but for what its own roundings make of it.
-
-    A condition may hold with equality by the way it is written: 1 - r^k >= 0 at k = 0. Then it is
-    exactly 0 where nothing is moved, which `plain` is asked for; and a strict one does not hold.
-    """
-    met = is_met(margin, moved)
-    if is_strict(margin) or met.all():
-        return met
-    with np.errstate(invalid="ignore"):
-        tied = ~met & (moved >= -np.ptp(moved, axis=1, keepdims=True))
-    return met | (tied & (plain() == 0)[:, None]) if tied.any() else met
-
-
 def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
     """The sides of a reading's claims without a ladder, of a number, an instance and its keys.
 
@@ -304,18 +314,19 @@ def _conditions(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) ->
 
 
 def _judged(case: Case, suspect: Suspect, sides: Sides) -> Finding:
-    least = ROUNDING_SAFETY * _spread(suspect, sides) + suspect.points.non_rounding_error[0]
+    speaks = _speaks(case, size_items(suspect.instance), sides)
+    least = ROUNDING_SAFETY * _spread(suspect, sides, speaks) + suspect.points.non_rounding_error[0]
     with np.errstate(invalid="ignore"):
         room = np.max(case.claim.slack(sides.lhs, sides.rhs), axis=0)
-        violated = suspect.violated & sides.applies.all(0) & (room < -least)
+        violated = suspect.violated & speaks & (room < -least)
     if not violated.any():
         return Finding(Answer.VANISHED, MEANS)
     return Finding(Answer.VIOLATED, MEANS, suspect.worst(violated))
 
 
-def _spread(suspect: Suspect, sides: Sides) -> float:
+def _spread(suspect: Suspect, sides: Sides, speaks: Bool[np.ndarray, " path"]) -> float:
     """By how much both sides move, where the claim speaks however it is rounded."""
     points = suspect.points
-    known = points.applies[0] & sides.applies.all(0) & ~np.isnan(points.lhs[0] + points.rhs[0])
+    known = points.applies[0] & speaks & ~np.isnan(points.lhs[0] + points.rhs[0])
     both = (sides.lhs, points.lhs), (sides.rhs, points.rhs)
     return sum(float(np.max(distances(*pair)[:, known], initial=0.0)) for pair in both)

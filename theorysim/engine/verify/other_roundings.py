@@ -155,8 +155,15 @@ def _none_meets_hypotheses(seen: _Seen) -> bool:
 def _alike_in_lanes(seen: _Seen) -> Judgement:
     from theorysim.engine.confirm.other_roundings import judged_in_lanes
 
-    if not all(map(seen.meets_hypotheses, range(len(seen.keys)))):
-        return _outside(seen.judgement)
+    own, rows = seen.evidence.measurement, range(len(seen.keys))
+    met = np.array([seen.meets_hypotheses(row) for row in rows])
+    if not met.all():
+        applies = np.asarray(own.applies) & np.reshape(met, (-1, *[1] * (np.ndim(own.applies) - 1)))
+        evidence = replace(seen.evidence, measurement=replace(own, applies=applies))
+        again = seen.case.claim.judge(evidence)
+        if again.verdict is not seen.judgement.verdict:
+            return _outside(seen.judgement)
+        seen = replace(seen, evidence=evidence, judgement=again)
     judged = judged_in_lanes(seen.case, seen.evidence, seen.instances, seen.keys)
     alike = all(one.verdict is seen.judgement.verdict for one in judged)
     return seen.judgement if alike else _in_doubt(seen.judgement)
