@@ -16,7 +16,9 @@ from theorysim.claims import (
     scales_as,
     strict,
 )
-from theorysim.engine.measure import draw, effort
+from theorysim.engine.measure import batch, draw, effort
+from theorysim.engine.measure.cost import LOOPS_AT_ONCE, side_by_side
+from theorysim.engine.measure.sample import draw_sample
 from theorysim.engine.measure.setup import Setup, parse_settings
 from theorysim.engine.verify.judge import measured_draws
 from theorysim.engine.verify.report import Report
@@ -174,3 +176,33 @@ def test_bytes_bound_the_draws():
         setup = Setup(wide, wide.all_readings(), parse_settings(wide, {}))
         draws = effort.affordable_draws(setup, measured_draws(setup))
     assert draws * 100_000 * 8 < effort.BYTES_HELD
+
+
+# Runs of different length
+
+
+def halved(x, key):
+    """How often x, a thousandth of it at most, fits into 1."""
+    more, step = lambda s: s[0] > x.x / 1000, lambda s: (s[0] * 0.9, s[1] + 1)
+    return jax.lax.while_loop(more, step, (1.0, 0))
+
+
+def test_runs_of_different_length_go_side_by_side_in_few_with_the_same_bits(monkeypatch):
+    moving = statement(simulate=lambda x, key: jnp.sin(1.0 * halved(x, key)[1]) * x.x)
+    with jax.enable_x64(True):
+        setup = Setup(moving, moving.all_readings(), parse_settings(moving, {}))
+        sample = draw_sample(setup, 100)
+        assert batch.measurement_cost(setup).waits
+        few = batch.measure_all(setup, sample.instances, sample.keys)
+        monkeypatch.setattr("theorysim.engine.measure.cost.LOOPS_AT_ONCE", 100)
+        all_at_once = batch.measure_all(setup, sample.instances, sample.keys)
+    for part, same in zip(*map(jax.tree.leaves, (few, all_at_once)), strict=True):
+        np.testing.assert_array_equal(part, same)
+
+
+def test_only_runs_of_different_length_are_few_on_a_cpu(monkeypatch):
+    assert side_by_side(False, 400) == 400
+    assert side_by_side(True, 5) == 5
+    assert side_by_side(True, 400) == LOOPS_AT_ONCE
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert side_by_side(True, 400) == 400

@@ -26,6 +26,7 @@ from theorysim.claims.theorem import Theorem
 from theorysim.compiled import jit
 from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.measure.batch import instance_bytes
+from theorysim.engine.measure.cost import side_by_side
 from theorysim.engine.measure.errors import (
     replace_tolerance_scale,
     runs,
@@ -35,13 +36,11 @@ from theorysim.engine.measure.errors import (
 from theorysim.engine.measure.setup import Setup
 from theorysim.errors import SizeError
 from theorysim.jaxprs.fingerprint import fingerprint
-from theorysim.jaxprs.structure import contains
+from theorysim.jaxprs.waiting import waits
 from theorysim.memory import chunk_length
 
-# Points that are simulated side by side, memory permitting; fewer on a CPU where runs differ in
-# length, as all wait for the longest one. An accelerator takes as long for one as for all.
+# Points that are simulated side by side, memory permitting.
 CHUNK = 512
-CHUNK_OF_LOOPS = 32
 
 # A budget is spent in at least so many chunks, unless they would be shorter than this.
 CHUNKS, LEAST_CHUNK = 8, 16
@@ -133,11 +132,9 @@ def _scoring_program(
 
     origin = jnp.zeros(theorem.space.dimension(size_map))
     whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0)))
-    waits = jax.default_backend() == "cpu" and contains(whole.jaxpr, ("while",))
-    side_by_side = CHUNK_OF_LOOPS if waits else CHUNK
     across = jax.vmap(score, in_axes=(0, None, 0))
     many = jit(lambda rows, fixed: across(rows[0], fixed, rows[1]))
-    return many, score, side_by_side, fingerprint(whole)
+    return many, score, side_by_side(waits(whole.jaxpr), CHUNK), fingerprint(whole)
 
 
 @lru_cache(maxsize=256)
@@ -175,10 +172,10 @@ class Objective:
         self.evaluations = 0
         self.spent = 0
         program = _scoring_program(theorem, reading, tuple(claims), settings.size_items)
-        many, single, side_by_side, self.computation = program
+        many, single, most, self.computation = program
         self._fixed = dict(settings.values)
         need = instance_bytes(theorem, (reading,), settings.sizes)
-        wanted = min(side_by_side, max(LEAST_CHUNK, budget // CHUNKS))
+        wanted = min(most, max(LEAST_CHUNK, budget // CHUNKS))
         chunk = chunk_length(need, wanted, str(setup))
         self._score = Chunked(many, chunk, str(setup))
         self._climb = Chunked(_ascent_program(single), chunk, str(setup))

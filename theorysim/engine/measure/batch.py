@@ -15,7 +15,7 @@ from theorysim.chunks import Chunked
 from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
-from theorysim.engine.measure.cost import Cost, cost_of
+from theorysim.engine.measure.cost import Cost, cost_of, side_by_side
 from theorysim.engine.measure.errors import (
     PERTURBATIONS,
     PERTURBED_KEYS,
@@ -133,7 +133,8 @@ def measure_all(
         setup.theorem, setup.readings, setup.settings.size_items, monte_carlo
     )
     total = keys.shape[0]
-    chunk = chunk_that_fits(setup, shared_length(total))
+    at_once = side_by_side(measurement_cost(setup).waits, shared_length(total))
+    chunk = chunk_that_fits(setup, at_once)
     parts, done = [], 0
     progress(done, total, "compiling and measuring")
     for part in Chunked(program, chunk, str(setup)).parts((instances, keys)):

@@ -34,7 +34,8 @@ def affordable_draws(setup: Setup, measured: Iterable[Setup]) -> int:
     measured = list(measured)
     if not measured:
         return 0
-    cost, held, _ = drawing_cost(setup)
+    drawing = drawing_cost(setup)
+    cost, held = drawing.operations, drawing.held
     for group in measured:
         measuring = measurement_cost(group)
         cost += measuring.operations + JUDGING * measuring.held

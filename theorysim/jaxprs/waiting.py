@@ -1,0 +1,87 @@
+"""Whether runs of a program that go side by side wait for the longest one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from jax.extend.core import Jaxpr, JaxprEqn, Var
+
+from theorysim.jaxprs.structure import CALLS, bodies
+
+# Of every variable of a list, whether it differs from run to run.
+Varies = list[bool]
+
+
+def waits(program: Jaxpr) -> bool:
+    """Whether the length of some loop depends on the inputs, so that it differs from run to run."""
+    found: list[bool] = []
+    _flow(program, [True] * len(program.invars), found)
+    return any(found)
+
+
+def _flow(program: Jaxpr, inputs: Varies, found: list[bool]) -> Varies:
+    """Which outputs vary where these inputs do; `found` gets what is seen of every loop."""
+    known = {v for v, own in zip(program.invars, inputs, strict=True) if own}
+    for equation in program.eqns:
+        varies = [isinstance(v, Var) and v in known for v in equation.invars]
+        if any(varies):
+            outputs = _RULES.get(equation.primitive.name, _any)(equation, varies, found)
+            known |= {v for v, own in zip(equation.outvars, outputs, strict=True) if own}
+    return [isinstance(v, Var) and v in known for v in program.outvars]
+
+
+def _any(equation: JaxprEqn, varies: Varies, found: list[bool]) -> Varies:
+    for body in bodies(equation):
+        _flow(body, [True] * len(body.invars), found)
+    return [any(varies)] * len(equation.outvars)
+
+
+def _call(equation: JaxprEqn, varies: Varies, found: list[bool]) -> Varies:
+    (body,) = bodies(equation)
+    return _flow(body, varies, found)
+
+
+def _choice(equation: JaxprEqn, varies: Varies, found: list[bool]) -> Varies:
+    """All branches run where the choice varies."""
+    index, *given = varies
+    branches = [_flow(body, given, found) for body in bodies(equation)]
+    return [index or own for own in reduce(_either, branches)]
+
+
+def _scan(equation: JaxprEqn, varies: Varies, found: list[bool]) -> Varies:
+    (body,) = bodies(equation)
+    constants, state = equation.params["num_consts"], equation.params["num_carry"]
+
+    def step(carried: Varies) -> Varies:
+        return _flow(body, [*varies[:constants], *carried, *varies[constants + state :]], found)
+
+    carried = _settled(varies[constants : constants + state], step)
+    return [*carried, *step(carried)[state:]]
+
+
+def _while(equation: JaxprEqn, varies: Varies, found: list[bool]) -> Varies:
+    test, body = (equation.params[name].jaxpr for name in ("cond_jaxpr", "body_jaxpr"))
+    of_test, of_body = (equation.params[name] for name in ("cond_nconsts", "body_nconsts"))
+    for_test, for_body = varies[:of_test], varies[of_test : of_test + of_body]
+
+    def step(carried: Varies) -> Varies:
+        return _flow(body, [*for_body, *carried], found)
+
+    carried = _settled(varies[of_test + of_body :], step)
+    found += _flow(test, [*for_test, *carried], found)
+    return carried
+
+
+def _settled(carried: Varies, step: Callable[[Varies], Varies]) -> Varies:
+    """What varies of a loop's state after any number of steps."""
+    while (after := _either(carried, step(carried)[: len(carried)])) != carried:
+        carried = after
+    return carried
+
+
+def _either(one: Sequence[bool], other: Sequence[bool]) -> Varies:
+    return [a or b for a, b in zip(one, other, strict=True)]
+
+
+_RULES = {"cond": _choice, "scan": _scan, "while": _while} | dict.fromkeys(CALLS, _call)
