@@ -17,7 +17,6 @@ from theorysim.claims import (
     strict,
 )
 from theorysim.engine.measure import batch, draw, effort
-from theorysim.engine.measure.cost import LOOPS_AT_ONCE, side_by_side
 from theorysim.engine.measure.sample import draw_sample
 from theorysim.engine.measure.setup import Setup, parse_settings
 from theorysim.engine.verify.judge import measured_draws
@@ -194,15 +193,7 @@ def test_runs_of_different_length_go_side_by_side_in_few_with_the_same_bits(monk
         sample = draw_sample(setup, 100)
         assert batch.measurement_cost(setup).waits
         few = batch.measure_all(setup, sample.instances, sample.keys)
-        monkeypatch.setattr("theorysim.engine.measure.cost.LOOPS_AT_ONCE", 100)
+        monkeypatch.setattr("theorysim.jaxprs.waiting.LOOPS_AT_ONCE", 100)
         all_at_once = batch.measure_all(setup, sample.instances, sample.keys)
     for part, same in zip(*map(jax.tree.leaves, (few, all_at_once)), strict=True):
         np.testing.assert_array_equal(part, same)
-
-
-def test_only_runs_of_different_length_are_few_on_a_cpu(monkeypatch):
-    assert side_by_side(False, 400) == 400
-    assert side_by_side(True, 5) == 5
-    assert side_by_side(True, 400) == LOOPS_AT_ONCE
-    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert side_by_side(True, 400) == 400

@@ -6,7 +6,7 @@ import pytest
 from jax import lax
 
 from theorysim.jaxprs.structure import every_operation
-from theorysim.jaxprs.waiting import waits
+from theorysim.jaxprs.waiting import LOOPS_AT_ONCE, side_by_side, waits
 
 
 def descends(steps):
@@ -88,3 +88,11 @@ def test_a_program_waits_where_its_batch_has_a_condition_for_each_run(program):
 
 def test_both_kinds_occur():
     assert {batched_tests(program) for program in PROGRAMS.values()} == {True, False}
+
+
+def test_only_runs_of_different_length_are_few_on_a_cpu(monkeypatch):
+    assert side_by_side(False, 400) == 400
+    assert side_by_side(True, 5) == 5
+    assert side_by_side(True, 400) == LOOPS_AT_ONCE
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert side_by_side(True, 400) == 400

@@ -26,7 +26,6 @@ from theorysim.claims.theorem import Theorem
 from theorysim.compiled import jit
 from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.measure.batch import instance_bytes
-from theorysim.engine.measure.cost import side_by_side
 from theorysim.engine.measure.errors import (
     replace_tolerance_scale,
     runs,
@@ -36,7 +35,7 @@ from theorysim.engine.measure.errors import (
 from theorysim.engine.measure.setup import Setup
 from theorysim.errors import SizeError
 from theorysim.jaxprs.fingerprint import fingerprint
-from theorysim.jaxprs.waiting import waits
+from theorysim.jaxprs.waiting import side_by_side, waits
 from theorysim.memory import chunk_length
 
 # Points that are simulated side by side, memory permitting.

@@ -15,7 +15,7 @@ from theorysim.chunks import Chunked
 from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
-from theorysim.engine.measure.cost import Cost, cost_of, side_by_side
+from theorysim.engine.measure.cost import Cost, cost_of
 from theorysim.engine.measure.errors import (
     PERTURBATIONS,
     PERTURBED_KEYS,
@@ -27,6 +27,7 @@ from theorysim.engine.measure.errors import (
 from theorysim.engine.measure.making import made_of
 from theorysim.engine.measure.setup import Setup
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
+from theorysim.jaxprs.waiting import side_by_side
 from theorysim.kept import Program, kept_value
 from theorysim.memory import chunk_length, tree_bytes
 from theorysim.progress import Progress, silent

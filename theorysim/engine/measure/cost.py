@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax
 from jax.stages import Traced
 
 from theorysim.jaxprs.cost import operations
@@ -13,12 +12,6 @@ from theorysim.jaxprs.overflow import grows_integers
 from theorysim.jaxprs.waiting import waits
 from theorysim.kept import kept_value
 from theorysim.memory import tree_bytes
-
-# Runs that differ in length wait for the longest one: on a CPU, so few of them go side by side. An
-# accelerator takes as long for one as for all. Measured beside 400 at once, the same bits: a third
-# to a fifth of the time where descents differ in length, as long where adaptive integrators do; 8
-# take half as long again for the latter, 32 for the former.
-LOOPS_AT_ONCE = 16
 
 
 class Cost(NamedTuple):
@@ -44,8 +37,3 @@ def cost_of(known_by: str | None, what: str, trace: Callable[[], Traced]) -> Cos
 
     cost, held, grows, differ = kept_value(known_by, what, count)
     return Cost(cost, int(held), bool(grows), bool(differ))
-
-
-def side_by_side(waits: bool, most: int) -> int:
-    """How many runs to compute at once, `most` at most; `waits` as in `Cost`."""
-    return min(most, LOOPS_AT_ONCE) if waits and jax.default_backend() == "cpu" else most
