@@ -21,6 +21,7 @@ from tests.engine.rounding import (
 )
 from tests.engine.statements import about, judged
 from theorysim.claims import (
+    Choice,
     Integer,
     Orthogonal,
     Real,
@@ -238,3 +239,52 @@ def test_long_hypotheses_are_not_compiled_for_other_roundings():
     found = judged(about(Real(1, 2), at_most("claim", number, zero), hypotheses={"h": unrolled}))
     assert found.verdict is Verdict.VIOLATED
     assert found.confirmation.endswith("its hypotheses in double precision")
+
+
+def no_root(x):
+    """Positive, and without a finite enclosure."""
+    return 3 - jnp.sqrt(jnp.abs(beside_zero(x)))
+
+
+ENTRIES = {
+    "absorbed": lambda x: jnp.stack([jnp.log(jnp.tanh(x.x)), no_root(x)]),
+    "absorbed, strict": strict(lambda x: jnp.stack([no_root(x), jnp.log(jnp.tanh(x.x))])),
+    "long": lambda x: jnp.stack([seems(x.x) - 1e-12, no_root(x) + 0 * long(x.x)]),
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_entry_without_an_enclosure_says_nothing_of_the_others(name):
+    found = judged(of_unit_vector(at_most("claim", number, zero), {"h": ENTRIES[name]}))
+    assert found.verdict in (Verdict.INCONCLUSIVE, Verdict.VACUOUS)
+
+
+def test_entries_that_are_met_count_beside_one_without_an_enclosure():
+    met = {"h": lambda x: jnp.stack([x.x - 37, 0 * x.x, no_root(x)])}
+    assert judged(of_unit_vector(at_most("claim", number, zero), met)).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("order", [("h", "other"), ("other", "h")])
+def test_a_long_hypothesis_is_told_whatever_stands_beside_it(order):
+    margins = {"h": lambda x: no_root(x) + 0 * long(x.x), "other": lambda x: x.x - 37}
+    hypotheses = {name: margins[name] for name in order}
+    found = judged(of_unit_vector(at_most("claim", number, zero), hypotheses))
+    assert found.verdict is Verdict.VIOLATED
+    assert "its hypotheses in double precision" in found.confirmation
+
+
+def test_instances_of_equal_sides_are_not_alike():
+    """1 <= 0, under a hypothesis that 1 meets, and 38 by rounding alone."""
+    margin = lambda x: jnp.log(jnp.tanh(x.x)) + jnp.where(x.x < 2, 1.0, 0.0)  # noqa: E731
+    claim = at_most("claim", lambda r: 1.0 + 0 * r.x.x, zero)
+    found = judged(about(Choice(38.0, 1.0), claim, hypotheses={"h": margin}))
+    assert found.verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("where", ["hypothesis", "condition", "side"])
+def test_integers_that_no_array_holds_are_refused_in_words(where):
+    large = {"hypothesis": lambda x: 10**30} if where == "hypothesis" else {}
+    place = (lambda r: 10**30) if where == "condition" else None
+    side = (lambda r: 10**30) if where == "side" else number
+    with pytest.raises(UsageError, match="integer of more than 64 bits"):
+        judged(about(ABSORBING, at_most("claim", side, zero, where=place), hypotheses=large))

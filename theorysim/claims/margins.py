@@ -64,6 +64,8 @@ def margin_entries(value: Any, whose: str) -> Array:
     """
     try:
         entries = jnp.asarray(value)
+    except OverflowError:
+        raise UsageError(f"{whose} is an integer of more than 64 bits: make it a float") from None
     except (TypeError, ValueError):
         raise UsageError(f"{whose} is of type {type(value).__name__}; {MARGIN}") from None
     if entries.dtype == bool:

@@ -127,6 +127,11 @@ class Claim(abc.ABC):
             shape = jnp.broadcast_shapes(lhs.shape, rhs.shape)
         except UsageError:
             raise
+        except OverflowError:
+            raise UsageError(
+                f"{self._place()}claim {self.name!r}: a side is an integer of more than 64 bits; "
+                "make it a float"
+            ) from None
         except (TypeError, ValueError):
             what = " and ".join(str(getattr(side, "shape", type(side).__name__)) for side in found)
             raise UsageError(

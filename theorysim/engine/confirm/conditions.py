@@ -28,25 +28,17 @@ def with_unmoved(
 
 
 def is_clearly_met(
-    margin: Margin, values: Float[np.ndarray, "*rows lanes points"], equalities: bool
-) -> Bool[np.ndarray, "*rows points"]:
+    margin: Margin,
+    values: Float[np.ndarray, "lanes points"],
+    equalities: bool | Bool[np.ndarray, " points"],
+) -> Bool[np.ndarray, " points"]:
     """At which points all lanes meet a condition, by more than they are apart.
 
     The distance of |a - b|, of an a that is b, from 0 is rounding, whatever lane it is seen in.
-    With `equalities`, a condition that is not strict is also met where its unmoved margin is
-    exactly 0: it may hold so by the way it is written, as 1 - r^k >= 0 does at k = 0.
+    At points of `equalities`, a condition that is not strict is also met where its unmoved margin
+    is exactly 0: it may hold so by the way it is written, as 1 - r^k >= 0 does at k = 0.
     """
     with np.errstate(invalid="ignore"):
-        least, apart = values.min(axis=-2), np.ptp(values, axis=-2)
+        least, apart = values.min(axis=0), np.ptp(values, axis=0)
         clear = (least == np.inf) | (is_met(margin, least) & is_met(margin, least - apart))
-    if not equalities or is_strict(margin):
-        return clear
-    return clear | (values[..., 0, :] == 0)
-
-
-def is_met_in_lanes(
-    margin: Margin, values: Float[np.ndarray, "rows lanes+1 points"]
-) -> Bool[np.ndarray, "rows lanes points"]:
-    """In which lanes a condition is met, or holds with equality where nothing is moved."""
-    met = is_met(margin, values[:, 1:])
-    return met if is_strict(margin) else met | (values[:, :1] == 0)
+    return clear if is_strict(margin) else clear | (equalities & (values[0] == 0))

@@ -44,8 +44,8 @@ def are_met(case: Case, x: Instance, key: np.ndarray | Array) -> Met:
     """Whether hypotheses that are met in double precision are met for certain.
 
     With many bits none may fail, and strict ones must hold: a margin of exactly 0 meets only those
-    that are not. Where enclosures are wide, or there are none, as of a root beside 0, they must be
-    met in all lanes of Monte Carlo arithmetic; of long programs that is not asked.
+    that are not. Entries whose enclosures are wide, or have none, as a root beside 0, must be met
+    in all lanes of Monte Carlo arithmetic; of long programs that is not asked.
     """
     found = Met.FOR_CERTAIN
     for name in case.reading.hypotheses:
@@ -57,22 +57,29 @@ def are_met(case: Case, x: Instance, key: np.ndarray | Array) -> Met:
 
 
 def _is_met(case: Case, name: str, x: Instance, key: np.ndarray | Array) -> Met:
-    """Each by itself: one without an enclosure says nothing of the others."""
+    """Each by itself, and each of its entries: what has no enclosure says nothing of the others."""
     formula = _formula(case.theorem, case.reading, name, size_items(x))
-    if work(formula.program) > many_bits.FIRST.most_work:
-        return _in_other_roundings(case, name, x, equalities=True)
-    for bits in (*many_bits.FIRST.precisions, *many_bits.MORE.precisions):
-        values = many_bits.values_with_bits(case, formula, x, key, bits, many_bits.FIRST.most_work)
-        if values is None or not all(m.is_finite() for m in values.every_margin):
-            return _in_other_roundings(case, name, x, equalities=True)
-        if any(m < 0 for m in values.every_margin):
-            return Met.NOT
-        if any(m <= 0 or many_bits.is_nothing(m, bits) for m in values.open_margins):
-            return Met.NOT
-        met = (m >= 0 or many_bits.is_nothing(m, bits) for m in values.margins)
-        if all(met) and all(m > 0 for m in values.open_margins):
-            return Met.FOR_CERTAIN
-    return _in_other_roundings(case, name, x, equalities=False)
+    known: list[bool] = []
+    left: list[bool] = []
+    if work(formula.program) <= many_bits.FIRST.most_work:
+        for bits in (*many_bits.FIRST.precisions, *many_bits.MORE.precisions):
+            values = many_bits.values_with_bits(
+                case, formula, x, key, bits, many_bits.FIRST.most_work
+            )
+            if values is None:
+                break
+            if any(m < 0 for m in values.every_margin):
+                return Met.NOT
+            if any(m <= 0 or many_bits.is_nothing(m, bits) for m in values.open_margins):
+                return Met.NOT
+            known = [m >= 0 or many_bits.is_nothing(m, bits) for m in values.margins]
+            known += [m > 0 for m in values.open_margins]
+            if all(known):
+                return Met.FOR_CERTAIN
+            left = [not m.is_finite() for m in values.every_margin]
+            if all(one or other for one, other in zip(known, left, strict=True)):
+                break
+    return _in_other_roundings(case, name, x, known, left)
 
 
 @lru_cache(maxsize=256)
@@ -81,13 +88,20 @@ def _formula(theorem: Theorem, reading: ResolvedReading, name: str, sizes: SizeI
     return hypotheses_formula(theorem, alone, dict(sizes))
 
 
-def _in_other_roundings(case: Case, name: str, x: Instance, equalities: bool) -> Met:
+def _in_other_roundings(
+    case: Case, name: str, x: Instance, known: list[bool], left: list[bool]
+) -> Met:
+    """What bits tell of the entries, as far as they do: which are `known` to be met, and which are
+    `left`, having no enclosure; of none if both are empty. Only those may hold with equality."""
     sizes, margin = size_items(x), case.reading.hypotheses[name]
     program = _formula(case.theorem, case.reading, name, sizes).program
     if sum(1 for _ in every_operation(program.jaxpr)) > FEW_OPERATIONS:
         return Met.NOT_ASKED
     lanes = np.asarray(_margin_in_lanes(case.theorem, case.reading, name, sizes)(x))
-    return Met.FOR_CERTAIN if is_clearly_met(margin, lanes, equalities).all() else Met.NOT
+    # The entries come first; what orders the fields of the space follows.
+    count = lanes.shape[1]
+    clear = is_clearly_met(margin, lanes, np.array(left[:count] or [True]))
+    return Met.FOR_CERTAIN if (clear | np.array(known[:count] or [False])).all() else Met.NOT
 
 
 @lru_cache(maxsize=256)

@@ -13,14 +13,15 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from theorysim.chunks import Chunked
-from theorysim.claims.evidence import Evidence, Judgement, Measurement
+from theorysim.claims.evidence import Evidence, Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.kinds import Claim, Probable
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
-from theorysim.engine.confirm.conditions import is_clearly_met, is_met_in_lanes, with_unmoved
+from theorysim.engine.confirm.conditions import is_clearly_met, with_unmoved
 from theorysim.engine.confirm.many_bits import FIRST
+from theorysim.engine.confirm.speaking import Told, is_spoken_of, nothing_told, told_with_bits
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
 from theorysim.engine.measure.batch import instance_bytes
@@ -44,6 +45,13 @@ AGAIN = 2
 
 # Suspects that are run side by side, in one compiled length.
 BATCH = 4
+
+# Means of as many other runs as there are keys, in eight lanes, are so many standard errors apart
+# with a chance of some 1e-7.
+CHANCE = 8
+
+# Of how many instances bits are asked whether a claim speaks of them, where many are looked at.
+MOST_ASKED = 16
 
 # Compiling costs most: some milliseconds for each operation of the program. Above the first number
 # a violation's size is asked before, above the second one nothing else is.
@@ -76,16 +84,21 @@ class Sides(NamedTuple):
         return Sides(self.lhs[row], self.rhs[row], condition)
 
 
-def _speaks(case: Case, sizes: SizeItems, sides: Sides) -> Bool[np.ndarray, "*rows path"]:
-    """At which points a claim says something, by more than rounding.
+def _told(case: Case, suspect: Suspect) -> Told:
+    """What bits tell of a suspect's condition; nothing where there is none."""
+    points = suspect.points.lhs.shape[1]
+    if case.claim.where is None:
+        return nothing_told(points, enclosed=True)
+    return told_with_bits(case, suspect.instance, suspect.key, points)
 
-    An equality is looked at only where bits cannot tell whether it is one.
-    """
+
+def _speaks(
+    case: Case, told: Told, sides: Sides, origins: bool = False
+) -> Bool[np.ndarray, " path"]:
+    """At which points of an instance a claim says something, by more than rounding."""
     if case.claim.where is None or sides.condition is None:
-        return np.ones((*sides.lhs.shape[:-2], sides.lhs.shape[-1]), bool)
-    facts = traced(case, sizes)
-    is_told = not facts.obstacle and facts.work <= FIRST.most_work
-    return is_clearly_met(case.claim.where, sides.condition, equalities=not is_told)
+        return np.ones(sides.lhs.shape[-1], bool)
+    return is_spoken_of(case.claim.where, told, sides.condition, origins)
 
 
 def is_costly(case: Case, instance: Instance) -> bool:
@@ -108,12 +121,14 @@ def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Findi
         why = f"it is too large ({operations} operations) to be run {MEANS}"
         return [Finding(Answer.UNKNOWN, why)] * len(suspects)
     padded = [*suspects, *[suspects[-1]] * (-len(suspects) % BATCH)]
+    told = [_told(case, suspect) for suspect in suspects]
     found: list[Finding] = []
     sides = None
     for turn in range(1 + AGAIN):
         moved = _moved(case, padded, turn)
         sides = sides.beside(moved) if sides else moved
-        found = [_judged(case, one, sides.of_row(row)) for row, one in enumerate(suspects)]
+        rows = enumerate(zip(suspects, told, strict=True))
+        found = [_judged(case, *one, sides.of_row(row)) for row, one in rows]
         if not any(finding.answer is Answer.VIOLATED for finding in found):
             break
     return found
@@ -125,8 +140,8 @@ def spread_of_origins(case: Case, suspect: Suspect) -> Float[np.ndarray, " path"
     Infinite where there is no number, and at points of which the claim need not speak then.
     """
     turns = (_moved(case, [suspect], turn, origins=True).of_row(0) for turn in range(1 + AGAIN))
-    sizes = size_items(suspect.instance)
-    speaking = [(one, _speaks(case, sizes, one)) for one in turns]
+    told = _told(case, suspect)
+    speaking = [(one, _speaks(case, told, one, origins=True)) for one in turns]
     return np.max([np.where(s, _spread(suspect, one, s), np.inf) for one, s in speaking], axis=0)
 
 
@@ -176,26 +191,55 @@ def with_other_roundings(
     return replace(measurement, rounding=np.fmax(own, ROUNDING_SAFETY * spread))
 
 
-def judged_in_lanes(
+def averages_in_lanes(
     case: Case[Claim], evidence: Evidence, instances: Instance, keys: np.ndarray
-) -> list[Judgement]:
-    """What a claim comes out as in every lane; nothing of a program that is too large."""
+) -> list[Measurement]:
+    """What averages are made of in every lane; nothing of a program that is too large."""
     if traced(case, size_items(instances)).operations > MOST_OPERATIONS:
         return []
     own = evidence.measurement
     found = _in_chunks(case, own, 0, instances, keys)
+    told = enumerate(_told_of_rows(case, found, instances, keys))
+    speaks = np.stack([_speaks(case, one, found.of_row(row)) for row, one in told])
+    met = own.applies & speaks.reshape(own.lhs.shape)
 
-    met = np.ones(found.lhs.shape, bool)
-    if case.claim.where is not None and found.condition is not None:
-        met = is_met_in_lanes(case.claim.where, found.condition)
+    def at(lane: int) -> Measurement:
+        lhs, rhs = (side[:, lane].reshape(own.lhs.shape) for side in found[:2])
+        return replace(own, lhs=lhs, rhs=rhs, applies=met)
 
-    def judged(lane: int) -> Judgement:
-        each = (found.lhs, found.rhs, met)
-        lhs, rhs, applies = (part[:, lane].reshape(own.lhs.shape) for part in each)
-        measurement = replace(own, lhs=lhs, rhs=rhs, applies=applies)
-        return case.claim.judge(replace(evidence, measurement=measurement))
+    return [at(lane) for lane in range(LANES)]
 
-    return [judged(lane) for lane in range(LANES)]
+
+def is_moved_by_rounding(
+    lanes: list[Measurement], own: Measurement
+) -> Bool[np.ndarray, "rows points"]:
+    """Which mean differences of sides are rounding: lanes are apart by more than keys explain.
+
+    Chaos makes another run of every key, whose mean is one of as many keys more. What is the same
+    for all keys, or nearly, is not averaged by them.
+    """
+    shape = (*np.shape(own.lhs)[:2], -1)
+    with np.errstate(invalid="ignore"):
+        rooms = [np.reshape(np.asarray(one.rhs) - one.lhs, shape) for one in (own, *lanes)]
+        means = np.stack([room.mean(axis=1) for room in rooms])
+        apart = np.ptp(means, axis=0)
+        by_keys = rooms[0].std(axis=1, ddof=1) / np.sqrt(shape[1])
+        return (apart > CHANCE * by_keys) & (np.abs(means[0]) < ROUNDING_SAFETY * apart)
+
+
+def _told_of_rows(case: Case, sides: Sides, instances: Instance, keys: np.ndarray) -> list[Told]:
+    """What bits tell of the conditions of the first of stacked instances that lanes leave open."""
+    where, condition = case.claim.where, sides.condition
+    facts, points = traced(case, size_items(instances)), sides.lhs.shape[-1]
+    enclosed = not facts.obstacle and facts.work <= FIRST.most_work
+    told = [nothing_told(points, enclosed)] * len(keys)
+    if where is None or condition is None:
+        return told
+    clear = [is_clearly_met(where, one, equalities=False).all() for one in condition]
+    for row in np.flatnonzero(~np.array(clear))[:MOST_ASKED]:
+        x, key = jax.tree.map(lambda leaf, row=row: np.asarray(leaf)[row], (instances, keys))
+        told[row] = told_with_bits(case, x, key, points)
+    return told
 
 
 def spread_of_rows(
@@ -216,7 +260,10 @@ def spread_of_rows(
     known = np.asarray(measurement.applies).reshape(*by_key, -1)
     spread = np.zeros(by_key)
     found = _in_chunks(case, measurement, turn, instances, keys, origins)
-    speaks = _speaks(case, size_items(instances), found)
+    told = _told_of_rows(case, found, instances, keys)
+    speaks = np.stack(
+        [_speaks(case, one, found.of_row(row), origins) for row, one in enumerate(told)]
+    )
     for side, own in zip(found[:2], (measurement.lhs, measurement.rhs), strict=True):
         apart = distances(np.asarray(side), np.reshape(own, (shape[0], 1, -1))).max(axis=1)
         apart = np.where(speaks, apart, np.inf)
@@ -313,8 +360,8 @@ def _conditions(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) ->
     return Program(jax.vmap(one), made_of(theorem, (reading,), sizes, "conditions"))
 
 
-def _judged(case: Case, suspect: Suspect, sides: Sides) -> Finding:
-    speaks = _speaks(case, size_items(suspect.instance), sides)
+def _judged(case: Case, suspect: Suspect, told: Told, sides: Sides) -> Finding:
+    speaks = _speaks(case, told, sides)
     least = ROUNDING_SAFETY * _spread(suspect, sides, speaks) + suspect.points.non_rounding_error[0]
     with np.errstate(invalid="ignore"):
         room = np.max(case.claim.slack(sides.lhs, sides.rhs), axis=0)

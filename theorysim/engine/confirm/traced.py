@@ -71,6 +71,22 @@ def probability_of(case: Case, sizes: SizeItems) -> Formula | None:
     return None if sources else formula
 
 
+def condition_of(case: Case, sizes: SizeItems) -> Formula | None:
+    """The condition of a claim alone, at all its points; None where it holds means or limits."""
+    where = case.claim.where
+    assert where is not None
+    estimated: set[str] = set()
+
+    def alone(run: Run) -> tuple:
+        condition = jnp.asarray(where(run), float)
+        estimated.update(run.sources)
+        points = jnp.shape(case.claim.sides(run)[0])
+        return 0.0, 0.0, None, [jnp.broadcast_to(condition, points)]
+
+    formula, _ = _formula_of_run(case, sizes, alone)
+    return None if estimated else formula
+
+
 @lru_cache(maxsize=256)
 def _formula_and_sources(case: Case, sizes: SizeItems) -> tuple[Formula, set[str]]:
     claim = case.claim

@@ -111,8 +111,8 @@ def stand_by_roundings(
 ) -> Judgement:
     """A judgement on averages, a probability or an existence, or inconclusive by rounding.
 
-    Averages must come out alike in every lane: chaos changes runs, not what they are on average. A
-    probability that is met is looked at again where that is cheap.
+    Averages must come out alike in every lane: chaos changes runs, not what they are on average
+    over keys. A probability that is met is looked at again where that is cheap.
     """
     rows = sample.rows_of(reading, claim)
     x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
@@ -153,7 +153,7 @@ def _none_meets_hypotheses(seen: _Seen) -> bool:
 
 
 def _alike_in_lanes(seen: _Seen) -> Judgement:
-    from theorysim.engine.confirm.other_roundings import judged_in_lanes
+    from theorysim.engine.confirm.other_roundings import averages_in_lanes, is_moved_by_rounding
 
     own, rows = seen.evidence.measurement, range(len(seen.keys))
     met = np.array([seen.meets_hypotheses(row) for row in rows])
@@ -164,8 +164,15 @@ def _alike_in_lanes(seen: _Seen) -> Judgement:
         if again.verdict is not seen.judgement.verdict:
             return _outside(seen.judgement)
         seen = replace(seen, evidence=evidence, judgement=again)
-    judged = judged_in_lanes(seen.case, seen.evidence, seen.instances, seen.keys)
-    alike = all(one.verdict is seen.judgement.verdict for one in judged)
+    verdict, own = seen.judgement.verdict, seen.evidence.measurement
+    lanes = averages_in_lanes(seen.case, seen.evidence, seen.instances, seen.keys)
+    left = ~is_moved_by_rounding(lanes, own)
+    if verdict is Verdict.HOLDS and not left.all():
+        return _in_doubt(seen.judgement)
+    left = np.reshape(left[:, None], (len(left), 1, *np.shape(own.lhs)[2:]))
+    others = [replace(one, applies=np.asarray(one.applies) & left) for one in lanes]
+    judged = [seen.case.claim.judge(replace(seen.evidence, measurement=one)) for one in others]
+    alike = all(one.verdict is verdict for one in judged)
     return seen.judgement if alike else _in_doubt(seen.judgement)
 
 

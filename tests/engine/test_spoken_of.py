@@ -1,0 +1,145 @@
+"""Points and averages that hang on rounding: where conditions absorb, overflow or are chaos.
+
+Statements of known truth, which a reader made to mislead.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tests.engine.rounding import ABSORBING, uniform, without_enclosure, zero
+from tests.engine.statements import about, judged
+from theorysim.claims import Real, Verdict, at_most, on_average, strict
+from theorysim.engine.confirm.confirm import TRIED, _worst_first
+from theorysim.engine.confirm.other_roundings import Sides, is_moved_by_rounding
+
+HUGE = Real(1e200, 2e200)
+UNIT = Real(0.1, 0.9)
+
+
+def chaos(x):
+    """0 in truth: 4 z (1 - z) = 1 - (1 - 2 z)^2, iterated until rounding is all."""
+    one = jax.lax.fori_loop(0, 80, lambda i, z: 4 * z * (1 - z), x)
+    other = jax.lax.fori_loop(0, 80, lambda i, z: 1 - (1 - 2 * z) ** 2, x)
+    return jnp.abs(one - other)
+
+
+def absorbs(x):
+    """Below 0, and 0 as it is computed."""
+    return jnp.log(jnp.tanh(x))
+
+
+def average(field, lhs, rhs, where=None):
+    return judged(about(field, on_average("claim", lhs, rhs, where=where), uniform, keys=64))
+
+
+CONDITIONS = {
+    "absorbs": (ABSORBING, absorbs),
+    "absorbs more": (Real(800, 801), lambda x: -jnp.exp(-x)),
+    "chaos": (UNIT, lambda x: chaos(x) - 0.01),
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_an_average_says_nothing_where_its_condition_is_met_by_rounding(name):
+    field, place = CONDITIONS[name]
+    found = average(
+        field, lambda r: r.sim, lambda r: 0 * r.sim, where=lambda r: place(r.x.x) + 0 * r.sim
+    )
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("place", [lambda x: x - 0.05, lambda x: 0 * x, lambda x: chaos(x) + 1])
+def test_an_average_speaks_where_its_condition_is_met(place):
+    found = average(
+        UNIT, lambda r: r.sim, lambda r: 0 * r.sim, where=lambda r: place(r.x.x) + 0 * r.sim
+    )
+    assert found.verdict is Verdict.VIOLATED
+
+
+def test_what_is_the_same_for_all_keys_is_not_averaged_by_them():
+    """Chaos of the instance seems to be .3 on average, and is 0."""
+    true = average(UNIT, lambda r: chaos(r.x.x) + 0.01 * r.sim, lambda r: 0.02 + 0 * r.sim)
+    false = average(UNIT, lambda r: 1e-6 + 1e-9 * r.sim, lambda r: chaos(r.x.x) + 0 * r.sim)
+    assert true.verdict is Verdict.INCONCLUSIVE and false.verdict is Verdict.INCONCLUSIVE
+
+
+def test_chaos_of_every_key_is_averaged():
+    """The logistic map is 1/2 on average, whatever rounding makes of a run."""
+
+    def run(x, key):
+        begin = jax.random.uniform(key, minval=0.1, maxval=0.9)
+        return jax.lax.fori_loop(0, 200, lambda i, z: 4 * z * (1 - z), begin)
+
+    for bound, verdict in ((0.9, Verdict.HOLDS), (0.1, Verdict.VIOLATED)):
+        claim = on_average("claim", lambda r: r.sim, lambda r, bound=bound: bound + 0 * r.sim)
+        assert judged(about(UNIT, claim, run, keys=64)).verdict is verdict
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.5, 2.0])
+def test_a_mean_is_rounding_where_lanes_are_apart_by_more_than_keys_explain(apart):
+    draws = np.random.default_rng(0).normal(size=(9, 3, 64, 1))
+    offsets = np.arange(9.0)[:, None, None, None] * apart * np.array([0, 0, 1.0])[:, None, None]
+
+    class Measured:
+        def __init__(self, lhs):
+            self.lhs, self.rhs = lhs, np.zeros_like(lhs)
+
+    own, *lanes = map(Measured, draws + offsets)
+    found = is_moved_by_rounding(lanes, own)
+    assert found.shape == (3, 1)
+    assert not found[:2].any() and found[2, 0] == (8 * apart > 1)
+
+
+def long(number):
+    for _ in range(60):
+        number = jnp.sin(number) + jnp.cos(number)
+    return number
+
+
+LONG = {
+    "absorbs": (ABSORBING, lambda x: absorbs(x)),
+    "absorbs, magnified": (ABSORBING, lambda x: 1e30 * absorbs(x)),
+    "overflows": (HUGE, lambda x: jnp.log(x * x) - 925),
+    "is never met": (ABSORBING, strict(lambda x: x - x)),
+}
+
+
+def far_beyond(field, place):
+    """x <= 0, of more operations than are looked at in other roundings first."""
+    scale = 1e200 if field is HUGE else 1.0
+
+    def lhs(r):
+        return r.x.x + 0 * long(r.x.x / scale) + without_enclosure(r.x.x / scale)
+
+    where = strict(lambda r: place(r.x.x)) if hasattr(place, "margin") else lambda r: place(r.x.x)
+    return judged(about(field, at_most("claim", lhs, zero, where=where)))
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_no_size_makes_up_for_a_condition_that_is_met_by_rounding(name):
+    assert far_beyond(*LONG[name]).verdict in (Verdict.INCONCLUSIVE, Verdict.VACUOUS)
+
+
+def test_by_size_a_claim_speaks_where_its_condition_is_met():
+    found = far_beyond(ABSORBING, lambda x: x - 37)
+    assert found.verdict is Verdict.VIOLATED and "by its size" in found.confirmation
+
+
+def test_of_draws_that_are_alike_some_are_looked_at_and_all_others():
+    room = np.array([0.0, -2, -2, -2, -2, -2, -2, -1, -3])
+    order = _worst_first(room)
+    assert list(room[order]) == [-3, *[-2] * TRIED, -1, 0]
+
+
+def test_turns_lie_beside_each_other_with_the_unmoved_condition_first():
+    first, second = (
+        Sides(np.full((1, 2, 1), k), np.full((1, 2, 1), -k), np.full((1, 3, 1), 10 * k))
+        for k in (1.0, 2.0)
+    )
+    both = first.beside(second)
+    assert both.lhs.ravel().tolist() == [1, 1, 2, 2]
+    assert both.rhs.ravel().tolist() == [-1, -1, -2, -2]
+    assert both.condition is not None
+    assert both.condition.ravel().tolist() == [10, 10, 10, 20, 20, 20]
