@@ -55,6 +55,7 @@ def test_each_process_runs_the_code_of_its_checkout(tmp_path):
 def record(tmp_path, monkeypatch):
     """A record of its own, and processes whose times are made up."""
     monkeypatch.setattr(latency, "RECORD", tmp_path / "latency.jsonl")
+    monkeypatch.setattr(latency, "PAGE", tmp_path / "latency.md")
     asked = []
 
     def run(command, environment, folder=latency.ROOT):
@@ -84,6 +85,9 @@ def test_a_run_that_was_stopped_goes_on(record, tmp_path, capsys):
     told = capsys.readouterr().out
     assert "| one/lemma-2 | 1.00 | 8.00 | 1.50 | 1.50 | 1.50 | 0.90 | 1.40 | 1.40 |" in told
     assert "wall: 2 statements, median 1.50 bare, 2 within 2 (goal: 90 %)" in told
+    page = (tmp_path / "latency.md").read_text()
+    assert page.startswith("# How long") and first.commit in page
+    assert told[told.rindex("| statement") :] in page
 
 
 def test_every_statement_is_measured_and_no_experiment(record):
