@@ -1,7 +1,6 @@
 """Tests run in the environment that the command prepares, but for what is quicker to compile."""
 
 import os
-from functools import cache
 
 from theorysim.environment import PROGRAMS, collect_rarely, prepare
 
@@ -17,7 +16,6 @@ prepare()  # before anything imports JAX
 import hypothesis
 import jax
 import pytest
-from jax._src.interpreters import mlir
 from jaxtyping import install_import_hook
 
 from theorysim.chunks import forget
@@ -27,10 +25,6 @@ CHECKED = ["theorysim.numerics", "theorysim.systems", "theorysim.claims"]
 install_import_hook(CHECKED, "shape_checks.checked")
 
 STRICT = ("numerics", "systems")
-
-# To lower a program JAX makes a context, which takes 5 of the 10 ms of a small one: one context
-# serves all programs of a module.
-mlir.make_ir_context = context = cache(mlir.make_ir_context)
 
 hypothesis.settings.register_profile(
     "deterministic", derandomize=True, database=None, deadline=None, print_blob=True
@@ -77,4 +71,3 @@ def _forget_programs():
     """Drop the compiled programs of a finished module: hundreds of them fill the memory."""
     yield
     forget()
-    context.cache_clear()
