@@ -23,6 +23,7 @@ from tests.engine.statements import about, judged
 from theorysim.claims import (
     Choice,
     Integer,
+    Ordered,
     Orthogonal,
     Real,
     Size,
@@ -257,6 +258,24 @@ ENTRIES = {
 def test_an_entry_without_an_enclosure_says_nothing_of_the_others(name):
     found = judged(of_unit_vector(at_most("claim", number, zero), {"h": ENTRIES[name]}))
     assert found.verdict in (Verdict.INCONCLUSIVE, Verdict.VACUOUS)
+
+
+@pytest.mark.parametrize("kind", [strict, lambda margin: margin])
+def test_what_orders_fields_stands_in_for_no_entry(kind):
+    def never(x):
+        return seems(x.x) - 1e-12 + 0 * jnp.sqrt(jnp.abs(beside_zero(x)))
+
+    statement = Theorem(
+        space=Space(n=Size(4), x=ABSORBING, v=UnitVector("n"), s=Ordered("n", 1, 2)),
+        simulate=uniform,
+        predict=lambda x: 0.0,
+        claims=(at_most("claim", number, zero),),
+        hypotheses={"h": kind(never)},
+        mutants=(),
+        id="tests/statement",
+        title="a statement of known truth",
+    )
+    assert judged(statement).verdict is Verdict.INCONCLUSIVE
 
 
 def test_entries_that_are_met_count_beside_one_without_an_enclosure():

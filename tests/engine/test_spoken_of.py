@@ -65,6 +65,71 @@ def test_what_is_the_same_for_all_keys_is_not_averaged_by_them():
     assert true.verdict is Verdict.INCONCLUSIVE and false.verdict is Verdict.INCONCLUSIVE
 
 
+def test_chaos_under_the_noise_of_keys_is_not_averaged_by_them():
+    found = judged(
+        about(
+            UNIT,
+            on_average("claim", lambda r: chaos(r.x.x) + r.sim - 0.01, lambda r: 0 * r.sim),
+            lambda x, key: 0.8 * jax.random.normal(key),
+            keys=64,
+        )
+    )
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_condition_is_enclosed_whatever_the_sides_are_made_of():
+    """Of every instance, also of those that are not asked for."""
+    found = average(
+        ABSORBING,
+        lambda r: r.sim + without_enclosure(r.x.x),
+        lambda r: 0 * r.sim,
+        where=lambda r: absorbs(r.x.x) + 0 * r.sim,
+    )
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_points_that_are_excluded_spoil_no_average():
+    def two(one, other):
+        return lambda r: jnp.stack([one(r) + 0 * r.sim, other(r) + 0 * r.sim], -1)
+
+    found = average(
+        UNIT,
+        two(lambda r: r.sim, lambda r: chaos(r.x.x) + 1e-9 * r.sim),
+        two(lambda r: 2.0, lambda r: 0.02),
+        where=two(lambda r: 1.0, lambda r: -1.0),
+    )
+    assert found.verdict is Verdict.HOLDS
+
+
+def late(x):
+    """Nothing, of which 212 bits know no root."""
+    return 0 * jnp.sqrt((1 + 1e-80 * x) - 1)
+
+
+def test_more_bits_are_asked_where_few_know_no_root():
+    hypothesis = {"h": lambda x: absorbs(x.x) + late(x.x)}
+    claim = at_most("claim", lambda r: r.x.x, zero)
+    assert judged(about(ABSORBING, claim, hypotheses=hypothesis)).verdict is Verdict.INCONCLUSIVE
+    there = at_most(
+        "claim",
+        lambda r: r.x.x + without_enclosure(r.x.x),
+        zero,
+        where=lambda r: absorbs(r.x.x) + late(r.x.x),
+    )
+    assert judged(about(ABSORBING, there)).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("keys", "bound", "seed"), [(10, 1.3, 0), (8, 1.6, 1)])
+def test_few_runs_of_chaos_that_plainly_hold_do_so(keys, bound, seed):
+    def run(x, key):
+        begin = jax.random.uniform(key, minval=0.1, maxval=0.9)
+        end = jax.lax.fori_loop(0, 200, lambda i, z: 4 * z * (1 - z), begin)
+        return 2 / jnp.pi * jnp.arcsin(jnp.sqrt(jnp.clip(end, 0, 1)))
+
+    claim = on_average("claim", lambda r: r.sim, lambda r: bound + 0 * r.sim)
+    assert judged(about(UNIT, claim, run, keys=keys), seed=seed).verdict is Verdict.HOLDS
+
+
 def test_chaos_of_every_key_is_averaged():
     """The logistic map is 1/2 on average, whatever rounding makes of a run."""
 
@@ -84,7 +149,7 @@ def test_a_mean_is_rounding_where_lanes_are_apart_by_more_than_keys_explain(apar
 
     class Measured:
         def __init__(self, lhs):
-            self.lhs, self.rhs = lhs, np.zeros_like(lhs)
+            self.lhs, self.rhs, self.applies = lhs, np.zeros_like(lhs), np.ones(lhs.shape, bool)
 
     own, *lanes = map(Measured, draws + offsets)
     found = is_moved_by_rounding(lanes, own)

@@ -72,13 +72,13 @@ def _is_met(case: Case, name: str, x: Instance, key: np.ndarray | Array) -> Met:
                 return Met.NOT
             if any(m <= 0 or many_bits.is_nothing(m, bits) for m in values.open_margins):
                 return Met.NOT
-            known = [m >= 0 or many_bits.is_nothing(m, bits) for m in values.margins]
-            known += [m > 0 for m in values.open_margins]
-            if all(known):
+            closed = [m >= 0 or many_bits.is_nothing(m, bits) for m in values.margins]
+            opened = [m > 0 for m in values.open_margins]
+            if all(closed) and all(opened):
                 return Met.FOR_CERTAIN
-            left = [not m.is_finite() for m in values.every_margin]
-            if all(one or other for one, other in zip(known, left, strict=True)):
-                break
+            # Closed entries come before what orders the fields of the space, which is closed, too.
+            known, own = (opened, values.open_margins) if opened else (closed, values.margins)
+            left = [not m.is_finite() for m in own]
     return _in_other_roundings(case, name, x, known, left)
 
 
@@ -98,7 +98,6 @@ def _in_other_roundings(
     if sum(1 for _ in every_operation(program.jaxpr)) > FEW_OPERATIONS:
         return Met.NOT_ASKED
     lanes = np.asarray(_margin_in_lanes(case.theorem, case.reading, name, sizes)(x))
-    # The entries come first; what orders the fields of the space follows.
     count = lanes.shape[1]
     clear = is_clearly_met(margin, lanes, np.array(left[:count] or [True]))
     return Met.FOR_CERTAIN if (clear | np.array(known[:count] or [False])).all() else Met.NOT

@@ -20,8 +20,13 @@ from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.confirm.conditions import is_clearly_met, with_unmoved
-from theorysim.engine.confirm.many_bits import FIRST
-from theorysim.engine.confirm.speaking import Told, is_spoken_of, nothing_told, told_with_bits
+from theorysim.engine.confirm.speaking import (
+    Told,
+    affordable,
+    is_spoken_of,
+    nothing_told,
+    told_with_bits,
+)
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
 from theorysim.engine.measure.batch import instance_bytes
@@ -49,9 +54,6 @@ BATCH = 4
 # Means of as many other runs as there are keys, in eight lanes, are so many standard errors apart
 # with a chance of some 1e-7.
 CHANCE = 8
-
-# Of how many instances bits are asked whether a claim speaks of them, where many are looked at.
-MOST_ASKED = 16
 
 # Compiling costs most: some milliseconds for each operation of the program. Above the first number
 # a violation's size is asked before, above the second one nothing else is.
@@ -218,28 +220,52 @@ def is_moved_by_rounding(
     Chaos makes another run of every key, whose mean is one of as many keys more. What is the same
     for all keys, or nearly, is not averaged by them.
     """
-    shape = (*np.shape(own.lhs)[:2], -1)
+    rooms = _rooms([own, *lanes])
     with np.errstate(invalid="ignore"):
-        rooms = [np.reshape(np.asarray(one.rhs) - one.lhs, shape) for one in (own, *lanes)]
-        means = np.stack([room.mean(axis=1) for room in rooms])
+        means = rooms.mean(axis=2)
         apart = np.ptp(means, axis=0)
-        by_keys = rooms[0].std(axis=1, ddof=1) / np.sqrt(shape[1])
-        return (apart > CHANCE * by_keys) & (np.abs(means[0]) < ROUNDING_SAFETY * apart)
+        by_keys = np.sqrt(rooms.var(axis=2, ddof=1).mean(axis=0) / rooms.shape[2])
+        moved = (apart > CHANCE * by_keys) & (np.abs(means[0]) < ROUNDING_SAFETY * apart)
+    speaks = np.asarray((lanes or [own])[0].applies).reshape(rooms.shape[1:])
+    return moved & speaks.all(axis=1)
+
+
+def least_favourable(lanes: list[Measurement], holds: bool) -> Measurement:
+    """Of every point the lane that speaks most against what was found."""
+    rooms = _rooms(lanes).mean(axis=2)
+    rooms = np.where(np.isnan(rooms), -np.inf if holds else np.inf, rooms)
+    choice = rooms.argmin(axis=0) if holds else rooms.argmax(axis=0)
+
+    def chosen(name: str) -> np.ndarray:
+        sides = np.stack([np.asarray(getattr(lane, name)) for lane in lanes])
+        flat = sides.reshape(*sides.shape[:3], -1)
+        return np.take_along_axis(flat, choice[None, :, None, :], axis=0).reshape(sides.shape[1:])
+
+    return replace(lanes[0], lhs=chosen("lhs"), rhs=chosen("rhs"))
+
+
+def _rooms(several: list[Measurement]) -> Float[np.ndarray, "lanes rows keys points"]:
+    """By how much the right sides of averages exceed the left ones, key by key."""
+    with np.errstate(invalid="ignore"):
+        rooms = np.stack([np.asarray(one.rhs) - np.asarray(one.lhs) for one in several])
+    return rooms.reshape(*rooms.shape[:3], -1)
 
 
 def _told_of_rows(case: Case, sides: Sides, instances: Instance, keys: np.ndarray) -> list[Told]:
-    """What bits tell of the conditions of the first of stacked instances that lanes leave open."""
-    where, condition = case.claim.where, sides.condition
-    facts, points = traced(case, size_items(instances)), sides.lhs.shape[-1]
-    enclosed = not facts.obstacle and facts.work <= FIRST.most_work
-    told = [nothing_told(points, enclosed)] * len(keys)
+    """What bits tell of the conditions of stacked instances that lanes leave open.
+
+    Of as many as are affordable; what could be enclosed there could be so of the others.
+    """
+    where, condition, points = case.claim.where, sides.condition, sides.lhs.shape[-1]
     if where is None or condition is None:
-        return told
+        return [nothing_told(points, enclosed=True)] * len(keys)
     clear = [is_clearly_met(where, one, equalities=False).all() for one in condition]
-    for row in np.flatnonzero(~np.array(clear))[:MOST_ASKED]:
+    asked = {}
+    for row in np.flatnonzero(~np.array(clear))[: affordable(case, size_items(instances))]:
         x, key = jax.tree.map(lambda leaf, row=row: np.asarray(leaf)[row], (instances, keys))
-        told[row] = told_with_bits(case, x, key, points)
-    return told
+        asked[row] = told_with_bits(case, x, key, points)
+    enclosed = any(one.enclosed.any() for one in asked.values())
+    return [asked.get(row, nothing_told(points, enclosed)) for row in range(len(keys))]
 
 
 def spread_of_rows(

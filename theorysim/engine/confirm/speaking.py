@@ -18,6 +18,9 @@ from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.confirm.traced import condition_of
 from theorysim.jaxprs.work import work
 
+# Entries that conditions of all instances may take together; so many are asked in any case.
+MOST_WORK, LEAST_ASKED = 1_000_000, 4
+
 
 class Told(NamedTuple):
     """What many bits tell of the condition of each point of an instance.
@@ -52,9 +55,15 @@ def told_with_bits(case: Case[Claim], x: Instance, key: np.ndarray | Array, poin
         met, missed = (np.array([one is answer for one in said], bool) for answer in (True, False))
         enclosed = np.array([bool(margin.is_finite()) for margin in values.margins], bool)
         found = Told(met, missed, enclosed)
-        if (found.met | found.missed | ~enclosed).all():
+        if (met | missed).all():
             break
     return found
+
+
+def affordable(case: Case[Claim], sizes: SizeItems) -> int:
+    """Of how many instances bits may be asked, one after the other; of few in any case."""
+    formula = _condition(case, sizes)
+    return max(LEAST_ASKED, MOST_WORK // max(1, work(formula.program))) if formula else 0
 
 
 @lru_cache(maxsize=256)

@@ -153,7 +153,11 @@ def _none_meets_hypotheses(seen: _Seen) -> bool:
 
 
 def _alike_in_lanes(seen: _Seen) -> Judgement:
-    from theorysim.engine.confirm.other_roundings import averages_in_lanes, is_moved_by_rounding
+    from theorysim.engine.confirm.other_roundings import (
+        averages_in_lanes,
+        is_moved_by_rounding,
+        least_favourable,
+    )
 
     own, rows = seen.evidence.measurement, range(len(seen.keys))
     met = np.array([seen.meets_hypotheses(row) for row in rows])
@@ -166,14 +170,16 @@ def _alike_in_lanes(seen: _Seen) -> Judgement:
         seen = replace(seen, evidence=evidence, judgement=again)
     verdict, own = seen.judgement.verdict, seen.evidence.measurement
     lanes = averages_in_lanes(seen.case, seen.evidence, seen.instances, seen.keys)
-    left = ~is_moved_by_rounding(lanes, own)
-    if verdict is Verdict.HOLDS and not left.all():
+    if not lanes:
+        return seen.judgement
+    moved, holds = is_moved_by_rounding(lanes, own), verdict is Verdict.HOLDS
+    if holds and moved.any():
         return _in_doubt(seen.judgement)
-    left = np.reshape(left[:, None], (len(left), 1, *np.shape(own.lhs)[2:]))
-    others = [replace(one, applies=np.asarray(one.applies) & left) for one in lanes]
-    judged = [seen.case.claim.judge(replace(seen.evidence, measurement=one)) for one in others]
-    alike = all(one.verdict is verdict for one in judged)
-    return seen.judgement if alike else _in_doubt(seen.judgement)
+    worst = least_favourable([*lanes, replace(own, applies=lanes[0].applies)], holds)
+    left = np.reshape(~moved[:, None], (len(moved), 1, *np.shape(own.lhs)[2:]))
+    worst = replace(worst, applies=np.asarray(worst.applies) & left)
+    judged = seen.case.claim.judge(replace(seen.evidence, measurement=worst))
+    return seen.judgement if judged.verdict is verdict else _in_doubt(seen.judgement)
 
 
 def _met_by_more_than_rounding(seen: _Seen) -> Judgement:
