@@ -112,7 +112,8 @@ def stand_by_roundings(
     """A judgement on averages, a probability or an existence, or inconclusive by rounding.
 
     Averages must come out alike in the least favourable lane of every point: chaos changes runs,
-    not what they are on average over keys. A probability that is met is looked at again where that is cheap.
+    not what they are on average over keys. A probability that is met is looked at again where that
+    is cheap.
     """
     rows = sample.rows_of(reading, claim)
     x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
