@@ -186,10 +186,11 @@ def table(lines: Sequence[Line]) -> Iterator[str]:
     yield "| statement | bare | cold | warm | before | warm / bare | CPU: bare | warm | before |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     for line in lines:
-        before = line.before or Taken(float("nan"), float("nan"))
-        wall = (line.bare.wall, line.cold.wall, line.warm.wall, before.wall)
-        cpu = (line.bare.cpu, line.warm.cpu, before.cpu)
-        cells = [f"{part:.2f}" for part in (*wall, line.warm.wall / line.bare.wall, *cpu)]
+        before = line.before
+        wall = [line.bare.wall, line.cold.wall, line.warm.wall, before and before.wall]
+        cpu = [line.bare.cpu, line.warm.cpu, before and before.cpu]
+        numbers = [*wall, line.warm.wall / line.bare.wall, *cpu]
+        cells = ["–" if number is None else f"{number:.2f}" for number in numbers]
         yield f"| {line.statement} | {' | '.join(cells)} |"
     yield ""
     for kind in ("wall", "cpu"):
@@ -206,7 +207,8 @@ def page(lines: Sequence[Line]) -> str:
     """The page of what was recorded: how it was measured, and the table."""
     commits = ", ".join(sorted({line.commit for line in lines}))
     loads = [line.load for line in lines]
-    how = f"Measured at {commits}, load {min(loads):.1f} to {max(loads):.1f}."
+    load = f"load {min(loads):.1f} to {max(loads):.1f}"
+    how = f"{len(lines)} statements, measured at {commits}, {load}."
     told = "\n".join(table(sorted(lines, key=lambda line: line.statement)))
     return f"{HEAD}\n{how}\n\n{told}\n"
 

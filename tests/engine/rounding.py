@@ -66,3 +66,10 @@ def of_two_vectors(claim, hypotheses=None, simulate=uniform, **more):
         title="a statement of known truth",
         **more,
     )
+
+
+def long(number):
+    """More operations than are asked for in other roundings."""
+    for _ in range(60):
+        number = jnp.sin(number) + jnp.cos(number)
+    return number

@@ -11,6 +11,7 @@ from tests.engine.rounding import (
     ABSORBING,
     beside_zero,
     is_nothing,
+    long,
     number,
     of_two_vectors,
     of_unit_vector,
@@ -42,13 +43,6 @@ from theorysim.claims import (
 from theorysim.errors import UsageError
 
 RUNGS = {"n": (8, 16, 32, 64)}
-
-
-def long(number):
-    """More operations than are asked for in other roundings."""
-    for _ in range(60):
-        number = jnp.sin(number) + jnp.cos(number)
-    return number
 
 
 HYPOTHESES = {

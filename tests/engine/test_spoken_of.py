@@ -8,11 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tests.engine.rounding import ABSORBING, uniform, without_enclosure, zero
+from tests.engine.rounding import ABSORBING, long, uniform, without_enclosure, zero
 from tests.engine.statements import about, judged
-from theorysim.claims import Real, Verdict, at_most, on_average, strict
+from theorysim.claims import Real, Verdict, at_most, on_average
+from theorysim.engine.confirm.averages import is_moved_by_rounding
 from theorysim.engine.confirm.confirm import TRIED, _worst_first
-from theorysim.engine.confirm.other_roundings import Sides, is_moved_by_rounding
+from theorysim.engine.confirm.other_roundings import Sides
+from theorysim.engine.confirm.speaking import is_spoken_of, nothing_told, told_with_bits
+from theorysim.engine.confirm.suspect import Case
 
 HUGE = Real(1e200, 2e200)
 UNIT = Real(0.1, 0.9)
@@ -157,17 +160,10 @@ def test_a_mean_is_rounding_where_lanes_are_apart_by_more_than_keys_explain(apar
     assert not found[:2].any() and found[2, 0] == (8 * apart > 1)
 
 
-def long(number):
-    for _ in range(60):
-        number = jnp.sin(number) + jnp.cos(number)
-    return number
-
-
 LONG = {
-    "absorbs": (ABSORBING, lambda x: absorbs(x)),
+    "absorbs": (ABSORBING, absorbs),
     "absorbs, magnified": (ABSORBING, lambda x: 1e30 * absorbs(x)),
     "overflows": (HUGE, lambda x: jnp.log(x * x) - 925),
-    "is never met": (ABSORBING, strict(lambda x: x - x)),
 }
 
 
@@ -178,13 +174,12 @@ def far_beyond(field, place):
     def lhs(r):
         return r.x.x + 0 * long(r.x.x / scale) + without_enclosure(r.x.x / scale)
 
-    where = strict(lambda r: place(r.x.x)) if hasattr(place, "margin") else lambda r: place(r.x.x)
-    return judged(about(field, at_most("claim", lhs, zero, where=where)))
+    return judged(about(field, at_most("claim", lhs, zero, where=lambda r: place(r.x.x))))
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_no_size_makes_up_for_a_condition_that_is_met_by_rounding(name):
-    assert far_beyond(*LONG[name]).verdict in (Verdict.INCONCLUSIVE, Verdict.VACUOUS)
+    assert far_beyond(*LONG[name]).verdict is Verdict.INCONCLUSIVE
 
 
 def test_by_size_a_claim_speaks_where_its_condition_is_met():
@@ -208,3 +203,26 @@ def test_turns_lie_beside_each_other_with_the_unmoved_condition_first():
     assert both.rhs.ravel().tolist() == [-1, -1, -2, -2]
     assert both.condition is not None
     assert both.condition.ravel().tolist() == [10, 10, 10, 20, 20, 20]
+
+
+def test_moved_origins_show_neither_equalities_nor_what_overflows():
+    lanes = np.array([[1.0, 0.0, np.inf, -1.0]] * 3)
+    unknown = nothing_told(4, enclosed=False)
+    moved, alone = (
+        is_spoken_of(lambda r: r, unknown, lanes, origins=origins) for origins in (False, True)
+    )
+    assert moved.tolist() == [True, True, True, False]
+    assert alone.tolist() == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("place", "told"), [(lambda r: r.x.x - 37, True), (lambda r: r.x.x - 37 + r.mean(r.sim), False)]
+)
+def test_bits_tell_nothing_of_means_over_keys(place, told):
+    claim = at_most("claim", lambda r: r.mean(r.sim), zero, where=place)
+    statement = about(ABSORBING, claim, uniform, keys=8)
+    with jax.enable_x64(True):
+        x = statement.space.sample(jax.random.key(0), {})
+        key = np.asarray(jax.random.key_data(jax.random.key(1)))
+        found = told_with_bits(Case(statement, statement.primary(), claim), x, key, 1)
+    assert found.met.tolist() == found.enclosed.tolist() == [told]

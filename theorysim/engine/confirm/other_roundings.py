@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from theorysim.chunks import Chunked
-from theorysim.claims.evidence import Evidence, Measurement
+from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.kinds import Claim, Probable
 from theorysim.claims.reading import ResolvedReading
@@ -50,10 +50,6 @@ AGAIN = 2
 
 # Suspects that are run side by side, in one compiled length.
 BATCH = 4
-
-# Means of as many other runs as there are keys, in eight lanes, are so many standard errors apart
-# with a chance of some 1e-7.
-CHANCE = 8
 
 # Compiling costs most: some milliseconds for each operation of the program. Above the first number
 # a violation's size is asked before, above the second one nothing else is.
@@ -193,62 +189,18 @@ def with_other_roundings(
     return replace(measurement, rounding=np.fmax(own, ROUNDING_SAFETY * spread))
 
 
-def averages_in_lanes(
-    case: Case[Claim], evidence: Evidence, instances: Instance, keys: np.ndarray
-) -> list[Measurement]:
-    """What averages are made of in every lane; nothing of a program that is too large."""
-    if traced(case, size_items(instances)).operations > MOST_OPERATIONS:
-        return []
-    own = evidence.measurement
-    found = _in_chunks(case, own, 0, instances, keys)
+def sides_of_rows(
+    case: Case,
+    measurement: Measurement,
+    instances: Instance,
+    keys: np.ndarray,
+    turn: int = 0,
+    origins: bool = False,
+) -> tuple[Sides, Bool[np.ndarray, "rows path"]]:
+    """Both sides of stacked instances in all lanes, and of which points the claim speaks."""
+    found = _in_chunks(case, measurement, turn, instances, keys, origins)
     told = enumerate(_told_of_rows(case, found, instances, keys))
-    speaks = np.stack([_speaks(case, one, found.of_row(row)) for row, one in told])
-    met = own.applies & speaks.reshape(own.lhs.shape)
-
-    def at(lane: int) -> Measurement:
-        lhs, rhs = (side[:, lane].reshape(own.lhs.shape) for side in found[:2])
-        return replace(own, lhs=lhs, rhs=rhs, applies=met)
-
-    return [at(lane) for lane in range(LANES)]
-
-
-def is_moved_by_rounding(
-    lanes: list[Measurement], own: Measurement
-) -> Bool[np.ndarray, "rows points"]:
-    """Which mean differences of sides are rounding: lanes are apart by more than keys explain.
-
-    Chaos makes another run of every key, whose mean is one of as many keys more. What is the same
-    for all keys, or nearly, is not averaged by them.
-    """
-    rooms = _rooms([own, *lanes])
-    with np.errstate(invalid="ignore"):
-        means = rooms.mean(axis=2)
-        apart = np.ptp(means, axis=0)
-        by_keys = np.sqrt(rooms.var(axis=2, ddof=1).mean(axis=0) / rooms.shape[2])
-        moved = (apart > CHANCE * by_keys) & (np.abs(means[0]) < ROUNDING_SAFETY * apart)
-    speaks = np.asarray((lanes or [own])[0].applies).reshape(rooms.shape[1:])
-    return moved & speaks.all(axis=1)
-
-
-def least_favourable(lanes: list[Measurement], holds: bool) -> Measurement:
-    """Of every point the lane that speaks most against what was found."""
-    rooms = _rooms(lanes).mean(axis=2)
-    rooms = np.where(np.isnan(rooms), -np.inf if holds else np.inf, rooms)
-    choice = rooms.argmin(axis=0) if holds else rooms.argmax(axis=0)
-
-    def chosen(name: str) -> np.ndarray:
-        sides = np.stack([np.asarray(getattr(lane, name)) for lane in lanes])
-        flat = sides.reshape(*sides.shape[:3], -1)
-        return np.take_along_axis(flat, choice[None, :, None, :], axis=0).reshape(sides.shape[1:])
-
-    return replace(lanes[0], lhs=chosen("lhs"), rhs=chosen("rhs"))
-
-
-def _rooms(several: list[Measurement]) -> Float[np.ndarray, "lanes rows keys points"]:
-    """By how much the right sides of averages exceed the left ones, key by key."""
-    with np.errstate(invalid="ignore"):
-        rooms = np.stack([np.asarray(one.rhs) - np.asarray(one.lhs) for one in several])
-    return rooms.reshape(*rooms.shape[:3], -1)
+    return found, np.stack([_speaks(case, one, found.of_row(row), origins) for row, one in told])
 
 
 def _told_of_rows(case: Case, sides: Sides, instances: Instance, keys: np.ndarray) -> list[Told]:
@@ -264,8 +216,8 @@ def _told_of_rows(case: Case, sides: Sides, instances: Instance, keys: np.ndarra
     for row in np.flatnonzero(~np.array(clear))[: affordable(case, size_items(instances))]:
         x, key = jax.tree.map(lambda leaf, row=row: np.asarray(leaf)[row], (instances, keys))
         asked[row] = told_with_bits(case, x, key, points)
-    enclosed = any(one.enclosed.any() for one in asked.values())
-    return [asked.get(row, nothing_told(points, enclosed)) for row in range(len(keys))]
+    rest = nothing_told(points, enclosed=any(one.enclosed.any() for one in asked.values()))
+    return [asked.get(row, rest) for row in range(len(keys))]
 
 
 def spread_of_rows(
@@ -285,11 +237,7 @@ def spread_of_rows(
     by_key = shape[:2] if isinstance(case.claim, Probable) else (shape[0], 1)
     known = np.asarray(measurement.applies).reshape(*by_key, -1)
     spread = np.zeros(by_key)
-    found = _in_chunks(case, measurement, turn, instances, keys, origins)
-    told = _told_of_rows(case, found, instances, keys)
-    speaks = np.stack(
-        [_speaks(case, one, found.of_row(row), origins) for row, one in enumerate(told)]
-    )
+    found, speaks = sides_of_rows(case, measurement, instances, keys, turn, origins)
     for side, own in zip(found[:2], (measurement.lhs, measurement.rhs), strict=True):
         apart = distances(np.asarray(side), np.reshape(own, (shape[0], 1, -1))).max(axis=1)
         apart = np.where(speaks, apart, np.inf)

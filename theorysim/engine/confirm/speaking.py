@@ -79,8 +79,7 @@ def is_spoken_of(
     It may hold with equality only where no enclosure could tell. With moved `origins` alone, all
     lanes overflow, or absorb, alike: there neither counts.
     """
-    equalities = np.zeros_like(told.enclosed) if origins else ~told.enclosed
-    clear = is_clearly_met(where, condition, equalities)
+    clear = is_clearly_met(where, condition, ~told.enclosed)
     if origins:
-        clear &= np.isfinite(condition).all(axis=0)
+        clear &= (np.isfinite(condition) & (condition > 0)).all(axis=0)
     return told.met | (clear & ~told.missed)

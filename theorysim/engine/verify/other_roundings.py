@@ -44,6 +44,10 @@ class _Seen:
         """How many points an instance has, with all its keys."""
         return int(np.prod(np.shape(self.evidence.measurement.lhs)[1:]))
 
+    def judged(self, measurement: Measurement) -> Judgement:
+        """The judgement on another measurement."""
+        return self.case.claim.judge(replace(self.evidence, measurement=measurement))
+
     def with_rounding_of(
         self, look: Callable, rounding: np.ndarray, at: np.ndarray
     ) -> tuple[Judgement, np.ndarray]:
@@ -52,8 +56,12 @@ class _Seen:
         found = look(self.case, self.evidence.measurement.rows(at), own, keys)
         rounding = np.array(rounding)
         rounding[at] = np.fmax(rounding[at], np.reshape(found.rounding, (len(at), -1)))
-        measurement = replace(self.evidence.measurement, rounding=rounding)
-        return self.case.claim.judge(replace(self.evidence, measurement=measurement)), rounding
+        return self.judged(replace(self.evidence.measurement, rounding=rounding)), rounding
+
+    def with_measurement(self, measurement: Measurement) -> _Seen:
+        """What is seen of another measurement."""
+        evidence = replace(self.evidence, measurement=measurement)
+        return replace(self, evidence=evidence, judgement=self.judged(measurement))
 
     def measured_again(self, row: int, found: Measurement) -> _Seen:
         """With another measurement of one instance, and the judgement on that."""
@@ -63,13 +71,11 @@ class _Seen:
         at["probability"] = np.array(np.broadcast_to(own.probability, len(self.keys)))
         for name, part in at.items():
             part[row] = np.reshape(getattr(found, name), part[row].shape)
-        evidence = replace(self.evidence, measurement=replace(own, **at))
-        return replace(self, evidence=evidence, judgement=self.case.claim.judge(evidence))
+        return self.with_measurement(replace(own, **at))
 
     def alone(self, row: int) -> Judgement:
         """The judgement on one instance, by itself."""
-        measurement = self.evidence.measurement.rows(np.array([row]))
-        return self.case.claim.judge(replace(self.evidence, measurement=measurement))
+        return self.judged(self.evidence.measurement.rows(np.array([row])))
 
     def telling(self, row: int) -> Judgement:
         """The judgement with the numbers of another instance."""
@@ -140,10 +146,9 @@ def _with_printed_probability(seen: _Seen) -> _Seen:
     found = printed_with_bits(seen.case, own, seen.instances, seen.keys)
     if np.array_equal(found.probability, own.probability, equal_nan=True):
         return seen
-    evidence = replace(seen.evidence, measurement=found)
-    judged = seen.case.claim.judge(evidence)
-    note = f"{judged.note}; the printed probability has {PRINTED_BITS} bits"
-    return replace(seen, evidence=evidence, judgement=replace(judged, note=note))
+    again = seen.with_measurement(found)
+    note = f"{again.judgement.note}; the printed probability has {PRINTED_BITS} bits"
+    return replace(again, judgement=replace(again.judgement, note=note))
 
 
 def _none_meets_hypotheses(seen: _Seen) -> bool:
@@ -154,33 +159,37 @@ def _none_meets_hypotheses(seen: _Seen) -> bool:
 
 
 def _alike_in_lanes(seen: _Seen) -> Judgement:
-    from theorysim.engine.confirm.other_roundings import (
+    """Asked of the instances that meet their hypotheses by more than rounding."""
+    from theorysim.engine.confirm.averages import (
         averages_in_lanes,
         is_moved_by_rounding,
         least_favourable,
     )
 
-    own, rows = seen.evidence.measurement, range(len(seen.keys))
-    met = np.array([seen.meets_hypotheses(row) for row in rows])
-    if not met.all():
-        applies = np.asarray(own.applies) & np.reshape(met, (-1, *[1] * (np.ndim(own.applies) - 1)))
-        evidence = replace(seen.evidence, measurement=replace(own, applies=applies))
-        again = seen.case.claim.judge(evidence)
-        if again.verdict is not seen.judgement.verdict:
-            return _outside(seen.judgement)
-        seen = replace(seen, evidence=evidence, judgement=again)
-    verdict, own = seen.judgement.verdict, seen.evidence.measurement
-    lanes = averages_in_lanes(seen.case, seen.evidence, seen.instances, seen.keys)
+    verdict, inside = seen.judgement.verdict, _inside(seen)
+    if inside.judgement.verdict is not verdict:
+        return _outside(seen.judgement)
+    seen, own, holds = inside, inside.evidence.measurement, verdict is Verdict.HOLDS
+    lanes = averages_in_lanes(seen.case, own, seen.instances, seen.keys)
     if not lanes:
         return seen.judgement
-    moved, holds = is_moved_by_rounding(lanes, own), verdict is Verdict.HOLDS
+    moved = is_moved_by_rounding(lanes, own)
     if holds and moved.any():
         return _in_doubt(seen.judgement)
     worst = least_favourable([*lanes, replace(own, applies=lanes[0].applies)], holds)
     left = np.reshape(~moved[:, None], (len(moved), 1, *np.shape(own.lhs)[2:]))
-    worst = replace(worst, applies=np.asarray(worst.applies) & left)
-    judged = seen.case.claim.judge(replace(seen.evidence, measurement=worst))
+    judged = seen.judged(replace(worst, applies=np.asarray(worst.applies) & left))
     return seen.judgement if judged.verdict is verdict else _in_doubt(seen.judgement)
+
+
+def _inside(seen: _Seen) -> _Seen:
+    """Without the instances that meet their hypotheses by rounding only."""
+    met = np.array([seen.meets_hypotheses(row) for row in range(len(seen.keys))])
+    if met.all():
+        return seen
+    own = seen.evidence.measurement
+    applies = np.asarray(own.applies) & np.reshape(met, (-1, *[1] * (np.ndim(own.applies) - 1)))
+    return seen.with_measurement(replace(own, applies=applies))
 
 
 def _met_by_more_than_rounding(seen: _Seen) -> Judgement:
