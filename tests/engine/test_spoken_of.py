@@ -14,7 +14,12 @@ from theorysim.claims import Real, Verdict, at_most, on_average
 from theorysim.engine.confirm.averages import is_moved_by_rounding
 from theorysim.engine.confirm.confirm import TRIED, _worst_first
 from theorysim.engine.confirm.other_roundings import Sides
-from theorysim.engine.confirm.speaking import is_spoken_of, nothing_told, told_with_bits
+from theorysim.engine.confirm.speaking import (
+    is_spoken_of,
+    nothing_told,
+    told_of_rows,
+    told_with_bits,
+)
 from theorysim.engine.confirm.suspect import Case
 
 HUGE = Real(1e200, 2e200)
@@ -207,7 +212,7 @@ def test_turns_lie_beside_each_other_with_the_unmoved_condition_first():
 
 def test_moved_origins_show_neither_equalities_nor_what_overflows():
     lanes = np.array([[1.0, 0.0, np.inf, -1.0]] * 3)
-    unknown = nothing_told(4, enclosed=False)
+    unknown = nothing_told((4,), enclosed=False)
     moved, alone = (
         is_spoken_of(lambda r: r, unknown, lanes, origins=origins) for origins in (False, True)
     )
@@ -226,3 +231,27 @@ def test_bits_tell_nothing_of_means_over_keys(place, told):
         key = np.asarray(jax.random.key_data(jax.random.key(1)))
         found = told_with_bits(Case(statement, statement.primary(), claim), x, key, 1)
     assert found.met.tolist() == found.enclosed.tolist() == [told]
+
+
+def test_of_stacked_instances_bits_are_asked_where_lanes_leave_it_open(monkeypatch):
+    """Twice where it is; the others are as could be enclosed there."""
+    claim = at_most("claim", lambda r: r.x.x, zero, where=lambda r: r.x.x - 37)
+    statement = about(ABSORBING, claim)
+    condition = np.ones((5, 9, 1)) * np.array([1.0, -1.0, 0.0, 1.0, 0.0])[:, None, None]
+    condition[[2, 4], 1:4] = -1e-9
+    asked = []
+    monkeypatch.setattr(
+        "theorysim.engine.confirm.speaking.told_with_bits",
+        lambda case, x, key, points: (
+            asked.append(float(x.x)) or told_with_bits(case, x, key, points)
+        ),
+    )
+    with jax.enable_x64(True):
+        key = jax.random.key(0)
+        x = jax.vmap(lambda key: statement.space.sample(key, {}))(jax.random.split(key, 5))
+        keys = np.zeros((5, 2), np.uint32)
+        case = Case(statement, statement.primary(), claim)
+        found = told_of_rows(case, claim.where, condition, x, keys)
+    assert asked == np.asarray(x.x)[[2, 4]].tolist()
+    assert found.met.ravel().tolist() == [False, False, True, False, True]
+    assert found.enclosed.all() and not found.missed.any()

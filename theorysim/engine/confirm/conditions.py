@@ -29,9 +29,9 @@ def with_unmoved(
 
 def is_clearly_met(
     margin: Margin,
-    values: Float[np.ndarray, "lanes points"],
-    equalities: bool | Bool[np.ndarray, " points"],
-) -> Bool[np.ndarray, " points"]:
+    values: Float[np.ndarray, "*rows lanes points"],
+    equalities: bool | Bool[np.ndarray, "*rows points"],
+) -> Bool[np.ndarray, "*rows points"]:
     """At which points all lanes meet a condition, by more than they are apart.
 
     The distance of |a - b|, of an a that is b, from 0 is rounding, whatever lane it is seen in.
@@ -39,6 +39,6 @@ def is_clearly_met(
     is exactly 0: it may hold so by the way it is written, as 1 - r^k >= 0 does at k = 0.
     """
     with np.errstate(invalid="ignore"):
-        least, apart = values.min(axis=0), np.ptp(values, axis=0)
+        least, apart = values.min(axis=-2), np.ptp(values, axis=-2)
         clear = (least == np.inf) | (is_met(margin, least) & is_met(margin, least - apart))
-    return clear if is_strict(margin) else clear | (equalities & (values[0] == 0))
+    return clear if is_strict(margin) else clear | (equalities & (values[..., 0, :] == 0))

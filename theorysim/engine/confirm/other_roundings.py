@@ -19,12 +19,12 @@ from theorysim.claims.kinds import Claim, Probable
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
-from theorysim.engine.confirm.conditions import is_clearly_met, with_unmoved
+from theorysim.engine.confirm.conditions import with_unmoved
 from theorysim.engine.confirm.speaking import (
     Told,
-    affordable,
     is_spoken_of,
     nothing_told,
+    told_of_rows,
     told_with_bits,
 )
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
@@ -86,16 +86,16 @@ def _told(case: Case, suspect: Suspect) -> Told:
     """What bits tell of a suspect's condition; nothing where there is none."""
     points = suspect.points.lhs.shape[1]
     if case.claim.where is None:
-        return nothing_told(points, enclosed=True)
+        return nothing_told((points,), enclosed=True)
     return told_with_bits(case, suspect.instance, suspect.key, points)
 
 
 def _speaks(
     case: Case, told: Told, sides: Sides, origins: bool = False
-) -> Bool[np.ndarray, " path"]:
-    """At which points of an instance a claim says something, by more than rounding."""
+) -> Bool[np.ndarray, "*rows path"]:
+    """At which points a claim says something, by more than rounding."""
     if case.claim.where is None or sides.condition is None:
-        return np.ones(sides.lhs.shape[-1], bool)
+        return np.ones_like(told.met)
     return is_spoken_of(case.claim.where, told, sides.condition, origins)
 
 
@@ -198,26 +198,11 @@ def sides_of_rows(
     origins: bool = False,
 ) -> tuple[Sides, Bool[np.ndarray, "rows path"]]:
     """Both sides of stacked instances in all lanes, and of which points the claim speaks."""
-    found = _in_chunks(case, measurement, turn, instances, keys, origins)
-    told = enumerate(_told_of_rows(case, found, instances, keys))
-    return found, np.stack([_speaks(case, one, found.of_row(row), origins) for row, one in told])
-
-
-def _told_of_rows(case: Case, sides: Sides, instances: Instance, keys: np.ndarray) -> list[Told]:
-    """What bits tell of the conditions of stacked instances that lanes leave open.
-
-    Of as many as are affordable; what could be enclosed there could be so of the others.
-    """
-    where, condition, points = case.claim.where, sides.condition, sides.lhs.shape[-1]
-    if where is None or condition is None:
-        return [nothing_told(points, enclosed=True)] * len(keys)
-    clear = [is_clearly_met(where, one, equalities=False).all() for one in condition]
-    asked = {}
-    for row in np.flatnonzero(~np.array(clear))[: affordable(case, size_items(instances))]:
-        x, key = jax.tree.map(lambda leaf, row=row: np.asarray(leaf)[row], (instances, keys))
-        asked[row] = told_with_bits(case, x, key, points)
-    rest = nothing_told(points, enclosed=any(one.enclosed.any() for one in asked.values()))
-    return [asked.get(row, rest) for row in range(len(keys))]
+    found, where = _in_chunks(case, measurement, turn, instances, keys, origins), case.claim.where
+    told = nothing_told((len(keys), found.lhs.shape[-1]), enclosed=True)
+    if where is not None and found.condition is not None:
+        told = told_of_rows(case, where, found.condition, instances, keys)
+    return found, _speaks(case, told, found, origins)
 
 
 def spread_of_rows(

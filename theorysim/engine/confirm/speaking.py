@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
@@ -18,25 +19,25 @@ from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.confirm.traced import condition_of
 from theorysim.jaxprs.work import work
 
-# Entries that conditions of all instances may take together; so many are asked in any case.
-MOST_WORK, LEAST_ASKED = 1_000_000, 4
+# Entries that conditions of all instances may take together. So many are asked in any case, and no
+# more: each takes some milliseconds.
+MOST_WORK, LEAST_ASKED, MOST_ASKED = 1_000_000, 4, 64
 
 
 class Told(NamedTuple):
-    """What many bits tell of the condition of each point of an instance.
+    """What many bits tell of the condition of each point of an instance, or of stacked ones.
 
     `met` or `missed` for certain; `enclosed` where they could tell.
     """
 
-    met: Bool[np.ndarray, " path"]
-    missed: Bool[np.ndarray, " path"]
-    enclosed: Bool[np.ndarray, " path"]
+    met: Bool[np.ndarray, "*rows path"]
+    missed: Bool[np.ndarray, "*rows path"]
+    enclosed: Bool[np.ndarray, "*rows path"]
 
 
-def nothing_told(points: int, enclosed: bool) -> Told:
-    """Of an instance that is not asked for."""
-    none = np.zeros(points, bool)
-    return Told(none, none, np.full(points, enclosed))
+def nothing_told(shape: tuple[int, ...], enclosed: bool) -> Told:
+    """Of points that are not asked for."""
+    return Told(np.zeros(shape, bool), np.zeros(shape, bool), np.full(shape, enclosed))
 
 
 def told_with_bits(case: Case[Claim], x: Instance, key: np.ndarray | Array, points: int) -> Told:
@@ -44,7 +45,7 @@ def told_with_bits(case: Case[Claim], x: Instance, key: np.ndarray | Array, poin
 
     Nothing of one that is too long, and of means and limits, whose errors were measured.
     """
-    found, formula = nothing_told(points, False), _condition(case, size_items(x))
+    found, formula = nothing_told((points,), False), _condition(case, size_items(x))
     if formula is None or work(formula.program) > FIRST.most_work:
         return found
     for bits in (*FIRST.precisions, *MORE.precisions):
@@ -60,10 +61,31 @@ def told_with_bits(case: Case[Claim], x: Instance, key: np.ndarray | Array, poin
     return found
 
 
-def affordable(case: Case[Claim], sizes: SizeItems) -> int:
-    """Of how many instances bits may be asked, one after the other; of few in any case."""
-    formula = _condition(case, sizes)
-    return max(LEAST_ASKED, MOST_WORK // max(1, work(formula.program))) if formula else 0
+def told_of_rows(
+    case: Case[Claim],
+    where: Margin,
+    condition: Float[np.ndarray, "rows lanes+1 path"],
+    instances: Instance,
+    keys: np.ndarray,
+) -> Told:
+    """The same of stacked instances, as far as lanes leave it open and it is affordable.
+
+    What could be enclosed of some could be so of the others.
+    """
+    with np.errstate(invalid="ignore"):
+        missed = condition.max(axis=1) < -np.ptp(condition, axis=1)
+    is_open = ~(missed | is_clearly_met(where, condition, equalities=False)).all(axis=1)
+    formula, points = _condition(case, size_items(instances)), condition.shape[2]
+    most = MOST_WORK // max(1, work(formula.program)) if formula else 0
+    rows = np.flatnonzero(is_open)[: np.clip(most, LEAST_ASKED, MOST_ASKED)]
+    asked = []
+    for row in rows:
+        x, key = jax.tree.map(lambda leaf, row=row: np.asarray(leaf)[row], (instances, keys))
+        asked.append(told_with_bits(case, x, key, points))
+    found = nothing_told((len(keys), points), any(one.enclosed.any() for one in asked))
+    for part, *own in zip(found, *asked, strict=True):
+        part[rows] = np.reshape(own, (len(rows), points))
+    return found
 
 
 @lru_cache(maxsize=256)
@@ -72,8 +94,11 @@ def _condition(case: Case[Claim], sizes: SizeItems) -> Formula | None:
 
 
 def is_spoken_of(
-    where: Margin, told: Told, condition: Float[np.ndarray, "lanes+1 path"], origins: bool = False
-) -> Bool[np.ndarray, " path"]:
+    where: Margin,
+    told: Told,
+    condition: Float[np.ndarray, "*rows lanes+1 path"],
+    origins: bool = False,
+) -> Bool[np.ndarray, "*rows path"]:
     """At which points a condition is met: as bits tell, else in all lanes.
 
     It may hold with equality only where no enclosure could tell. With moved `origins` alone, all
@@ -81,5 +106,5 @@ def is_spoken_of(
     """
     clear = is_clearly_met(where, condition, ~told.enclosed)
     if origins:
-        clear &= (np.isfinite(condition) & (condition > 0)).all(axis=0)
+        clear &= (np.isfinite(condition) & (condition > 0)).all(axis=-2)
     return told.met | (clear & ~told.missed)
