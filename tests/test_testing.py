@@ -36,14 +36,14 @@ def test_instances_satisfy_the_hypotheses():
 
 
 def test_a_true_theorem_passes_and_a_false_one_shrinks_to_a_readable_instance():
-    @settings(max_examples=15)
+    @settings(max_examples=8)
     @given(x=instances(TRUE))
     def true(x):
         assert_holds(TRUE, x)
 
     true()
 
-    @settings(max_examples=60, report_multiple_bugs=False)
+    @settings(max_examples=30, report_multiple_bugs=False)
     @given(x=instances(FALSE))
     def false(x):
         assert_holds(FALSE, x)

@@ -47,9 +47,9 @@ def noisy_mean(offset: float = 0.0, keys: int = 256) -> Theorem:
     )
 
 
-def attack(statement: Theorem, **options) -> Attack:
+def attack(statement: Theorem, budget: int = BUDGET, **options) -> Attack:
     """The attack on the only claim of the only reading."""
-    (found,) = falsify(statement, budget=BUDGET, **options).attacks
+    (found,) = falsify(statement, budget=budget, **options).attacks
     return found
 
 

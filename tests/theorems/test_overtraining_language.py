@@ -156,6 +156,7 @@ def test_the_derivatives_can_be_those_of_another_model(x):
     np.testing.assert_allclose(*units, rtol=DIFFERENCES)
 
 
+@pytest.mark.thorough  # compiles three studies, each for six seconds
 def test_nulls_are_what_they_say(x):
     """Copies of the first budget and of the first rate, each on draws of its own."""
     key = jax.random.key(0)
