@@ -24,12 +24,14 @@ def judged(differences, applies=True):
         lhs=zero,
         rhs=room,
         applies=np.broadcast_to(applies, room.shape),
+        in_doubt=zero != 0,
         probability=one,
         rounding=one,
-        integrator=one,
+        integrator=0 * one,
         limit=zero,
         sampling=zero,
         skewness=zero,
+        bias=zero,
         extremes=np.zeros((1, 0)),
     )
     return CLAIM.judge(Evidence(measurement))

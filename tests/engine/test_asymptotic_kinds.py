@@ -153,12 +153,14 @@ def measured(quantity):
         lhs=quantity,
         rhs=np.ones_like(quantity),
         applies=np.ones_like(quantity, bool),
+        in_doubt=zero != 0,
         probability=zero,
         rounding=zero,
         integrator=zero,
         limit=zero,
         sampling=zero,
         skewness=zero,
+        bias=zero,
         extremes=np.zeros((len(quantity), 0)),
     )
 

@@ -22,12 +22,14 @@ def measured(lhs, rhs, error):
         lhs=np.broadcast_to(np.asarray(lhs, float), shape),
         rhs=np.broadcast_to(np.asarray(rhs, float), shape),
         applies=np.ones(shape, bool),
+        in_doubt=none != 0,
         probability=np.zeros(ROWS),
         rounding=np.zeros(ROWS),
         integrator=np.zeros(ROWS),
         limit=np.broadcast_to(np.asarray(error, float), shape),
         sampling=none,
         skewness=none,
+        bias=none,
         extremes=np.zeros((ROWS, 0)),
     )
 

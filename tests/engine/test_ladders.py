@@ -46,12 +46,14 @@ def measurement(lhs, rhs, error, applies=True):
         lhs=np.asarray(lhs, float),
         rhs=np.broadcast_to(np.asarray(rhs, float), shape),
         applies=np.broadcast_to(applies, shape),
+        in_doubt=none != 0,
         probability=np.zeros(len(lhs)),
         rounding=np.zeros(len(lhs)),
         integrator=np.zeros(len(lhs)),
         limit=np.broadcast_to(np.asarray(error, float), shape),
         sampling=none,
         skewness=none,
+        bias=none,
         extremes=np.zeros((len(lhs), 0)),
     )
 

@@ -52,12 +52,14 @@ def measured(claim: Claim, x: float, lhs, rhs, **more) -> Measurement | None:
         lhs=lhs,
         rhs=rhs,
         applies=none == 0,
+        in_doubt=none != 0,
         probability=np.zeros(1),
         rounding=np.zeros(1),
         integrator=np.zeros(1),
         limit=none,
         sampling=none,
         skewness=none,
+        bias=none,
         extremes=np.zeros((1, 1)),
     )
     with jax.enable_x64(True):

@@ -67,7 +67,6 @@ PROGRAMS = {
     "limit of a branch": limit_of_a_branch,
     "called": jax.jit(jax.checkpoint(until_small)),
     "called, fixed": jax.jit(jax.checkpoint(counts_beside)),
-    "rejection": lambda x: jax.random.gamma(jax.random.key(0), x),
     "lanes": lambda x: jax.vmap(until_small)(x * jnp.arange(1.0, 3.0)),
     "lanes of constants": lambda x: x + jax.vmap(until_small)(jnp.arange(1.0, 3.0)),
 }
@@ -84,6 +83,23 @@ def batched_tests(program):
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_a_program_waits_where_its_batch_has_a_condition_for_each_run(program):
     assert waits(jax.make_jaxpr(program)(1.0).jaxpr) == batched_tests(program)
+
+
+WITHIN = {
+    "rejection": lambda x: jax.random.gamma(jax.random.key(0), x),
+    "continued fraction": lambda x: jax.scipy.special.betainc(x, 2.0, 0.5),
+    "series": lambda x: jax.scipy.special.gammainc(x, 2.0),
+    "its complement": lambda x: jax.scipy.special.gammaincc(x, 2.0),
+    "its derivative": jax.grad(lambda x: jax.scipy.special.gammainc(x, 2.0)),
+}
+
+
+@pytest.mark.parametrize("program", WITHIN.values(), ids=WITHIN)
+def test_functions_that_loop_within_wait(program):
+    """Their loops are seen in what XLA is given only."""
+    assert not batched_tests(program)
+    assert "stablehlo.while" in jax.jit(program).lower(1.0).as_text()
+    assert waits(jax.make_jaxpr(program)(1.0).jaxpr)
 
 
 def test_both_kinds_occur():

@@ -25,6 +25,14 @@ TAIL = 3.0
 HEAVY_SHAPE = 0.5
 LEAST_EXCESSES = 20
 
+# A formula that is not linear in its averages is biased, by this times what the jackknife says at
+# most: it says half of the bias of a norm of what is zero, all of that of a square.
+BIASES = 2.0
+
+# What is computed from a mean is clear where it is so many standard errors from 0, at each of many
+# points.
+SURELY = 6.0
+
 # A claim holds once this share of its instances (and of the points of each) is resolved.
 RESOLVED_SHARE = 0.5
 
@@ -41,23 +49,26 @@ COARSEST_EQUALITY = 0.25
 class Measurement:
     """Both sides of a claim for one instance (with a leading axis: for many), and their errors.
 
-    `lhs`, `rhs`, `applies` (whether the claim speaks of the point), `limit`, `sampling` (a standard
-    error) and `skewness` (of the batches behind it) have the shape of the points; `rounding` and
-    `integrator` are one number per instance, the largest along the path (after a second look,
-    `rounding` may be one per point). `extremes` are the largest
-    deviations of the samples behind averages from their medians, in units of the median deviation.
-    `probability` is the printed one, 0 for claims that print none.
+    `lhs`, `rhs`, `applies` (whether the claim speaks of the point), `in_doubt` (whether that lies
+    within the error of its condition), `limit`, `sampling` (a standard error), `skewness` (of the
+    batches behind it) and `bias` (what the jackknife says of the slack's) have the shape of the
+    points; `rounding` and `integrator` are one number per instance, the largest along the path
+    (after a second look, `rounding` may be one per point). `extremes` are the largest deviations of
+    the samples behind averages from their medians, in units of the median deviation. `probability`
+    is the printed one, 0 for claims that print none.
     """
 
     lhs: Shaped[Any, "*points"]
     rhs: Shaped[Any, "*points"]
     applies: Shaped[Any, "*points"]
+    in_doubt: Shaped[Any, "*points"]
     probability: Shaped[Any, "*instances"]
     rounding: Shaped[Any, "..."]
     integrator: Shaped[Any, "*instances"]
     limit: Shaped[Any, "*points"]
     sampling: Shaped[Any, "*points"]
     skewness: Shaped[Any, "*points"]
+    bias: Shaped[Any, "*points"]
     extremes: Shaped[Any, "*instances largest"]
 
     def rows(self, rows: np.ndarray) -> Measurement:
@@ -143,6 +154,7 @@ NO_NUMBER = {
     "show it",
     "rounding": "integers leave the range of their type, or a perturbed run is undefined",
     "limit": "a path does not converge geometrically: its end tells no distance to the limit",
+    "condition": "whether the claim speaks of a point lies within the error of its condition",
 }
 
 
@@ -153,7 +165,11 @@ def why_undefined(points: Points, undefined: np.ndarray) -> str:
         "a side is infinite": np.isinf(points.lhs) | np.isinf(points.rhs),
     }
     left = undefined & ~np.any(list(sides.values()), axis=0)
-    parts = {text: np.isnan(points.parts[part]) & left for part, text in NO_NUMBER.items()}
+    parts = {
+        text: np.isnan(points.parts[part]) & left
+        for part, text in NO_NUMBER.items()
+        if part in points.parts
+    }
     return "; ".join(text for text, here in {**sides, **parts}.items() if (here & undefined).any())
 
 
@@ -178,8 +194,9 @@ def tabulate(measurement: Measurement) -> Points:
     rows = np.shape(measurement.lhs)[0]
     table = {
         name: np.asarray(getattr(measurement, name)).reshape(rows, -1)
-        for name in ("lhs", "rhs", "applies", "limit", "sampling", "skewness")
+        for name in ("lhs", "rhs", "applies", "in_doubt", "limit", "sampling", "skewness", "bias")
     }
+    in_doubt = table["in_doubt"].astype(bool)
     eps = np.finfo(table["lhs"].dtype).eps
     with np.errstate(invalid="ignore"):
         own = eps * (np.abs(table["lhs"]) + np.abs(table["rhs"]))
@@ -189,13 +206,17 @@ def tabulate(measurement: Measurement) -> Points:
             "rounding": np.asarray(measurement.rounding).reshape(rows, -1) + own,
             "integrator": np.asarray(measurement.integrator).reshape(rows, 1) + 0 * own,
             "limit": table["limit"],
-            "sampling": _sampling_error(table),
+            "sampling": _sampling_error(table) + BIASES * table["bias"],
         }
         if heavy_tails(np.asarray(measurement.extremes)):
             parts["sampling"] = np.where(table["sampling"] > 0, np.nan, parts["sampling"])
         other = parts["integrator"] + parts["limit"] + parts["sampling"]
+        if in_doubt.any():
+            parts["condition"] = np.where(in_doubt, np.nan, 0.0)
+            other = other + parts["condition"]
         error = parts["rounding"] + other
-    return Points(table["lhs"], table["rhs"], table["applies"].astype(bool), error, other, parts)
+    applies = table["applies"].astype(bool) | in_doubt
+    return Points(table["lhs"], table["rhs"], applies, error, other, parts)
 
 
 def _sampling_error(table: Mapping[str, np.ndarray]) -> np.ndarray:

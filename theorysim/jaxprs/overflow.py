@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax.extend.core import Jaxpr, Literal, Var
 from jaxtyping import Array, Bool
 
@@ -16,6 +17,8 @@ TOTALS = frozenset({"cumsum", "reduce_sum"})
 PRODUCTS = frozenset(
     {"cumprod", "dot_general", "integer_pow", "mul", "pow", "reduce_prod", "shift_left", "square"}
 )
+# What takes an integer of a million out of the range of 64 bits in two multiplications.
+LARGE = 2**20
 # Operations on integers that may leave the range of their type.
 GROWING = PRODUCTS | TOTALS | {"add", "convert_element_type", "neg", "sub"}
 
@@ -63,9 +66,10 @@ def _makes_integers(equation: Any) -> bool:
 def grows_integers(jaxpr: Jaxpr, in_loop: bool = False, fixed: Collection[Var] = ()) -> bool:
     """Whether integers of a program may grow until they leave the range of their type.
 
-    Where they are multiplied by each other or shifted by what is not constant, where floats become
-    integers of less than 64 bits, and in loops where they are added to each other. `fixed` are
-    inputs that are constants or choices among such: a counter takes steps of one, or none.
+    Where they are multiplied by each other or by a large number, or shifted by what is not
+    constant, where floats become integers of less than 64 bits, and in loops where they are added
+    to each other. `fixed` are inputs that are constants or choices among such: a counter takes
+    steps of one, or none.
     """
     fixed = set(fixed)
     for equation in jaxpr.eqns:
@@ -98,7 +102,8 @@ def _grows(equation: Any, in_loop: bool, fixed: Sequence[bool]) -> bool:
         return equation.outvars[0].aval.dtype.itemsize < 8
     if name == "shift_left":
         return in_loop or not fixed[1]
-    return in_loop or not any(isinstance(atom, Literal) for atom in equation.invars)
+    literals = [atom.val for atom in equation.invars if isinstance(atom, Literal)]
+    return in_loop or not any(np.max(np.abs(value)) < LARGE for value in literals)
 
 
 def _is_bool(atom: Any) -> bool:

@@ -20,6 +20,12 @@ LOOPS_AT_ONCE = 16
 Varies = list[bool]
 
 
+# Functions that XLA is given a loop for, each entry of which ends by itself.
+LOOPS_WITHIN = frozenset(
+    {"igamma", "igamma_grad_a", "igammac", "random_gamma", "regularized_incomplete_beta"}
+)
+
+
 def waits(program: Jaxpr) -> bool:
     """Whether the length of some loop depends on the inputs, so that it differs from run to run."""
     found: list[bool] = []
@@ -38,6 +44,7 @@ def _flow(program: Jaxpr, inputs: Varies, found: list[bool]) -> Varies:
     for equation in program.eqns:
         varies = [isinstance(v, Var) and v in known for v in equation.invars]
         if any(varies):
+            found += [equation.primitive.name in LOOPS_WITHIN]
             outputs = _RULES.get(equation.primitive.name, _any)(equation, varies, found)
             known |= {v for v, own in zip(equation.outvars, outputs, strict=True) if own}
     return [isinstance(v, Var) and v in known for v in program.outvars]

@@ -9,7 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from theorysim.claims.evidence import Evidence, Judgement, Measurement
+from theorysim.claims.evidence import (
+    BIASES,
+    NO_NUMBER,
+    SURELY,
+    Evidence,
+    Judgement,
+    Measurement,
+    heavy_tails,
+)
 from theorysim.claims.kinds.base import Attack, Claim, Side
 from theorysim.claims.run import Run
 from theorysim.claims.verdict import Verdict
@@ -27,7 +35,9 @@ class OnAverage(Claim):
     """E lhs < E rhs at every point, over the keys, with which both sides lead.
 
     The runs of a few keys are compared by Student's test of their differences, whose model is that
-    differences are nearly normal: means of many samples, or of whole trainings.
+    differences are nearly normal: means of many samples, or of whole trainings. Where their tails
+    are seen to be heavy, nothing is decided. What each run errs by (its limits, its integrations,
+    means within it) is no spread: a mean difference must exceed it, too.
     """
 
     kind: ClassVar[str] = "on_average"
@@ -63,14 +73,15 @@ class OnAverage(Claim):
         points = int(means.applies.sum())
         if not points:
             return Judgement(Verdict.VACUOUS, "no point to which the claim applies at every key")
-        alone, shared = (means.bound(EMPIRICAL_ALARM / count) for count in (1, points))
-        bad = means.applies & (means.room < -shared)
-        # Where all runs agree exactly there is no spread: the sign of so many may still tell.
-        is_enough = means.spread > 0 if 2.0**-means.keys > EMPIRICAL_ALARM / 2 else True
-        bad, good = bad & is_enough, means.applies & (means.room > alone) & is_enough
+        alone, bad = means.bound(EMPIRICAL_ALARM), means.contrary()
+        good = means.applies & (means.room > alone) & means.is_enough
         unclear = int((means.applies & ~good).sum())
-        if means.undefined.any():
+        if means.in_doubt.any():
+            verdict, note = Verdict.INCONCLUSIVE, NO_NUMBER["condition"]
+        elif means.undefined.any():
             verdict, note = Verdict.INCONCLUSIVE, "some runs gave no number"
+        elif (bad.any() or not unclear) and heavy_tails(np.asarray(evidence.measurement.extremes)):
+            verdict, note = Verdict.INCONCLUSIVE, NO_NUMBER["sampling"]
         elif bad.any():
             verdict, note = Verdict.VIOLATED, f"the contrary{_at(int(bad.sum()), points)}"
         elif not unclear:
@@ -92,6 +103,10 @@ class OnAverage(Claim):
             row=int(place[0]),
         )
 
+    def violated_rows(self, measurement: Measurement) -> Bool[np.ndarray, " rows"]:
+        """Per instance, whether the contrary is shown at one of the points of all."""
+        return _Means.of(measurement).contrary().any(axis=1)
+
 
 def _at(some: int, points: int) -> str:
     """Where, if there are several points."""
@@ -106,29 +121,55 @@ class _Means:
     rhs: Float[np.ndarray, "rows points"]
     room: Float[np.ndarray, "rows points"]
     spread: Float[np.ndarray, "rows points"]
+    systematic: Float[np.ndarray, "rows points"]
     applies: Bool[np.ndarray, "rows points"]
+    in_doubt: Bool[np.ndarray, "rows points"]
     undefined: Bool[np.ndarray, "rows points"]
     keys: int
 
     @classmethod
     def of(cls, measurement: Measurement) -> _Means:
         rows, keys = np.shape(measurement.lhs)[:2]
-        lhs, rhs, applies = (
-            np.asarray(side).reshape(rows, keys, -1)
-            for side in (measurement.lhs, measurement.rhs, measurement.applies)
+        names = ("lhs", "rhs", "applies", "in_doubt", "limit", "sampling", "bias")
+        lhs, rhs, applies, in_doubt, limit, sampling, bias = (
+            np.asarray(getattr(measurement, name)).reshape(rows, keys, -1) for name in names
         )
         with np.errstate(invalid="ignore"):
             room = rhs - lhs
             spread = room.std(1, ddof=1) / np.sqrt(keys)
-        where = np.logical_and.reduce(applies, axis=1)
-        undefined = where & ~np.logical_and.reduce(np.isfinite(room), axis=1)
-        return cls(lhs.mean(1), rhs.mean(1), room.mean(1), spread, where, undefined, keys)
+            each = (limit + SURELY * sampling + BIASES * bias).mean(1)
+            systematic = each + np.asarray(measurement.integrator).reshape(rows, 1)
+        applies = np.logical_and.reduce(applies | in_doubt, axis=1)
+        finite = np.isfinite(systematic) & np.logical_and.reduce(np.isfinite(room), axis=1)
+        return cls(
+            lhs=lhs.mean(1),
+            rhs=rhs.mean(1),
+            room=room.mean(1),
+            spread=spread,
+            systematic=systematic,
+            applies=applies,
+            in_doubt=applies & np.logical_or.reduce(in_doubt, axis=1),
+            undefined=applies & ~finite,
+            keys=keys,
+        )
+
+    @property
+    def is_enough(self) -> Bool[np.ndarray, "rows points"]:
+        """Where all runs agree exactly there is no spread: the sign of so many may still tell."""
+        told_by_signs = 2.0**-self.keys <= EMPIRICAL_ALARM / 2
+        return (self.spread > 0) | told_by_signs
+
+    def contrary(self) -> Bool[np.ndarray, "rows points"]:
+        """At which points a mean difference is surely negative; all points share the level."""
+        points = max(int(self.applies.sum()), 1)
+        bad = self.applies & (self.room < -self.bound(EMPIRICAL_ALARM / points))
+        return bad & ~self.in_doubt & self.is_enough
 
     def bound(self, alarm: float) -> Float[np.ndarray, "rows points"]:
         """What a mean difference of zero exceeds with this chance, on either side."""
         from theorysim.numerics.statistics import student_quantile  # slow, and rarely needed
 
-        return student_quantile(1 - alarm / 2, self.keys - 1) * self.spread
+        return student_quantile(1 - alarm / 2, self.keys - 1) * self.spread + self.systematic
 
     def least_clear(self) -> tuple[int, int]:
         """The point whose difference is least positive, in units of its error."""

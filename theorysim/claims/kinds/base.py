@@ -154,15 +154,21 @@ class Claim(abc.ABC):
         """At which points of this shape the claim says something."""
         if self.where is None:
             return jnp.ones(shape, bool)
-        whose = f"{self._place()}claim {self.name!r}: `where`"
-        margin = margin_entries(self.where(run), whose)
+        margin = self.margin(run)
         try:
             return jnp.broadcast_to(is_met(self.where, margin), shape)
         except ValueError:
+            whose = f"{self._place()}claim {self.name!r}: `where`"
             raise UsageError(
                 f"{whose} has shape {margin.shape}, its sides {shape}; give one number, or one for "
                 f"each of their entries {_hint(run)}"
             ) from None
+
+    def margin(self, run: Run) -> Array:
+        """The entries of its condition, which it must have."""
+        assert self.where is not None
+        whose = f"{self._place()}claim {self.name!r}: `where`"
+        return margin_entries(self.where(run), whose)
 
     def scaled(self: AnyClaim, factor: float) -> AnyClaim:
         """A mutant: the same claim with `factor` times the right side."""

@@ -18,10 +18,10 @@ from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.check.integrators import undeclared_integrator, unmeasured_integrator
 from theorysim.engine.check.step import MISTAKE, Step, Subject
+from theorysim.engine.measure.declared import sides_with_errors
 from theorysim.engine.measure.errors import (
     replace_tolerance_scale,
     runs,
-    sides_with_errors,
     simulation_keys,
 )
 from theorysim.engine.measure.sample import Sample, draw_sample

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from theorysim.claims.instance import Instance
-from theorysim.claims.kinds import Pointwise
+from theorysim.claims.kinds import OnAverage, Pointwise
 from theorysim.claims.reading import ResolvedReading
 from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.setup import Setup
@@ -30,7 +30,11 @@ def fresh_keys(key: jax.typing.ArrayLike) -> jax.Array:
 
 
 def misses_again(
-    setup: Setup, reading: ResolvedReading, claim: Pointwise, x: Instance, key: np.ndarray
+    setup: Setup,
+    reading: ResolvedReading,
+    claim: Pointwise | OnAverage,
+    x: Instance,
+    key: np.ndarray,
 ) -> bool:
     """Whether a claim is violated at one instance with each of the fresh keys, by itself."""
     keys = np.asarray(fresh_keys(key))

@@ -26,10 +26,10 @@ from theorysim.claims.theorem import Theorem
 from theorysim.compiled import jit
 from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.measure.batch import instance_bytes
+from theorysim.engine.measure.declared import sides_with_errors
 from theorysim.engine.measure.errors import (
     replace_tolerance_scale,
     runs,
-    sides_with_errors,
     simulation_keys,
 )
 from theorysim.engine.measure.setup import Setup
@@ -89,9 +89,9 @@ def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
     without a number are passed over, as long as there are others, and so are those where the sides
     are equal: the start of a path often is, at every instance, and hides how near the others come.
     """
-    lhs, rhs, (limit, standard_error, *_) = sides_with_errors(claim, run)
+    lhs, rhs, errors = sides_with_errors(claim, run)
     applies = claim.applies(run, lhs.shape)
-    relative = _relative(claim, lhs, rhs, limit + NOISE * standard_error)
+    relative = _relative(claim, lhs, rhs, errors.limit + NOISE * errors.sampling)
     log_ratio = _log_ratio(claim, lhs, rhs)
     known = applies & ~jnp.isnan(relative) & ~jnp.isnan(log_ratio)
     ratio = jnp.max(jnp.where(known, log_ratio, -jnp.inf), initial=-jnp.inf)

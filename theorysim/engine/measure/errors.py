@@ -13,22 +13,22 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, partial, wraps
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, field_values
-from theorysim.claims.kinds import Claim
+from theorysim.claims.kinds import Claim, OnAverage
 from theorysim.claims.margins import place_of
 from theorysim.claims.reading import ResolvedReading
-from theorysim.claims.run import BATCHES, Run
-from theorysim.engine.measure.limit_error import limit_error
+from theorysim.claims.run import Run
+from theorysim.engine.measure.declared import extremes, in_doubt, sides_with_errors
 from theorysim.errors import UsageError
 
 # Measured over 30 to 200 seeds on diverse statements: one or two refuted true equalities.
@@ -42,9 +42,6 @@ COARSER_SCALE = 32.0
 # arrays of common shapes meet different noise.
 NOISE_LENGTH = 8191
 NOISE_STRIDE = 131
-
-# So many of the largest samples of an instance show the tails of their law.
-EXTREMES = 64
 
 # A few keys show how large roundings are; what the others may have beyond, `_unseen` says.
 PERTURBED_KEYS = 4
@@ -230,79 +227,34 @@ def _unseen(points: Array, perturbed: Array) -> float:
 
 
 def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -> Measurement:
-    lhs, rhs, (limit, sampling, skewness, extremes) = sides_with_errors(claim, run)
+    lhs, rhs, declared = sides_with_errors(claim, run)
     few = min(run.keys, PERTURBED_KEYS)
     sides = jax.vmap(lambda *parts: claim.sides(Run(*parts, keys=few)))(*perturbed)
     applies = claim.applies(run, lhs.shape)
+    averaged = declared.averaged
+    if isinstance(claim, OnAverage):
+        averaged = [*averaged, jnp.where(jnp.all(applies, axis=0), rhs - lhs, 0.0)]
     return Measurement(
         lhs=lhs,
         rhs=rhs,
         applies=applies,
+        in_doubt=in_doubt(claim, run, _integrated(perturbed, few), lhs.shape),
         probability=jnp.asarray(claim.printed_probability(run), float),
         rounding=ROUNDING_SAFETY
         * _unseen(lhs, sides[0])
         * _spread(sides, applies, slice(1, 1 + PERTURBATIONS)),
         integrator=_spread(sides, applies, slice(1 + PERTURBATIONS, None)),
-        limit=limit,
-        sampling=sampling,
-        skewness=skewness,
-        extremes=extremes,
+        limit=declared.limit,
+        sampling=declared.sampling,
+        skewness=declared.skewness,
+        bias=declared.bias,
+        extremes=extremes(averaged),
     )
 
 
-def sides_with_errors(
-    claim: Claim, run: Run
-) -> tuple[Array, Array, tuple[Array, Array, Array, Array]]:
-    """Both sides, and the errors they declare.
-
-    Those are the error of limits, the standard error and the skewness of means (zero where no side
-    declares its source), and the largest deviations of what is averaged.
-    """
-    run = run.disturb()
-    lhs, rhs = claim.sides(run)
-
-    def slack(**disturbance: Any) -> Array:
-        left, right = claim.sides(run.disturb(**disturbance))
-        return right - left
-
-    limit = sampling = skewness = jnp.zeros(lhs.shape)
-    if "limit" in run.sources:
-        limit = limit_error(lambda moves: slack(moves=moves), run.paths)
-    if "sampling" in run.sources:
-        sampling, skewness = _jackknife(claim, run, slack)
-    return lhs, rhs, (limit, sampling, skewness, _extremes(run.samples))
-
-
-def _extremes(samples: Sequence[Array]) -> Float[Array, " largest"]:
-    """The largest deviations from medians over the keys, in units of the median deviation.
-
-    Where most keys agree, as in rare events, it is the median of those that do not: in units of the
-    mean, deviations are as large as events are rare, and events of all chances together look like
-    a heavy tail.
-    """
-    if not samples:
-        return jnp.zeros(0)
-    real = [part for s in samples for part in ((s.real, s.imag) if jnp.iscomplexobj(s) else (s,))]
-    table = jnp.concatenate([jnp.asarray(s, float).reshape(len(s), -1) for s in real], axis=1)
-    deviation = jnp.abs(table - jnp.median(table, axis=0))
-    typical = jnp.median(deviation, axis=0)
-    among_others = jnp.nanmedian(jnp.where(deviation > 0, deviation, jnp.nan), axis=0)
-    unit = jnp.where(typical > 0, typical, among_others)
-    relative = jnp.ravel(deviation / jnp.where(unit > 0, unit, 1))
-    return jax.lax.top_k(relative, min(relative.size, EXTREMES))[0]
-
-
-def _jackknife(claim: Claim, run: Run, slack: Callable[..., Array]) -> tuple[Array, Array]:
-    """Standard error of the slack, and skewness, from leaving out one batch of keys at a time."""
-    keys = run.keys
-    if keys % BATCHES:
-        raise UsageError(
-            f"claim {claim.name!r} averages over {keys} keys; a Monte-Carlo error needs a "
-            f"multiple of {BATCHES}: set keys={BATCHES * max(1, round(keys / BATCHES))}"
-        )
-    without = jax.vmap(lambda batch: slack(left_out=batch))(jnp.arange(BATCHES))
-    deviation = without - jnp.mean(without, axis=0)
-    square = jnp.mean(deviation**2, axis=0)
-    cube = jnp.mean(deviation**3, axis=0)
-    skewness = jnp.where(square > 0, cube / jnp.where(square > 0, square, 1) ** 1.5, 0)
-    return jnp.sqrt((BATCHES - 1) * square), skewness
+def _integrated(perturbed: tuple[Instance, Any, Any], keys: int) -> list[Run]:
+    """The undisturbed run and the coarsely integrated one, where there is one."""
+    if len(jax.tree.leaves(perturbed)[0]) == 1 + PERTURBATIONS:
+        return []
+    lanes = (jax.tree.map(lambda leaf, lane=lane: leaf[lane], perturbed) for lane in (0, -1))
+    return [Run(*parts, keys=keys) for parts in lanes]

@@ -209,12 +209,14 @@ def _evidence(claim: Claim, run: Run) -> Evidence:
         lhs=sides[0],
         rhs=sides[1],
         applies=np.asarray(claim.applies(run, sides[0].shape[1:]))[None],
+        in_doubt=nothing != 0,
         probability=np.asarray(claim.printed_probability(run))[None],
         rounding=number,
         integrator=number,
         limit=nothing,
         sampling=nothing,
         skewness=nothing,
+        bias=nothing,
         extremes=np.zeros((1, 0)),
     )
     return Evidence(measurement)

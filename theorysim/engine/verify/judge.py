@@ -11,7 +11,7 @@ import numpy as np
 
 from theorysim.claims.evidence import Evidence, Judgement, Ladder
 from theorysim.claims.instance import Instance
-from theorysim.claims.kinds import Attack, Claim, Pointwise
+from theorysim.claims.kinds import Attack, Claim, OnAverage, Pointwise
 from theorysim.claims.kinds.inequality import Inequality
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
@@ -93,7 +93,12 @@ def _judge_together(setup: Setup, sample: Sample, wanted: int, progress: Progres
         judgement = claim.judge(evidence)
         progress(measurements, measurements, f"looking again at {claim.name}")
         if not isinstance(claim, Pointwise):
-            return stand_by_roundings(setup, sample, reading, claim, judgement, evidence)
+            found_so = stand_by_roundings(setup, sample, reading, claim, judgement, evidence)
+            if isinstance(claim, OnAverage) and found_so.verdict is Verdict.VIOLATED:
+                rows = sample.rows_of(reading, claim)
+                x, keys = jax.tree.map(lambda leaf: leaf[rows], (sample.instances, sample.keys))
+                return _with_fresh_keys(setup, reading, claim, found_so, x, keys)
+            return found_so
         return _looked_at_again(measured, sample, reading, claim, judgement, evidence)
 
     return {r.name: {claim.name: judge(r, claim) for claim in r.claims} for r in readings}
@@ -162,7 +167,7 @@ def _is_short(setup: Setup) -> bool:
 def _with_fresh_keys(
     setup: Setup,
     reading: ResolvedReading,
-    claim: Pointwise,
+    claim: Pointwise | OnAverage,
     judgement: Judgement,
     x: Instance,
     keys: np.ndarray,

@@ -1,0 +1,105 @@
+"""Formulas that averages bias, and averages of runs that err or have rare and large values."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+from drawn import thorough
+
+from tests.engine.statements import about, judged
+from theorysim.claims import Real, Space, Verdict, at_least, at_most, on_average
+from theorysim.claims.run import Run
+from theorysim.engine.measure.declared import sides_with_errors
+
+WIDE = Real(1, 2)
+
+
+def noise(x, key):
+    """Numbers that are 0 on average, a hundred of them."""
+    return jax.random.normal(key, (100,))
+
+
+def one_of_many(x, key):
+    return jax.nn.one_hot(jax.random.randint(key, (), 0, 100), 100, dtype=float)
+
+
+def norm(r):
+    return jnp.linalg.norm(r.mean(r.sim))
+
+
+def entropy(r):
+    shares = r.mean(r.sim)
+    return -jnp.sum(jax.scipy.special.xlogy(shares, shares))
+
+
+BIASED = {
+    "a norm of zero is at most .1": (at_most("claim", norm, lambda r: 0.1), noise),
+    "and not at least .5": (at_least("claim", norm, lambda r: 0.5), noise),
+    "an entropy is log 100": (at_least("claim", entropy, lambda r: 4.5), one_of_many),
+}
+
+
+@pytest.mark.parametrize("name", BIASED)
+def test_what_the_bias_of_averages_makes_decides_nothing(name):
+    claim, simulate = BIASED[name]
+    found = judged(about(WIDE, claim, simulate, keys=64, instances=16))
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("bound", "expected"), [(7.0, Verdict.HOLDS), (13.0, Verdict.VIOLATED)])
+def test_a_norm_beyond_its_bias_is_judged(bound, expected):
+    """It is 10; a hundredth of a hundred squares of noise is added to it."""
+    claim = at_least("claim", norm, lambda r: bound)
+    found = judged(about(WIDE, claim, lambda x, key: 1 + noise(x, key), keys=64, instances=16))
+    assert found.verdict is expected
+
+
+def test_the_bias_of_a_square_is_the_variance_of_the_mean():
+    """Tukey's jackknife is exact there; each key is a batch."""
+    with jax.enable_x64(True):
+        samples = jax.random.normal(jax.random.key(0), (64,))
+        claim = at_most("claim", lambda r: r.mean(r.sim) ** 2, lambda r: 0.0)
+        run = Run(Space().sample(jax.random.key(0), {}), (), samples, keys=64)
+        declared = sides_with_errors(claim, run)[2]
+        assert declared.bias == pytest.approx(float(jnp.var(samples, ddof=1)) / 64)
+
+
+def uniform(x, key):
+    return jax.random.uniform(key)
+
+
+def rare(r):
+    """50 in one run of fifty: 1 on average."""
+    return jnp.where(r.sim < 0.02, 50.0, 0.0) + 0.01 * r.sim
+
+
+DRAWN = {
+    "rare": (lambda r: 0.5, rare),
+    "heavy": (lambda r: 8.0, lambda r: r.sim ** (-1 / 1.1)),
+    "lognormal": (
+        lambda r: 6.0,
+        lambda r: jnp.exp(2 * jax.scipy.special.ndtri(r.sim)),
+    ),
+    "a limit": (
+        lambda r: 0.0,
+        lambda r: 1 - r.limit(1 - r.sim[:, None] * 0.5 ** jnp.arange(40.0)),
+    ),
+    "an average": (
+        lambda r: 0.5 - 1e-9 + 1e-12 * r.sim,
+        lambda r: r.mean(r.sim) + 0 * r.sim,
+    ),
+}
+
+
+@pytest.mark.parametrize("seed", [0, thorough(1), thorough(2)])
+@pytest.mark.parametrize("name", DRAWN)
+def test_averages_of_what_errs_or_is_seldom_large_decide_nothing(name, seed):
+    """The first three are true and the fourth is false, by nothing."""
+    claim = on_average("claim", *DRAWN[name])
+    found = judged(about(WIDE, claim, uniform, keys=64, instances=32), seed=seed)
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_plain_contrary_comes_back_with_fresh_keys():
+    claim = on_average("claim", lambda r: r.sim, lambda r: 0.3 + 0 * r.sim)
+    found = judged(about(WIDE, claim, uniform, keys=64, instances=8))
+    assert found.verdict is Verdict.VIOLATED and "sets of fresh keys" in found.note

@@ -1,0 +1,111 @@
+"""What a claim speaks of, where that is computed from limits, averages or integrations.
+
+Each condition below is missed at every instance, by less than it errs, and seems to be met.
+"""
+
+import jax.numpy as jnp
+import pytest
+from drawn import thorough
+
+from tests.engine.rounding import uniform, zero
+from tests.engine.statements import about, judged
+from theorysim.claims import (
+    Real,
+    Verdict,
+    at_most,
+    exists,
+    on_average,
+    strict,
+    with_probability,
+)
+from theorysim.numerics.flow import integrate
+
+
+def limit(r):
+    """A limit that is 1."""
+    return r.limit(1 - 0.5 ** jnp.arange(40.0) * r.x.x)
+
+
+def half(r):
+    """An average that is 1/2."""
+    return r.mean(r.sim)
+
+
+def number(r):
+    return r.x.x
+
+
+def drawn(r):
+    return r.sim
+
+
+CONDITIONS = {
+    "limit": strict(lambda r: 1 - limit(r)),
+    "average": lambda r: half(r) - 0.5 - 1e-6,
+}
+CLAIMS = {
+    "at most": lambda where: at_most("claim", lambda r: 1.0, zero, where=where),
+    "exists": lambda where: exists("claim", number, zero, where=where),
+    "average": lambda where: on_average("claim", drawn, lambda r: 0 * r.sim, where=where),
+    "probability": lambda where: with_probability(
+        "claim", drawn, lambda r: 0 * r.sim, at_least=lambda r: 0.9, where=where
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "condition"),
+    [
+        ("at most", "limit"),
+        ("at most", "average"),
+        ("exists", "average"),
+        ("average", "limit"),
+        ("probability", "average"),
+        *(thorough(*case) for case in [("exists", "limit"), ("average", "average")]),
+        thorough("probability", "limit"),
+    ],
+)
+def test_a_condition_that_is_met_within_its_error_is_not_met(kind, condition):
+    claim = CLAIMS[kind](CONDITIONS[condition])
+    found = judged(about(Real(1, 2), claim, uniform, keys=64, instances=16))
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("shift", "expected"), [(0.4, Verdict.VIOLATED), (-0.4, Verdict.VACUOUS)])
+def test_a_condition_beyond_its_error_is_met_or_missed(shift, expected):
+    """The average is .5, and known to some hundredths."""
+    claim = at_most("claim", lambda r: 1.0, zero, where=lambda r: half(r) - 0.5 + shift)
+    statement = about(Real(1, 2), claim, uniform, keys=256, instances=8)
+    assert judged(statement).verdict is expected
+
+
+def grown(x, key):
+    """By how much the square of an orbit's radius grows, which is by nothing."""
+
+    def turned(state, time):
+        return jnp.stack([state[1], -state[0]])
+
+    start = jnp.stack([x.x, 0 * x.x])
+    path = integrate(turned, start, jnp.array([0.0, 5.0]), tolerance_scale=x.tolerance_scale)
+    return jnp.sum(path[-1] ** 2) - x.x**2
+
+
+def test_what_an_integration_errs_by_meets_no_condition():
+    claim = at_most("claim", number, zero, where=strict(lambda r: r.sim))
+    found = judged(about(Real(1, 2), claim, grown, integrates=True, instances=8))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "within the error of its condition" in found.note
+
+
+def test_what_is_said_wherever_a_condition_lies_is_left_open_all_the_same():
+    """Of a point in doubt nothing is said, also where the claim is true of it."""
+    claim = at_most("claim", zero, number, where=CONDITIONS["average"])
+    found = judged(about(Real(1, 2), claim, uniform, keys=64, instances=8))
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_points_that_are_clear_do_not_suffer_from_none():
+    """At time 0 the margin is exactly 0, and does not err."""
+    path = lambda r: r.x.x * jnp.arange(3.0)  # noqa: E731
+    claim = at_most("claim", path, lambda r: 2.0 * r.x.x, where=path)
+    assert judged(about(Real(1, 2), claim, grown, integrates=True)).verdict is Verdict.HOLDS
