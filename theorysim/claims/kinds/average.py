@@ -35,8 +35,8 @@ class OnAverage(Claim):
     """E lhs < E rhs at every point, over the keys, with which both sides lead.
 
     The runs of a few keys are compared by Student's test of their differences, whose model is that
-    differences are nearly normal: means of many samples, or of whole trainings. Where their tails
-    are seen to be heavy, nothing is decided. What each run errs by (its limits, its integrations,
+    differences are nearly normal: means of many samples, or of whole trainings. Where many show
+    heavy tails, nothing is decided. What each run errs by (its limits, its integrations,
     means within it) is no spread: a mean difference must exceed it, too.
     """
 
@@ -157,7 +157,7 @@ class _Means:
     def is_enough(self) -> Bool[np.ndarray, "rows points"]:
         """Where all runs agree exactly there is no spread: the sign of so many may still tell."""
         told_by_signs = 2.0**-self.keys <= EMPIRICAL_ALARM / 2
-        return (self.spread > 0) | told_by_signs
+        return np.logical_or(self.spread > 0, told_by_signs)
 
     def contrary(self) -> Bool[np.ndarray, "rows points"]:
         """At which points a mean difference is surely negative; all points share the level."""

@@ -27,7 +27,7 @@ from theorysim.claims.instance import Instance, field_values
 from theorysim.claims.kinds import Claim, OnAverage
 from theorysim.claims.margins import place_of
 from theorysim.claims.reading import ResolvedReading
-from theorysim.claims.run import Run
+from theorysim.claims.run import BATCHES, Run
 from theorysim.engine.measure.declared import extremes, in_doubt, sides_with_errors
 from theorysim.errors import UsageError
 
@@ -232,7 +232,7 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
     sides = jax.vmap(lambda *parts: claim.sides(Run(*parts, keys=few)))(*perturbed)
     applies = claim.applies(run, lhs.shape)
     averaged = declared.averaged
-    if isinstance(claim, OnAverage):
+    if isinstance(claim, OnAverage) and run.keys >= BATCHES:  # the spread of a few is no unit
         averaged = [*averaged, jnp.where(jnp.all(applies, axis=0), rhs - lhs, 0.0)]
     return Measurement(
         lhs=lhs,
