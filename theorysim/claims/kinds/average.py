@@ -157,7 +157,7 @@ class _Means:
     def is_enough(self) -> Bool[np.ndarray, "rows points"]:
         """Where all runs agree exactly there is no spread: the sign of so many may still tell."""
         told_by_signs = 2.0**-self.keys <= EMPIRICAL_ALARM / 2
-        return np.logical_or(self.spread > 0, told_by_signs)
+        return np.asarray((self.spread > 0) | told_by_signs)
 
     def contrary(self) -> Bool[np.ndarray, "rows points"]:
         """At which points a mean difference is surely negative; all points share the level."""
