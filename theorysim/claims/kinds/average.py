@@ -105,7 +105,7 @@ class OnAverage(Claim):
 
     def violated_rows(self, measurement: Measurement) -> Bool[np.ndarray, " rows"]:
         """Per instance, whether the contrary is shown at one of the points of all."""
-        return _Means.of(measurement).contrary().any(axis=1)
+        return np.any(_Means.of(measurement).contrary(), axis=1)
 
 
 def _at(some: int, points: int) -> str:
@@ -157,7 +157,7 @@ class _Means:
     def is_enough(self) -> Bool[np.ndarray, "rows points"]:
         """Where all runs agree exactly there is no spread: the sign of so many may still tell."""
         told_by_signs = 2.0**-self.keys <= EMPIRICAL_ALARM / 2
-        return np.asarray((self.spread > 0) | told_by_signs)
+        return (self.spread > 0) | told_by_signs
 
     def contrary(self) -> Bool[np.ndarray, "rows points"]:
         """At which points a mean difference is surely negative; all points share the level."""
