@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.engine.statements import no_edge
 from theorysim.claims import Space, Verdict, on_average
 from theorysim.claims.evidence import Evidence, Measurement
 from theorysim.claims.kinds.average import EMPIRICAL_ALARM
@@ -24,7 +25,7 @@ def judged(differences, applies=True):
         lhs=zero,
         rhs=room,
         applies=np.broadcast_to(applies, room.shape),
-        in_doubt=zero != 0,
+        edge=no_edge(1),
         probability=one,
         rounding=one,
         integrator=0 * one,

@@ -2,8 +2,10 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from theorysim.claims import Claim, Mutant, Real, Size, Space, Theorem, equal, with_probability
+from theorysim.claims.evidence import Edge
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
 from theorysim.engine.verify.verify import verify
@@ -80,6 +82,11 @@ def absorbed(room: float) -> Claim:
         lambda r: 1 - jax.nn.sigmoid(r.sim),
         at_least=lambda r: 0.9,
     )
+
+
+def no_edge(rows: int) -> Edge:
+    """What is measured of so many instances without a condition."""
+    return Edge(np.full(rows, np.inf), np.zeros(rows), np.zeros(rows))
 
 
 def judged(statement, **options):

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tests.engine.statements import theorem
+from tests.engine.statements import no_edge, theorem
 from theorysim.claims import Real, Space, Verdict, exists_constant, scales_as, tends_to
 from theorysim.claims.evidence import Evidence, Measurement
 from theorysim.engine.verify.verify import verify
@@ -153,7 +153,7 @@ def measured(quantity):
         lhs=quantity,
         rhs=np.ones_like(quantity),
         applies=np.ones_like(quantity, bool),
-        in_doubt=zero != 0,
+        edge=no_edge(len(quantity)),
         probability=zero,
         rounding=zero,
         integrator=zero,

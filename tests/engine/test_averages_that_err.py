@@ -6,7 +6,7 @@ import pytest
 from drawn import thorough
 
 from tests.engine.statements import about, judged
-from theorysim.claims import Real, Space, Verdict, at_least, at_most, on_average
+from theorysim.claims import Choice, Real, Space, Verdict, at_least, at_most, on_average
 from theorysim.claims.run import Run
 from theorysim.engine.measure.declared import sides_with_errors
 
@@ -35,6 +35,10 @@ BIASED = {
     "a norm of zero is at most .1": (at_most("claim", norm, lambda r: 0.1), noise),
     "and not at least .5": (at_least("claim", norm, lambda r: 0.5), noise),
     "an entropy is log 100": (at_least("claim", entropy, lambda r: 4.5), one_of_many),
+    "roots of zeros are none": (
+        at_most("claim", lambda r: jnp.mean(jnp.abs(r.mean(r.sim)) ** 0.5), lambda r: 0.02),
+        noise,
+    ),
 }
 
 
@@ -97,6 +101,20 @@ def test_averages_of_what_errs_or_is_seldom_large_decide_nothing(name, seed):
     claim = on_average("claim", *DRAWN[name])
     found = judged(about(WIDE, claim, uniform, keys=64, instances=32), seed=seed)
     assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_contrary_is_tried_again_where_it_stands():
+    """Of four runs at each of 16 instances; where x is 1 they are equal, which says nothing."""
+    claim = on_average("claim", lambda r: 1 + (r.x.x - 1) * (9 + r.sim), lambda r: 1.0 + 0 * r.sim)
+    statement = about(Choice(1.0, 1.5, 2.0), claim, uniform, keys=5, instances=16)
+    assert judged(statement).verdict is Verdict.VIOLATED
+
+
+def test_instances_in_doubt_hide_no_contrary():
+    where = lambda r: r.x.x - 1 - r.mean(r.sim) + 0 * r.sim  # noqa: E731  above 0 from 1.5 on
+    claim = on_average("claim", lambda r: r.sim, lambda r: 0 * r.sim, where=where)
+    found = judged(about(Choice(1.5, 2.0), claim, uniform, keys=64, instances=8))
+    assert found.verdict is Verdict.VIOLATED
 
 
 def test_a_plain_contrary_comes_back_with_fresh_keys():

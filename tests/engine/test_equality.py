@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tests.engine.statements import theorem
+from tests.engine.statements import no_edge, theorem
 from theorysim.claims import Mutant, Verdict, equal
 from theorysim.claims.evidence import Evidence, Measurement
 from theorysim.engine.verify.verify import verify
@@ -22,7 +22,7 @@ def measured(lhs, rhs, error):
         lhs=np.broadcast_to(np.asarray(lhs, float), shape),
         rhs=np.broadcast_to(np.asarray(rhs, float), shape),
         applies=np.ones(shape, bool),
-        in_doubt=none != 0,
+        edge=no_edge(ROWS),
         probability=np.zeros(ROWS),
         rounding=np.zeros(ROWS),
         integrator=np.zeros(ROWS),

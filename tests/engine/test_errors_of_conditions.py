@@ -97,6 +97,35 @@ def test_what_an_integration_errs_by_meets_no_condition():
     assert "within the error of its condition" in found.note
 
 
+def test_an_event_that_runs_of_other_instances_met_is_no_event_that_never_happens():
+    """.005 less its chance of .01 is negative, and positive where no run of an instance met it."""
+    seldom = lambda r: 0.005 - r.mean(jnp.where(r.sim < 0.01, 1.0, 0.0))  # noqa: E731
+    claim = at_most("claim", lambda r: 1.0, zero, where=seldom)
+    found = judged(about(Real(1, 2), claim, uniform, keys=64, instances=16))
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+CLEAR = {
+    "infinite": (1, (3,), lambda r: jnp.log(r.x.x * jnp.arange(3.0)) + 9),
+    "of paths": (8, (8, 3), lambda r: (r.x.x + 0 * r.sim)[:, None] * jnp.arange(3.0)),
+    "undefined at one time": (
+        8,
+        (8, 3),
+        lambda r: 5 + r.sim[:, None] + jnp.array([0.0, 1.0, jnp.nan]),
+    ),
+    "an average of few": (16, (), lambda r: 100 + r.mean(r.sim)),
+}
+
+
+@pytest.mark.parametrize("name", CLEAR)
+def test_a_condition_that_is_clear_puts_nothing_in_doubt(name):
+    keys, shape, condition = CLEAR[name]
+    ones = jnp.ones(shape)
+    claim = at_most("claim", lambda r: r.x.x * ones, lambda r: 3 * ones, where=condition)
+    statement = about(Real(1, 2), claim, grown, integrates=True, keys=keys, instances=8)
+    assert judged(statement).verdict is Verdict.HOLDS
+
+
 def test_what_is_said_wherever_a_condition_lies_is_left_open_all_the_same():
     """Of a point in doubt nothing is said, also where the claim is true of it."""
     claim = at_most("claim", zero, number, where=CONDITIONS["average"])

@@ -81,3 +81,11 @@ def test_integers_that_grow_in_range_hold():
 def test_integers_that_stay_in_range_are_no_obstacle():
     true = about(Integer(1, 50), sides(at_most, lambda n: n**10, lambda n: 1.0e17))
     assert judged(true).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("times", [lambda k: k * 10**12, lambda k: k * 10**4 * 10**4 * 10**4])
+def test_no_bound_holds_by_multiplications_with_literals(times):
+    """10^7 times 10^12 is beyond 2^63."""
+    bounded = at_most("bound", lambda r: 1.0 * times(r.x.x), lambda r: 2.0**63)
+    found = judged(about(Integer(10**7, 10**8), bounded))
+    assert found.verdict is Verdict.INCONCLUSIVE and "integers leave the range" in found.note

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tests.engine.statements import theorem
+from tests.engine.statements import no_edge, theorem
 from theorysim.claims import (
     Printed,
     Reading,
@@ -46,7 +46,7 @@ def measurement(lhs, rhs, error, applies=True):
         lhs=np.asarray(lhs, float),
         rhs=np.broadcast_to(np.asarray(rhs, float), shape),
         applies=np.broadcast_to(applies, shape),
-        in_doubt=none != 0,
+        edge=no_edge(len(lhs)),
         probability=np.zeros(len(lhs)),
         rounding=np.zeros(len(lhs)),
         integrator=np.zeros(len(lhs)),

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tests.engine.statements import about, absorbed, judged
+from tests.engine.statements import about, absorbed, judged, no_edge
 from theorysim.claims import (
     Choice,
     Claim,
@@ -52,7 +52,7 @@ def measured(claim: Claim, x: float, lhs, rhs, **more) -> Measurement | None:
         lhs=lhs,
         rhs=rhs,
         applies=none == 0,
-        in_doubt=none != 0,
+        edge=no_edge(1),
         probability=np.zeros(1),
         rounding=np.zeros(1),
         integrator=np.zeros(1),

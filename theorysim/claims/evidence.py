@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Bool, Float, Shaped
 
 from theorysim.claims.run import BATCHES
 from theorysim.claims.verdict import Verdict
@@ -25,9 +25,9 @@ TAIL = 3.0
 HEAVY_SHAPE = 0.5
 LEAST_EXCESSES = 20
 
-# A formula that is not linear in its averages is biased, by this times what the jackknife says at
-# most: it says half of the bias of a norm of what is zero, all of that of a square.
-BIASES = 2.0
+# A formula that is not linear in its averages is biased, by so many times what the jackknife says:
+# of the bias of |m|^p, where m is noise, it says the part p/2.
+BIASES = 4.0
 
 # What is computed from a mean is clear where it is so many standard errors from 0, at each of many
 # points.
@@ -45,23 +45,35 @@ EQUALITY_RESOLUTION = 1e-3
 COARSEST_EQUALITY = 0.25
 
 
+class Edge(NamedTuple):
+    """The distance of a condition from 0, in the shape of the points, and what it errs by.
+
+    That is `error` (of limits, integrations, and of what averages bias) and `sampling`, a standard
+    error. One number per instance, an infinite distance, where there is no condition.
+    """
+
+    distance: Shaped[Any, "*points"]
+    error: Shaped[Any, "*points"]
+    sampling: Shaped[Any, "*points"]
+
+
 @dataclass(frozen=True)
 class Measurement:
     """Both sides of a claim for one instance (with a leading axis: for many), and their errors.
 
-    `lhs`, `rhs`, `applies` (whether the claim speaks of the point), `in_doubt` (whether that lies
-    within the error of its condition), `limit`, `sampling` (a standard error), `skewness` (of the
-    batches behind it) and `bias` (what the jackknife says of the slack's) have the shape of the
-    points; `rounding` and `integrator` are one number per instance, the largest along the path
-    (after a second look, `rounding` may be one per point). `extremes` are the largest deviations of
-    the samples behind averages from their medians, in units of the median deviation. `probability`
-    is the printed one, 0 for claims that print none.
+    `lhs`, `rhs`, `applies` (whether the claim speaks of the point), `limit`, `sampling` (a standard
+    error), `skewness` (of the batches behind it) and `bias` (what the jackknife says of the
+    slack's) have the shape of the points; `rounding` and `integrator` are one number per instance,
+    the largest along the path (after a second look, `rounding` may be one per point). `edge` is how
+    far the points are from where the claim's condition changes. `extremes` are the largest
+    deviations of the samples behind averages from their medians, in units of the median deviation.
+    `probability` is the printed one, 0 for claims that print none.
     """
 
     lhs: Shaped[Any, "*points"]
     rhs: Shaped[Any, "*points"]
     applies: Shaped[Any, "*points"]
-    in_doubt: Shaped[Any, "*points"]
+    edge: Edge
     probability: Shaped[Any, "*instances"]
     rounding: Shaped[Any, "..."]
     integrator: Shaped[Any, "*instances"]
@@ -189,14 +201,29 @@ def heavy_tails(extremes: Float[np.ndarray, "rows largest"]) -> bool:
     return len(beyond) >= LEAST_EXCESSES and pareto_shape(beyond) > HEAVY_SHAPE
 
 
+def in_doubt(measurement: Measurement) -> Bool[np.ndarray, "rows columns"]:
+    """Of which points it is open whether the claim speaks: its condition errs by more than it is.
+
+    One column where the claim has no condition. What is infinite errs by nothing.
+    """
+    rows = np.shape(measurement.lhs)[0]
+    distance, error, sampling = (np.asarray(p).reshape(rows, -1) for p in measurement.edge)
+    with np.errstate(invalid="ignore"):
+        own = BATCHES * np.finfo(distance.dtype).eps * np.where(np.isinf(distance), 0, distance)
+        if np.any(sampling) and heavy_tails(np.asarray(measurement.extremes)):
+            error = np.where(sampling > 0, np.nan, error)
+        error = error + SURELY * _shared_where_none(sampling, own)
+        return ~(distance >= error) & ~np.isinf(distance)
+
+
 def tabulate(measurement: Measurement) -> Points:
     """The measurement as a table with its total error per point."""
     rows = np.shape(measurement.lhs)[0]
     table = {
         name: np.asarray(getattr(measurement, name)).reshape(rows, -1)
-        for name in ("lhs", "rhs", "applies", "in_doubt", "limit", "sampling", "skewness", "bias")
+        for name in ("lhs", "rhs", "applies", "limit", "sampling", "skewness", "bias")
     }
-    in_doubt = table["in_doubt"].astype(bool)
+    doubt = in_doubt(measurement)
     eps = np.finfo(table["lhs"].dtype).eps
     with np.errstate(invalid="ignore"):
         own = eps * (np.abs(table["lhs"]) + np.abs(table["rhs"]))
@@ -211,11 +238,11 @@ def tabulate(measurement: Measurement) -> Points:
         if heavy_tails(np.asarray(measurement.extremes)):
             parts["sampling"] = np.where(table["sampling"] > 0, np.nan, parts["sampling"])
         other = parts["integrator"] + parts["limit"] + parts["sampling"]
-        if in_doubt.any():
-            parts["condition"] = np.where(in_doubt, np.nan, 0.0)
+        if doubt.any():
+            parts["condition"] = np.where(doubt, np.nan, 0 * own)
             other = other + parts["condition"]
         error = parts["rounding"] + other
-    applies = table["applies"].astype(bool) | in_doubt
+    applies = table["applies"].astype(bool) | doubt
     return Points(table["lhs"], table["rhs"], applies, error, other, parts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -17,8 +18,8 @@ TOTALS = frozenset({"cumsum", "reduce_sum"})
 PRODUCTS = frozenset(
     {"cumprod", "dot_general", "integer_pow", "mul", "pow", "reduce_prod", "shift_left", "square"}
 )
-# What takes an integer of a million out of the range of 64 bits in two multiplications.
-LARGE = 2**20
+# So many bits more, by multiplications with literals, may be too many: 2 n and 100 n are not.
+MOST_BITS = 20
 # Operations on integers that may leave the range of their type.
 GROWING = PRODUCTS | TOTALS | {"add", "convert_element_type", "neg", "sub"}
 
@@ -66,14 +67,17 @@ def _makes_integers(equation: Any) -> bool:
 def grows_integers(jaxpr: Jaxpr, in_loop: bool = False, fixed: Collection[Var] = ()) -> bool:
     """Whether integers of a program may grow until they leave the range of their type.
 
-    Where they are multiplied by each other or by a large number, or shifted by what is not
+    Where they are multiplied by each other or by large numbers, or shifted by what is not
     constant, where floats become integers of less than 64 bits, and in loops where they are added
     to each other. `fixed` are inputs that are constants or choices among such: a counter takes
     steps of one, or none.
     """
-    fixed = set(fixed)
+    fixed, gained = set(fixed), 0.0
     for equation in jaxpr.eqns:
         name, given = equation.primitive.name, equation.invars
+        gained += _gain(equation)
+        if gained > MOST_BITS:
+            return True
         if _grows(
             equation, in_loop, [isinstance(atom, Literal) or atom in fixed for atom in given]
         ):
@@ -102,8 +106,15 @@ def _grows(equation: Any, in_loop: bool, fixed: Sequence[bool]) -> bool:
         return equation.outvars[0].aval.dtype.itemsize < 8
     if name == "shift_left":
         return in_loop or not fixed[1]
+    return in_loop or not any(isinstance(atom, Literal) for atom in equation.invars)
+
+
+def _gain(equation: Any) -> float:
+    """By how many bits an integer grows where it is multiplied by a literal."""
+    if equation.primitive.name != "mul" or not may_overflow(equation):
+        return 0.0
     literals = [atom.val for atom in equation.invars if isinstance(atom, Literal)]
-    return in_loop or not any(np.max(np.abs(value)) < LARGE for value in literals)
+    return sum(math.log2(max(1.0, float(np.max(np.abs(np.asarray(v, float)))))) for v in literals)
 
 
 def _is_bool(atom: Any) -> bool:

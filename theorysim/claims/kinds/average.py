@@ -17,6 +17,7 @@ from theorysim.claims.evidence import (
     Judgement,
     Measurement,
     heavy_tails,
+    in_doubt,
 )
 from theorysim.claims.kinds.base import Attack, Claim, Side
 from theorysim.claims.run import Run
@@ -76,20 +77,20 @@ class OnAverage(Claim):
         alone, bad = means.bound(EMPIRICAL_ALARM), means.contrary()
         good = means.applies & (means.room > alone) & means.is_enough
         unclear = int((means.applies & ~good).sum())
-        if means.in_doubt.any():
-            verdict, note = Verdict.INCONCLUSIVE, NO_NUMBER["condition"]
-        elif means.undefined.any():
+        if means.undefined.any():
             verdict, note = Verdict.INCONCLUSIVE, "some runs gave no number"
         elif (bad.any() or not unclear) and heavy_tails(np.asarray(evidence.measurement.extremes)):
             verdict, note = Verdict.INCONCLUSIVE, NO_NUMBER["sampling"]
         elif bad.any():
             verdict, note = Verdict.VIOLATED, f"the contrary{_at(int(bad.sum()), points)}"
+        elif means.in_doubt.any():
+            verdict, note = Verdict.INCONCLUSIVE, NO_NUMBER["condition"]
         elif not unclear:
             verdict, note = Verdict.HOLDS, f"{means.keys} runs{_at(points, points)}"
         else:
             verdict = Verdict.INCONCLUSIVE
             note = f"{means.keys} runs do not show it{_at(unclear, points)}"
-        place = means.least_clear()
+        place = means.least_clear(bad if bad.any() else means.applies)
         return Judgement(
             verdict,
             note,
@@ -130,8 +131,8 @@ class _Means:
     @classmethod
     def of(cls, measurement: Measurement) -> _Means:
         rows, keys = np.shape(measurement.lhs)[:2]
-        names = ("lhs", "rhs", "applies", "in_doubt", "limit", "sampling", "bias")
-        lhs, rhs, applies, in_doubt, limit, sampling, bias = (
+        names = ("lhs", "rhs", "applies", "limit", "sampling", "bias")
+        lhs, rhs, applies, limit, sampling, bias = (
             np.asarray(getattr(measurement, name)).reshape(rows, keys, -1) for name in names
         )
         with np.errstate(invalid="ignore"):
@@ -139,7 +140,9 @@ class _Means:
             spread = room.std(1, ddof=1) / np.sqrt(keys)
             each = (limit + SURELY * sampling + BIASES * bias).mean(1)
             systematic = each + np.asarray(measurement.integrator).reshape(rows, 1)
-        applies = np.logical_and.reduce(applies | in_doubt, axis=1)
+        doubt = np.broadcast_to(in_doubt(measurement), (rows, applies[0].size))
+        doubt = doubt.reshape(applies.shape)
+        applies = np.logical_and.reduce(applies | doubt, axis=1)
         finite = np.isfinite(systematic) & np.logical_and.reduce(np.isfinite(room), axis=1)
         return cls(
             lhs=lhs.mean(1),
@@ -148,7 +151,7 @@ class _Means:
             spread=spread,
             systematic=systematic,
             applies=applies,
-            in_doubt=applies & np.logical_or.reduce(in_doubt, axis=1),
+            in_doubt=applies & np.logical_or.reduce(doubt, axis=1),
             undefined=applies & ~finite,
             keys=keys,
         )
@@ -171,11 +174,11 @@ class _Means:
 
         return student_quantile(1 - alarm / 2, self.keys - 1) * self.spread + self.systematic
 
-    def least_clear(self) -> tuple[int, int]:
+    def least_clear(self, among: Bool[np.ndarray, "rows points"]) -> tuple[int, int]:
         """The point whose difference is least positive, in units of its error."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            clear = np.where(self.room == 0, 0, self.room / self.spread)
-        clear = np.where(self.applies & ~np.isnan(clear), clear, np.inf)
+            clear = np.where(self.room == 0, 0, self.room / self.bound(EMPIRICAL_ALARM))
+        clear = np.where(among & ~np.isnan(clear), clear, np.inf)
         row, column = np.unravel_index(np.argmin(clear), clear.shape)
         return int(row), int(column)
 

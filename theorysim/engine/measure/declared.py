@@ -6,18 +6,23 @@ change it most, and with each batch of keys left out (jackknife).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
-from theorysim.claims.evidence import BIASES, SURELY
+from theorysim.claims.evidence import BIASES, Edge
 from theorysim.claims.kinds import Claim
 from theorysim.claims.run import BATCHES, Run
 from theorysim.engine.measure.limit_error import limit_error
 from theorysim.errors import UsageError
+
+# A few keys show how large roundings are, and integrations; what others may have beyond, `unseen`
+# says.
+PERTURBED_KEYS = 4
 
 # So many of the largest samples of an instance show the tails of their law.
 EXTREMES = 64
@@ -38,7 +43,11 @@ class Declared(NamedTuple):
 
 
 def sides_with_errors(claim: Claim, run: Run) -> tuple[Array, Array, Declared]:
-    """Both sides, and the errors of the slack that they declare, zero without a source."""
+    """Both sides, and the errors of the slack that they declare, zero without a source.
+
+    Raises:
+        UsageError: for averages over keys that are no multiple of the batches.
+    """
     run = run.disturb()
     lhs, rhs = claim.sides(run)
 
@@ -46,11 +55,16 @@ def sides_with_errors(claim: Claim, run: Run) -> tuple[Array, Array, Declared]:
         left, right = claim.sides(run)
         return right - left
 
-    return lhs, rhs, _declared(claim, run, rhs - lhs, slack)
+    if "sampling" in run.sources and run.keys % BATCHES:
+        raise UsageError(
+            f"claim {claim.name!r} averages over {run.keys} keys; a Monte-Carlo error needs a "
+            f"multiple of {BATCHES}: set keys={BATCHES * max(1, round(run.keys / BATCHES))}"
+        )
+    return lhs, rhs, _declared(run, rhs - lhs, slack)
 
 
-def _declared(claim: Claim, run: Run, value: Array, formula: Callable[[Run], Array]) -> Declared:
-    """The errors of a formula of a claim, which this run had evaluated alone."""
+def _declared(run: Run, value: Array, formula: Callable[[Run], Array]) -> Declared:
+    """The errors of a formula, which this run had evaluated alone."""
 
     def disturbed(**disturbance: Any) -> Array:
         return jnp.asarray(formula(run.disturb(**disturbance)), float)
@@ -59,48 +73,57 @@ def _declared(claim: Claim, run: Run, value: Array, formula: Callable[[Run], Arr
     if "limit" in run.sources:
         limit = limit_error(lambda moves: disturbed(moves=moves), run.paths)
     if "sampling" in run.sources:
-        sampling, skewness, bias = _jackknife(claim, run.keys, value, disturbed)
+        sampling, skewness, bias = _jackknife(run.keys, value, disturbed)
     return Declared(limit, sampling, skewness, bias, run.samples)
 
 
-def in_doubt(
+def edge_of(
     claim: Claim, run: Run, integrated: list[Run], shape: tuple[int, ...]
-) -> Bool[Array, "*points"]:
-    """At which points the condition lies within the error of what it is computed from.
+) -> tuple[Edge, list[Array]]:
+    """How far the condition is from where it changes, and what it errs by, at points of this shape.
 
-    Those are limits, means, and integrations: `integrated` are the run and a coarser one, with the
-    first keys only, or none. What rounding makes of a condition is looked at elsewhere.
+    What rounding makes of it is looked at elsewhere. `integrated` are the run and a coarser one,
+    with the first keys only, or none. Beside it stands what the condition averages.
     """
     if claim.where is None:
-        return jnp.zeros(shape, bool)
+        return Edge(jnp.asarray(jnp.inf), jnp.zeros(()), jnp.zeros(())), []
     run = run.disturb()
     margin = claim.margin(run).astype(float)
-    declared = _declared(claim, run, margin, claim.margin)
-    error = declared.limit + SURELY * declared.sampling + BIASES * declared.bias
+    declared = _declared(run, margin, claim.margin)
+    error = declared.limit + BIASES * declared.bias
     if integrated:
         exact, coarse = (claim.margin(one).astype(float) for one in integrated)
-        moved = jnp.abs(coarse - exact)
-        error += moved if moved.shape == margin.shape else jnp.max(moved, initial=0.0)
-    return jnp.broadcast_to(~jnp.isnan(margin) & ~(jnp.abs(margin) >= error), shape)
+        error += _moved(exact, coarse, run.keys)
+    distance = jnp.where(jnp.isnan(margin), jnp.inf, jnp.abs(margin))
+    edge = Edge(distance, error, declared.sampling)
+    return jax.tree.map(lambda part: jnp.broadcast_to(part, shape), edge), declared.averaged
+
+
+def _moved(exact: Array, coarse: Array, keys: int) -> Array:
+    """How far what leads with the first of so many keys moves, by the largest of them.
+
+    There may be larger ones among the others (`unseen`).
+    """
+    moved = jnp.where((exact == coarse) | jnp.isnan(exact), 0, jnp.abs(coarse - exact))
+    few = min(keys, PERTURBED_KEYS)
+    if keys == few or exact.shape[:1] != (few,):
+        return moved
+    return math.sqrt(keys / few) * jnp.max(moved, axis=0)
 
 
 def _jackknife(
-    claim: Claim, keys: int, value: Array, disturbed: Callable[..., Array]
+    keys: int, value: Array, disturbed: Callable[..., Array]
 ) -> tuple[Array, Array, Array]:
     """Standard error, skewness, bias of a formula: a batch of keys is left out at a time."""
-    if keys % BATCHES:
-        raise UsageError(
-            f"claim {claim.name!r} averages over {keys} keys; a Monte-Carlo error needs a "
-            f"multiple of {BATCHES}: set keys={BATCHES * max(1, round(keys / BATCHES))}"
-        )
-    without = jax.vmap(lambda batch: disturbed(left_out=batch))(jnp.arange(BATCHES))
+    batches = min(keys, BATCHES)
+    without = jax.vmap(lambda batch: disturbed(left_out=batch))(jnp.arange(batches))
     mean = jnp.mean(without, axis=0)
     deviation = without - mean
     square = jnp.mean(deviation**2, axis=0)
     cube = jnp.mean(deviation**3, axis=0)
     skewness = jnp.where(square > 0, cube / jnp.where(square > 0, square, 1) ** 1.5, 0)
-    bias = (BATCHES - 1) * jnp.abs(mean - value)
-    return jnp.sqrt((BATCHES - 1) * square), skewness, bias
+    bias = (batches - 1) * jnp.abs(mean - value)
+    return jnp.sqrt((batches - 1) * square), skewness, bias
 
 
 def extremes(samples: Sequence[Array]) -> Float[Array, " largest"]:

@@ -28,7 +28,12 @@ from theorysim.claims.kinds import Claim, OnAverage
 from theorysim.claims.margins import place_of
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import BATCHES, Run
-from theorysim.engine.measure.declared import extremes, in_doubt, sides_with_errors
+from theorysim.engine.measure.declared import (
+    PERTURBED_KEYS,
+    edge_of,
+    extremes,
+    sides_with_errors,
+)
 from theorysim.errors import UsageError
 
 # Measured over 30 to 200 seeds on diverse statements: one or two refuted true equalities.
@@ -42,9 +47,6 @@ COARSER_SCALE = 32.0
 # arrays of common shapes meet different noise.
 NOISE_LENGTH = 8191
 NOISE_STRIDE = 131
-
-# A few keys show how large roundings are; what the others may have beyond, `_unseen` says.
-PERTURBED_KEYS = 4
 
 # What a simulation and a prediction may return, in trees.
 ARRAYS = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
@@ -217,11 +219,11 @@ def _spread(sides: tuple[Array, Array], applies: Array, which: slice) -> Array:
 def _unseen(points: Array, perturbed: Array) -> float:
     """Headroom of the largest of all points over the largest of those that were perturbed.
 
-    Roundings are as large as the condition of a key makes them. The model is that its mean square
-    is finite: the largest of N draws then grows no faster than sqrt(N). Without headroom, 2 to 5
-    of 64 instances of a true identity (low-rank/equation-5-6) were refuted at 1024 keys, by up to
-    four times the estimate that four of these keys gave; the model gives 16. Points that average
-    the keys are all perturbed.
+    Roundings are as large as the condition of a key makes them, and so are errors of
+    integrations. The model is that its mean square is finite: the largest of N draws then grows
+    no faster than sqrt(N). Without headroom, 2 to 5 of 64 instances of a true identity (low-
+    rank/equation-5-6) were refuted at 1024 keys, by up to four times the estimate that four of
+    these keys gave; the model gives 16. Points that average the keys are all perturbed.
     """
     return math.sqrt(max(points.size / max(perturbed[0].size, 1), 1.0))
 
@@ -230,20 +232,19 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
     lhs, rhs, declared = sides_with_errors(claim, run)
     few = min(run.keys, PERTURBED_KEYS)
     sides = jax.vmap(lambda *parts: claim.sides(Run(*parts, keys=few)))(*perturbed)
-    applies = claim.applies(run, lhs.shape)
-    averaged = declared.averaged
+    applies, unseen = claim.applies(run, lhs.shape), _unseen(lhs, sides[0])
+    edge, averaged_there = edge_of(claim, run, _integrated(perturbed, few), lhs.shape)
+    averaged = [*declared.averaged, *averaged_there]
     if isinstance(claim, OnAverage) and run.keys >= BATCHES:  # the spread of a few is no unit
         averaged = [*averaged, jnp.where(jnp.all(applies, axis=0), rhs - lhs, 0.0)]
     return Measurement(
         lhs=lhs,
         rhs=rhs,
         applies=applies,
-        in_doubt=in_doubt(claim, run, _integrated(perturbed, few), lhs.shape),
+        edge=edge,
         probability=jnp.asarray(claim.printed_probability(run), float),
-        rounding=ROUNDING_SAFETY
-        * _unseen(lhs, sides[0])
-        * _spread(sides, applies, slice(1, 1 + PERTURBATIONS)),
-        integrator=_spread(sides, applies, slice(1 + PERTURBATIONS, None)),
+        rounding=ROUNDING_SAFETY * unseen * _spread(sides, applies, slice(1, 1 + PERTURBATIONS)),
+        integrator=unseen * _spread(sides, applies, slice(1 + PERTURBATIONS, None)),
         limit=declared.limit,
         sampling=declared.sampling,
         skewness=declared.skewness,

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from theorysim.claims.evidence import Evidence, Judgement, Measurement
+from theorysim.claims.evidence import Edge, Evidence, Judgement, Measurement
 from theorysim.claims.experiment import Experiment
 from theorysim.claims.kinds import Claim
 from theorysim.claims.kinds.average import LEAST_KEYS
@@ -209,7 +209,7 @@ def _evidence(claim: Claim, run: Run) -> Evidence:
         lhs=sides[0],
         rhs=sides[1],
         applies=np.asarray(claim.applies(run, sides[0].shape[1:]))[None],
-        in_doubt=nothing != 0,
+        edge=Edge(np.full(1, np.inf), number, number),
         probability=np.asarray(claim.printed_probability(run))[None],
         rounding=number,
         integrator=number,
