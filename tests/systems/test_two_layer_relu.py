@@ -17,12 +17,19 @@ pytestmark = pytest.mark.usefixtures("x64")
 EPS = float(np.finfo(np.float64).eps)
 KEY = jax.random.key(4)
 
+initialise = jax.jit(relu.initialise, static_argnums=(1, 2, 4))
+outputs = jax.jit(relu.outputs)
+empirical_gram = jax.jit(relu.empirical_gram)
+tangent_gram = jax.jit(kernels.tangent_gram)
 
+
+@partial(jax.jit, static_argnums=(0, 1))
 def units(count, dimension, seed=0):
     rows = jax.random.normal(jax.random.key(seed), (count, dimension))
     return rows / jnp.linalg.norm(rows, axis=1, keepdims=True)
 
 
+@partial(jax.jit, static_argnums=(0, 1))
 def task(samples=5, dimension=4, seed=0):
     labels = jax.random.uniform(jax.random.key(seed + 100), (samples,), minval=-1, maxval=1)
     return relu.Task(units(samples, dimension, seed), labels)
@@ -33,16 +40,17 @@ def arrays(*values):
 
 
 def test_outputs_are_the_printed_sum():
-    network, inputs = relu.initialise(KEY, 37, 4, 0.7), units(6, 4)
+    network, inputs = initialise(KEY, 37, 4, 0.7), units(6, 4)
     np.testing.assert_allclose(
-        relu.outputs(network, inputs), oracle.outputs(*arrays(*network, inputs)), atol=37 * EPS
+        outputs(network, inputs), oracle.outputs(*arrays(*network, inputs)), atol=37 * EPS
     )
 
 
 @pytest.mark.parametrize(("normalisation", "factor"), [("mean", 2 / 5), ("half_sum", 1.0)])
 def test_descent_takes_the_printed_steps(normalisation, factor):
-    network, problem, rate, steps = relu.initialise(KEY, 30, 4, 1.0), task(), 0.8, 12
-    path = relu.train(network, problem, rate, steps, normalisation=normalisation, every=4)
+    network, problem, rate, steps = initialise(KEY, 30, 4, 1.0), task(), 0.8, 12
+    train = partial(relu.train, network, problem, rate, steps, every=4)
+    path = np.asarray(jax.jit(partial(train, normalisation=normalisation))())
     assert path.shape == (4, 30, 4)
     for index in range(4):
         weights, signs, inputs, labels = arrays(*network, *problem)
@@ -67,10 +75,11 @@ def test_units_are_active_at_zero():
 
 @pytest.mark.parametrize("block", [thorough(1), 7, thorough(16), 64])
 def test_blocks_change_nothing_but_rounding(block):
-    network, problem = relu.initialise(KEY, 64, 4, 1.0), task()
-    reference = relu.initialise(jax.random.key(9), 64, 4, 1.0)
+    network, problem = initialise(KEY, 64, 4, 1.0), task()
+    reference = initialise(jax.random.key(9), 64, 4, 1.0)
     reference = reference._replace(signs=network.signs)
 
+    @partial(jax.jit, static_argnums=0)
     def everything(block):
         def objective(weights):
             return relu.loss(network._replace(weights=weights), problem, "mean", block=block)
@@ -105,16 +114,17 @@ def test_memory_does_not_hold_inputs_times_width():
 
 def test_observations_by_hand():
     problem = task(6)
-    start = relu.initialise(KEY, 50, 4, 1.0)
-    network = relu.train_to(start, problem, 1.5, 20, normalisation="half_sum")
-    seen = relu.observe(network, start, problem, "half_sum")
+    start = initialise(KEY, 50, 4, 1.0)
+    network = jax.jit(partial(relu.train_to, normalisation="half_sum"))(start, problem, 1.5, 20)
+    seen = jax.jit(relu.observe, static_argnums=3)(network, start, problem, "half_sum")
     old, new, inputs = arrays(start.weights, network.weights, problem.inputs)
     changed = (inputs @ new.T >= 0) != (inputs @ old.T >= 0)
     np.testing.assert_array_equal(seen.flips, changed.sum(axis=1))
-    assert seen.flips.sum() > 0
-    residual = oracle.outputs(*arrays(*network, inputs)) - np.asarray(problem.labels)
+    assert changed.sum() > 0
+    labels = np.asarray(problem.labels)
+    residual = oracle.outputs(*arrays(*network, inputs)) - labels
     for found, expected in (
-        (seen.outputs, residual + problem.labels),
+        (seen.outputs, residual + labels),
         (seen.loss, residual @ residual / 2),
         (seen.distance, np.linalg.norm(new - old)),
         (seen.movement, np.linalg.norm(new - old, axis=1).max()),
@@ -122,30 +132,32 @@ def test_observations_by_hand():
     ):
         np.testing.assert_allclose(found, expected, rtol=0, atol=64 * EPS)
 
+    @jax.jit
     def features(weights):
         return jax.jacobian(lambda w: relu.outputs(start._replace(weights=w), problem.inputs))(
             weights
         )
 
-    gap = features(network.weights) - features(start.weights)
+    gap = np.subtract(features(network.weights), features(start.weights))
     # Every flipped unit changes its block of the features by x_i / sqrt(m).
-    assert jnp.sum(jnp.square(gap)) == pytest.approx(changed.sum() / 50, rel=64 * EPS)
+    assert np.sum(np.square(gap)) == pytest.approx(changed.sum() / 50, rel=64 * EPS)
 
 
 def test_empirical_gram_counts_and_is_the_product_of_jacobians():
     problem, other = task(4), units(3, 4, 8)
-    before = relu.initialise(KEY, 40, 4, 1.0)
-    after = relu.train_to(before, problem, 1.0, 30, normalisation="half_sum")
-    found = relu.empirical_gram(before, problem.inputs, after, other)
+    before = initialise(KEY, 40, 4, 1.0)
+    after = jax.jit(partial(relu.train_to, normalisation="half_sum"))(before, problem, 1.0, 30)
+    found = empirical_gram(before, problem.inputs, after, other)
     expected = oracle.gram(*arrays(before.weights, problem.inputs, after.weights, other))
     np.testing.assert_allclose(found, expected, rtol=0, atol=16 * EPS)
 
+    @jax.jit
     def features(network, inputs):
         values = partial(relu.outputs, inputs=inputs)
         jacobian = jax.jacobian(lambda w: values(network._replace(weights=w)))(network.weights)
         return jacobian.reshape(len(inputs), -1)
 
-    product = features(before, problem.inputs) @ features(after, other).T
+    product = np.asarray(features(before, problem.inputs)) @ np.asarray(features(after, other)).T
     np.testing.assert_allclose(found, product, rtol=0, atol=64 * EPS)
 
 
@@ -157,13 +169,11 @@ def test_empirical_gram_has_the_exact_mean_and_variance():
         network = relu.initialise(key, width, 3, scale)
         return relu.empirical_gram(network, inputs, network, inputs)
 
-    samples = jax.jit(jax.vmap(gram))(keys)
-    chance = kernels.coactivation(inputs, inputs)
-    variance = jnp.square(inputs @ inputs.T) * chance * (1 - chance) / width
-    scores = (samples.mean(axis=0) - kernels.tangent_gram(inputs, inputs)) / jnp.sqrt(
-        variance / draws
-    )
-    assert jnp.max(jnp.abs(scores)) < 4  # six distinct entries
+    samples = np.asarray(jax.jit(jax.vmap(gram))(keys))
+    chance = np.asarray(jax.jit(kernels.coactivation)(inputs, inputs))
+    variance = np.square(np.inner(inputs, inputs)) * chance * (1 - chance) / width
+    scores = (samples.mean(axis=0) - tangent_gram(inputs, inputs)) / np.sqrt(variance / draws)
+    assert np.max(np.abs(scores)) < 4  # six distinct entries
     # A variance from N draws has relative error sqrt(2/N) where the excess kurtosis is small.
     np.testing.assert_allclose(samples.var(axis=0), variance, rtol=5 * np.sqrt(2 / draws))
 
@@ -174,32 +184,34 @@ def test_initial_outputs_have_the_activation_covariance_at_every_width(width):
     values = jax.jit(
         jax.vmap(lambda key: relu.outputs(relu.initialise(key, width, 5, scale), inputs))
     )(jax.random.split(KEY, draws))
+    values = np.asarray(values)
     products = values[:, :, None] * values[:, None, :]
-    expected = scale**2 * kernels.activation_gram(inputs, inputs)
+    expected = scale**2 * np.asarray(jax.jit(kernels.activation_gram)(inputs, inputs))
     error = products.std(axis=0) / np.sqrt(draws)
-    assert jnp.max(jnp.abs(products.mean(axis=0) - expected) / error) < 4  # six distinct entries
-    assert jnp.max(error) < 0.03 * scale**2  # a factor two would be far outside
+    assert np.max(np.abs(products.mean(axis=0) - expected) / error) < 4  # six distinct entries
+    assert np.max(error) < 0.03 * scale**2  # a factor two would be far outside
 
 
 def test_silent_networks_are_silent():
-    network = relu.initialise_silent(KEY, 5000, 6, 30.0)
-    inputs = units(20, 6)
-    largest = float(jnp.max(jnp.abs(network.weights)))
+    network = jax.jit(relu.initialise_silent, static_argnums=(1, 2))(KEY, 5000, 6, 30.0)
+    weights, signs = arrays(*network)
+    largest = np.max(np.abs(weights))
     # Partners are neighbours, and cancel exactly in whatever order pairs are summed.
-    assert jnp.max(jnp.abs(relu.outputs(network, inputs))) <= 5000**0.5 * EPS * largest
-    assert jnp.sum(network.signs) == 0
-    assert network.weights.std() == pytest.approx(30.0, rel=0.05)
+    assert np.max(np.abs(outputs(network, units(20, 6)))) <= 5000**0.5 * EPS * largest
+    assert np.sum(signs) == 0
+    assert weights.std() == pytest.approx(30.0, rel=0.05)
 
 
 def test_linear_networks_are_the_teacher_for_every_input():
     teacher = jnp.array([0.3, -2.0, 1.0, 0.5])
-    network = relu.initialise_linear(KEY, 5000, teacher, 3.0)
+    network = jax.jit(relu.initialise_linear, static_argnums=1)(KEY, 5000, teacher, 3.0)
     inputs = 4 * jax.random.normal(KEY, (50, 4))
-    rounding = 5000**0.5 * EPS * float(jnp.max(jnp.abs(network.weights)) * jnp.max(jnp.abs(inputs)))
+    weights, rows = arrays(network.weights, inputs)
+    rounding = 5000**0.5 * EPS * np.max(np.abs(weights)) * np.max(np.abs(rows))
     np.testing.assert_allclose(
-        relu.outputs(network, inputs), inputs @ teacher, rtol=0, atol=8 * rounding
+        outputs(network, inputs), rows @ np.asarray(teacher), rtol=0, atol=8 * rounding
     )
-    assert network.weights[::2].std() == pytest.approx(3.0, rel=0.05)
+    assert weights[::2].std() == pytest.approx(3.0, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +226,7 @@ def test_linear_networks_are_the_teacher_for_every_input():
 )
 def test_paired_initialisations_have_the_same_infinite_kernel(make):
     inputs = units(4, 4)
-    expected = kernels.tangent_gram(inputs, inputs)
+    expected = tangent_gram(inputs, inputs)
 
     def error(width):
         def one(key):
@@ -222,18 +234,17 @@ def test_paired_initialisations_have_the_same_infinite_kernel(make):
             return relu.empirical_gram(network, inputs, network, inputs) - expected
 
         gaps = jax.jit(jax.vmap(one))(jax.random.split(KEY, 40))
-        return float(jnp.sqrt(jnp.mean(jnp.square(gaps))))
+        return np.sqrt(np.mean(np.square(gaps)))
 
     # 40 draws of 10 entries: the ratio is 8 up to some ten percent.
     assert error(128) / error(8192) == pytest.approx(8, rel=0.35)
 
 
 def test_networks_are_homogeneous():
-    network, inputs = relu.initialise(KEY, 90, 3, 1.0), units(5, 3)
+    network, inputs = initialise(KEY, 90, 3, 1.0), units(5, 3)
     scaled = network._replace(weights=1e-3 * network.weights)
-    np.testing.assert_allclose(
-        relu.outputs(scaled, inputs), 1e-3 * relu.outputs(network, inputs), rtol=0, atol=EPS
-    )
+    expected = 1e-3 * np.asarray(outputs(network, inputs))
+    np.testing.assert_allclose(outputs(scaled, inputs), expected, rtol=0, atol=EPS)
 
 
 def test_many_initialisations_at_once():
@@ -256,18 +267,18 @@ def test_many_initialisations_at_once():
     assert together.outputs.shape == (3, 3, 5)
     jax.tree.map(
         partial(np.testing.assert_allclose, rtol=0, atol=64 * EPS),
-        jax.tree.map(lambda leaf: leaf[1], together),
-        run(keys[1]),
+        jax.tree.map(lambda leaf: np.asarray(leaf)[1], together),
+        jax.jit(run)(keys[1]),
     )
 
 
 def test_single_precision_stays_single():
-    network, problem = relu.initialise(KEY, 64, 4, 1.0, jnp.float32), task()
+    network, problem = initialise(KEY, 64, 4, 1.0, jnp.float32), task()
     low = relu.Task(*(part.astype(jnp.float32) for part in problem))
-    run = partial(relu.train_to, learning_rate=0.3, steps=10, normalisation="mean")
+    run = jax.jit(partial(relu.train_to, learning_rate=0.3, steps=10, normalisation="mean"))
     moved = run(network, low)
-    seen = relu.observe(moved, network, low, "mean")
-    gram = relu.empirical_gram(network, low.inputs, moved, low.inputs)
+    seen = jax.jit(relu.observe, static_argnums=3)(moved, network, low, "mean")
+    gram = empirical_gram(network, low.inputs, moved, low.inputs)
     for leaf in (moved.weights, seen.outputs, seen.loss, seen.distance, gram):
         assert leaf.dtype == jnp.float32
     wide = relu.Network(*(part.astype(jnp.float64) for part in network))
@@ -280,13 +291,13 @@ def test_single_precision_stays_single():
 
 
 def test_nan_is_passed_on():
-    network = relu.initialise(KEY, 10, 4, 1.0)
+    network = initialise(KEY, 10, 4, 1.0)
     broken = network._replace(weights=network.weights.at[3, 1].set(jnp.nan))
-    assert jnp.all(jnp.isnan(relu.outputs(broken, units(3, 4))))
+    assert np.all(np.isnan(outputs(broken, units(3, 4))))
 
 
 def test_divergence_is_named():
-    network, problem = relu.initialise(KEY, 200, 4, 1.0), task()
+    network, problem = initialise(KEY, 200, 4, 1.0), task()
 
     def losses(rate):
         record = partial(relu.loss, task=problem, normalisation="half_sum")
@@ -297,13 +308,13 @@ def test_divergence_is_named():
     with pytest.raises(ValueError, match=r"diverges at learning rate 40; .* 2/lambda_max = \d"):
         losses(40.0)
     relu.check_descent(losses(0.5), 0.5, 2.0)
-    relu.check_descent(jnp.array([0.0, 1e-33, 1e-32]), 0.5, 2.0)  # rounding at the minimum
+    relu.check_descent(np.array([0.0, 1e-33, 1e-32]), 0.5, 2.0)  # rounding at the minimum
     with pytest.raises(ValueError, match=r"diverged: the loss rose .* rate 40; use one below"):
         relu.check_descent(jax.jit(losses)(40.0), 40.0, 2.0)
     with pytest.raises(ValueError, match=r"rose from 1 to nan .* record 2 on.*0\.7.*= 0\.5"):
-        relu.check_descent(jnp.array([1.0, 0.9, 3.0, jnp.nan]), 0.7, 0.5)
+        relu.check_descent(np.array([1.0, 0.9, 3.0, np.nan]), 0.7, 0.5)
     with pytest.raises(ValueError, match="record 1 on"):
-        relu.check_descent(jnp.array([1.0, 2.0]), 0.7, 0.5)
+        relu.check_descent(np.array([1.0, 2.0]), 0.7, 0.5)
 
 
 def test_bad_tasks_are_refused_with_a_remedy():
