@@ -19,12 +19,18 @@ pytestmark = pytest.mark.usefixtures("x64")
 EPS = float(np.finfo(np.float64).eps)
 KEY = jax.random.key(8)
 
+transfer = jax.jit(limit.transfer, static_argnames="normalisation")
+kernel_descent = jax.jit(limit.kernel_descent)
+tangent_gram = jax.jit(kernels.tangent_gram)
 
+
+@partial(jax.jit, static_argnums=(0, 1))
 def units(count, dimension, seed=0):
     rows = jax.random.normal(jax.random.key(seed), (count, dimension))
     return rows / jnp.linalg.norm(rows, axis=1, keepdims=True)
 
 
+@partial(jax.jit, static_argnums=0)
 def uniform(count, seed):
     return jax.random.uniform(jax.random.key(seed), (count,), minval=-1, maxval=1)
 
@@ -32,17 +38,17 @@ def uniform(count, seed):
 def stages(source=3, target=4, dimension=5, rates=(1.0, 0.7), steps=(9, (0, 1, 2, 7, 30))):
     """A joint Gram matrix with a pretraining and a fine-tuning stage."""
     inputs = units(source + target, dimension)
-    gram = kernels.tangent_gram(inputs, inputs)
-    labels, initial = uniform(source + target, 1), uniform(source + target, 2)
+    gram = np.asarray(tangent_gram(inputs, inputs))
+    labels, initial = (np.asarray(uniform(source + target, seed)) for seed in (1, 2))
     return (
         gram,
         limit.Stage(labels[:source], initial[:source], rates[0], steps[0]),
-        limit.Stage(labels[source:], initial[source:], rates[1], jnp.asarray(steps[1])),
+        limit.Stage(labels[source:], initial[source:], rates[1], np.asarray(steps[1])),
     )
 
 
 def condition(gram):
-    return float(jnp.linalg.cond(gram))
+    return float(np.linalg.cond(gram))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +62,8 @@ def condition(gram):
 )
 def test_both_stages_are_descent_of_a_linear_model_with_that_kernel(normalisation, rates):
     gram, pretraining, fine_tuning = stages(rates=rates)
-    found = limit.transfer(gram, pretraining, fine_tuning, normalisation=normalisation)
+    found = transfer(gram, pretraining, fine_tuning, normalisation=normalisation)
+    found = jax.tree.map(np.asarray, found)
     factors = [
         relu.curvature(normalisation, stage.labels.size) for stage in (pretraining, fine_tuning)
     ]
@@ -64,10 +71,10 @@ def test_both_stages_are_descent_of_a_linear_model_with_that_kernel(normalisatio
     tolerance = 16 * EPS * condition(gram)
     for index, steps in enumerate((0, 1, 2, 7, 30)):
         exact = oracle.two_stages(
-            np.asarray(gram),
+            gram,
             np.concatenate([pretraining.initial, fine_tuning.initial]),
-            np.asarray(pretraining.labels),
-            np.asarray(fine_tuning.labels),
+            pretraining.labels,
+            fine_tuning.labels,
             (factors[0] * rates[0], factors[1] * rates[1]),
             (9, steps),
         )
@@ -89,20 +96,22 @@ def test_both_stages_are_descent_of_a_linear_model_with_that_kernel(normalisatio
 
 def test_coefficients_give_the_output_anywhere():
     gram, pretraining, fine_tuning = stages()
-    found = limit.transfer(gram, pretraining, fine_tuning, normalisation="half_sum")
-    change = jnp.concatenate(
+    found = transfer(gram, pretraining, fine_tuning, normalisation="half_sum")
+    change = np.concatenate(
         [
             found.source_outputs - pretraining.initial[None],
             found.target_outputs - fine_tuning.initial[None],
         ],
         axis=1,
     )
-    np.testing.assert_allclose(found.coefficients @ gram, change, rtol=0, atol=64 * EPS)
+    explained = np.asarray(found.coefficients) @ gram
+    np.testing.assert_allclose(explained, change, rtol=0, atol=64 * EPS)
 
 
 def test_no_pretraining_is_training_from_scratch():
     gram, pretraining, fine_tuning = stages(steps=(0, (0, 3)))
-    found = limit.transfer(gram, pretraining, fine_tuning, normalisation="mean")
+    found = transfer(gram, pretraining, fine_tuning, normalisation="mean")
+    found = jax.tree.map(np.asarray, found)
     for outputs, stage in (
         (found.target_outputs, fine_tuning),
         (found.source_outputs, pretraining),
@@ -114,87 +123,88 @@ def test_no_pretraining_is_training_from_scratch():
 
 def test_infinite_training_interpolates_along_the_shortest_way():
     gram, pretraining, fine_tuning = stages(steps=(np.inf, (np.inf,)))
-    found = limit.transfer(gram, pretraining, fine_tuning, normalisation="half_sum")
+    found = transfer(gram, pretraining, fine_tuning, normalisation="half_sum")
     source, cross, target = gram[:3, :3], gram[:3, 3:], gram[3:, 3:]
-    assert jnp.all(found.target_loss == 0)
+    assert np.all(np.asarray(found.target_loss) == 0)
     moved = pretraining.labels - pretraining.initial
-    start = fine_tuning.initial + cross.T @ jnp.linalg.solve(source, moved)
+    start = fine_tuning.initial + cross.T @ np.linalg.solve(source, moved)
     gap = fine_tuning.labels - start
-    expected = np.sqrt(oracle.quadratic_form(np.asarray(target), np.asarray(gap)))
+    expected = np.sqrt(oracle.quadratic_form(target, gap))
     relative = 16 * EPS * condition(gram)
     assert float(found.fine_tuning.distance[0]) == pytest.approx(expected, rel=relative, abs=0)
-    found = limit.complexity(target, gap)
+    found = limit.complexity(jnp.asarray(target), jnp.asarray(gap))
     assert 2 * float(found) == pytest.approx(expected, rel=relative, abs=0)  # sqrt(4 samples)
 
 
 def test_slow_modes_keep_their_digits():
     gram, residual = jnp.array([[0.5]]), jnp.array([2.0])
     rate, steps = 2e-13, 1000
-    found = limit.kernel_descent(gram, residual, rate, steps)
+    found = kernel_descent(gram, residual, rate, steps)
     # 1 - (1 - s)^k = k s (1 - (k - 1) s / 2 + ...): the third term is below eps here.
     shrink = rate / 2
     progress = steps * shrink * (1 - (steps - 1) * shrink / 2)
     assert float(found.distance) == pytest.approx(progress * 2 / np.sqrt(0.5), rel=8 * EPS, abs=0)
-    far = limit.kernel_descent(gram, residual, rate, 10**15)
+    far = kernel_descent(gram, residual, rate, 10**15)
     assert float(far.residual[0]) == pytest.approx(2 * np.exp(-100.0), rel=1e-10, abs=0)
 
 
 def test_distances_grow_below_one_over_lambda_max_only():
     gram, _, stage = stages()
     target = gram[3:, 3:]
-    gap, largest = stage.labels, float(jnp.linalg.eigvalsh(target)[-1])
+    gap, largest = stage.labels, float(np.linalg.eigvalsh(target)[-1])
 
     def steps_taken(rate):
-        run = jax.vmap(partial(limit.kernel_descent, target, gap, rate))
-        return jnp.diff(run(jnp.arange(40)).distance)
+        run = jax.vmap(kernel_descent, (None, None, None, 0))
+        return np.diff(run(target, gap, rate, np.arange(40)).distance)
 
-    assert jnp.all(steps_taken(1 / largest) >= -8 * EPS)
-    assert jnp.min(steps_taken(1.99 / largest)) < -1e-3
+    assert np.all(steps_taken(1 / largest) >= -8 * EPS)
+    assert np.min(steps_taken(1.99 / largest)) < -1e-3
 
 
 def test_weights_that_return_are_seen_to_return():
     """Fine-tuning back to the initial outputs undoes pretraining; a difference of squares would
     leave sqrt(eps)."""
-    inputs = units(4, 6)
-    gram = kernels.tangent_gram(jnp.tile(inputs, (2, 1)), jnp.tile(inputs, (2, 1)))
+    inputs = np.tile(units(4, 6), (2, 1))
+    gram = np.asarray(tangent_gram(inputs, inputs))
     initial = uniform(4, 2)
-    away = limit.Stage(uniform(4, 1), initial, 1.0, jnp.inf)
-    back = limit.Stage(initial, initial, 1.0, jnp.array([jnp.inf]))
-    found = limit.transfer(gram, away, back, normalisation="half_sum")
-    assert found.pretraining.distance > 1
-    assert found.distance[0] <= 64 * EPS * condition(gram[:4, :4])
+    away = limit.Stage(uniform(4, 1), initial, 1.0, np.inf)
+    back = limit.Stage(initial, initial, 1.0, np.array([np.inf]))
+    found = transfer(gram, away, back, normalisation="half_sum")
+    assert float(found.pretraining.distance) > 1
+    assert float(found.distance[0]) <= 64 * EPS * condition(gram[:4, :4])
 
 
 def test_repeated_inputs_leave_their_mode_at_rest():
-    inputs = units(3, 4)
-    inputs = jnp.concatenate([inputs, inputs[:1]])
-    gram = kernels.tangent_gram(inputs, inputs)
+    inputs = np.asarray(units(3, 4))
+    inputs = np.concatenate([inputs, inputs[:1]])
+    gram = tangent_gram(inputs, inputs)
     residual = jnp.array([1.0, 0.3, -0.2, 0.5])
-    found = limit.kernel_descent(gram, residual, 0.5, jnp.inf)
+    found = kernel_descent(gram, residual, 0.5, np.inf)
     # The two equal inputs meet in the middle, the others are learnt.
     np.testing.assert_allclose(found.residual, [0.25, 0, 0, -0.25], rtol=0, atol=16 * EPS)
     mean = np.array([0.75, 0.3, -0.2])
-    once = oracle.quadratic_form(np.asarray(gram[:3, :3]), mean)
+    regular = np.asarray(gram)[:3, :3]
+    once = oracle.quadratic_form(regular, mean)
     assert float(found.distance) == pytest.approx(np.sqrt(once), rel=64 * EPS, abs=0)
-    assert jnp.isnan(jax.jit(limit.complexity)(gram, residual))
+    assert np.isnan(jax.jit(limit.complexity)(gram, residual))
     with pytest.raises(ValueError, match=r"singular: smallest eigenvalue .* remove repeated"):
         limit.complexity(gram, residual)
-    limit.check_gram(gram[:3, :3])
+    limit.check_gram(regular)
 
 
 @pytest.mark.parametrize("normalisation", ["mean", "half_sum"])
 def test_largest_learning_rate_separates_convergence(normalisation):
     gram, _, stage = stages()
-    target = gram[3:, 3:]
+    target, labels = jnp.asarray(gram[3:, 3:]), jnp.asarray(stage.labels)
     edge = float(limit.largest_learning_rate(target, normalisation))
 
     def final(factor):
         rate = relu.curvature(normalisation, 4) * factor * edge
-        return jnp.linalg.norm(limit.kernel_descent(target, stage.labels, rate, 100_000).residual)
+        return jnp.linalg.norm(limit.kernel_descent(target, labels, rate, 100_000).residual)
 
     assert final(0.999) < 1e-30
     assert final(1.001) > 1e30
-    assert not jnp.isfinite(jax.jit(final)(1.1))
+    assert not np.isfinite(jax.jit(final)(1.1))
     with pytest.raises(ValueError, match=r"learning rate .* exceeds 2/lambda_max = .* smaller"):
         final(1.1)
     limit.check_learning_rate(target, 0.999 * edge, normalisation)
@@ -208,9 +218,9 @@ def test_largest_learning_rate_separates_convergence(normalisation):
 
 def test_empirical_kernels_give_the_linearised_network():
     """With the Gram matrix of a finite network: exactly descent of its first-order expansion."""
-    network = relu.initialise(KEY, 30, 5, 1.0)
+    network = jax.jit(relu.initialise, static_argnums=(1, 2))(KEY, 30, 5, 1.0)
     inputs = units(7, 5)
-    labels, initial = uniform(7, 1), relu.outputs(network, inputs)
+    labels, initial = map(np.asarray, (uniform(7, 1), jax.jit(relu.outputs)(network, inputs)))
 
     def linear(weights):
         tangent = (weights - network.weights,)
@@ -222,24 +232,28 @@ def test_empirical_kernels_give_the_linearised_network():
         slope = jax.grad(lambda w: jnp.sum(jnp.square((linear(w) - labels)[part])) / 2)
         return iterate(lambda w: w - 0.9 * slope(w), weights, steps)
 
-    pretrained = descend(network.weights, slice(0, 3), 10)[-1]
-    path = descend(pretrained, slice(3, 7), 12)
-    gram = relu.empirical_gram(network, inputs, network, inputs)
-    found = limit.transfer(
+    @jax.jit
+    def both_stages():
+        pretrained = descend(network.weights, slice(0, 3), 10)[-1]
+        path = descend(pretrained, slice(3, 7), 12)
+        return pretrained, path, jax.vmap(linear)(path)
+
+    pretrained, path, outputs = map(np.asarray, both_stages())
+    gram = np.asarray(jax.jit(relu.empirical_gram)(network, inputs, network, inputs))
+    found = transfer(
         gram,
         limit.Stage(labels[:3], initial[:3], 0.9, 10),
-        limit.Stage(labels[3:], initial[3:], 0.9, jnp.arange(13)),
+        limit.Stage(labels[3:], initial[3:], 0.9, np.arange(13)),
         normalisation="half_sum",
     )
-    outputs = jax.vmap(linear)(path)
-    together = jnp.concatenate([found.source_outputs, found.target_outputs], axis=1)
+    together = np.concatenate([found.source_outputs, found.target_outputs], axis=1)
     tolerance = 64 * EPS * condition(gram)
     np.testing.assert_allclose(together, outputs, rtol=0, atol=tolerance)
     for distance, start in (
-        (found.distance, network.weights),
+        (found.distance, np.asarray(network.weights)),
         (found.fine_tuning.distance, pretrained),
     ):
-        expected = jnp.linalg.norm((path - start[None]).reshape(13, -1), axis=1)
+        expected = np.linalg.norm((path - start).reshape(13, -1), axis=1)
         np.testing.assert_allclose(distance, expected, rtol=0, atol=tolerance)
 
 
@@ -287,36 +301,37 @@ def test_finite_networks_approach_the_limit_as_one_over_root_width():
 
 
 def test_initial_outputs_are_gaussian_with_the_activation_covariance():
-    inputs, draws = units(3, 4), 100_000
-    inputs = jnp.concatenate([inputs, -inputs[:1]])
+    inputs, draws = np.asarray(units(3, 4)), 100_000
+    inputs = jnp.asarray(np.concatenate([inputs, -inputs[:1]]))
     keys = jax.random.split(KEY, draws)
     sample = partial(limit.sample_initial_outputs, inputs=inputs, scale=0.2)
-    values = jax.jit(jax.vmap(sample))(keys)
+    values = np.asarray(jax.jit(jax.vmap(sample))(keys))
     products = values[:, :, None] * values[:, None, :]
-    expected = 0.04 * kernels.activation_gram(inputs, inputs)
+    expected = 0.04 * np.asarray(jax.jit(kernels.activation_gram)(inputs, inputs))
     scores = (products.mean(axis=0) - expected) / (products.std(axis=0) / np.sqrt(draws))
-    assert jnp.max(jnp.abs(scores)) < 4  # ten distinct entries
+    assert np.max(np.abs(scores)) < 4  # ten distinct entries
     # Gaussian: the fourth moment is three times the squared second, within sqrt(96/N).
-    kurtosis = jnp.mean(values**4, axis=0) / jnp.mean(values**2, axis=0) ** 2
+    kurtosis = np.mean(values**4, axis=0) / np.mean(values**2, axis=0) ** 2
     np.testing.assert_allclose(kurtosis, 3, atol=5 * np.sqrt(96 / draws))
 
 
 def test_complexity_has_derivatives_where_eigenvalues_coincide():
-    inputs = jnp.eye(4)[:3]
+    inputs = np.eye(4)[:3]
 
+    @jax.jit
     def value(rows):
         return limit.complexity(kernels.tangent_gram(rows, rows), jnp.array([1.0, -2.0, 0.5]))
 
     assert value(inputs) == pytest.approx(np.sqrt(2 * 5.25 / 3), rel=8 * EPS)
-    slope, step = jax.grad(value)(inputs), EPS ** (1 / 3)
-    direction = jax.random.normal(KEY, inputs.shape)
-    sides = [value(inputs + sign * step * direction) for sign in (1, -1)]
+    slope, step = np.asarray(jax.grad(value)(inputs)), EPS ** (1 / 3)
+    direction = np.asarray(jax.random.normal(KEY, inputs.shape))
+    sides = [float(value(inputs + sign * step * direction)) for sign in (1, -1)]
     expected = (sides[0] - sides[1]) / (2 * step)
-    assert float(jnp.sum(slope * direction)) == pytest.approx(float(expected), abs=200 * step**2)
+    assert np.sum(slope * direction) == pytest.approx(expected, abs=200 * step**2)
 
 
 def test_pretraining_steps_can_be_swept_and_traced():
-    gram, pretraining, fine_tuning = stages()
+    gram, pretraining, fine_tuning = jax.tree.map(jnp.asarray, stages())
 
     @jax.jit
     @jax.vmap
@@ -324,7 +339,7 @@ def test_pretraining_steps_can_be_swept_and_traced():
         stage = pretraining._replace(steps=steps)
         return limit.transfer(gram, stage, fine_tuning, normalisation="mean").target_loss[0]
 
-    swept = start(jnp.arange(4))
+    swept = start(np.arange(4))
     one = pretraining._replace(steps=3)
     expected = limit.transfer(gram, one, fine_tuning, normalisation="mean").target_loss[0]
     assert float(swept[3]) == pytest.approx(float(expected), rel=64 * EPS, abs=0)
@@ -333,12 +348,11 @@ def test_pretraining_steps_can_be_swept_and_traced():
 
 def test_single_precision_stays_single():
     gram, *both = stages()
-    exact = limit.transfer(gram, *both, normalisation="half_sum")
+    exact = transfer(gram, *both, normalisation="half_sum")
     low = [
-        limit.Stage(s.labels.astype(jnp.float32), s.initial.astype(jnp.float32), *s[2:])
-        for s in both
+        limit.Stage(s.labels.astype(np.float32), s.initial.astype(np.float32), *s[2:]) for s in both
     ]
-    found = limit.transfer(gram.astype(jnp.float32), *low, normalisation="half_sum")
+    found = transfer(gram.astype(np.float32), *low, normalisation="half_sum")
     tolerance = 64 * float(np.finfo(np.float32).eps) * condition(gram)
 
     def compare(single, double):
