@@ -27,9 +27,9 @@ def problem(width=3, pull_back=0.7, seed=0):
 def test_the_pretraining_loss_is_the_expected_error():
     factors, tuning = problem()
     inputs = jax.random.normal(jax.random.key(1), (100_000, 3))
-    errors = inputs @ (network.product(factors) - tuning.target).T
-    losses = np.sum(np.asarray(errors) ** 2, axis=1)
-    exact = network.pretraining_loss(factors, tuning.target)
+    gap = np.subtract(network.product(factors), tuning.target)
+    losses = np.sum((np.asarray(inputs) @ gap.T) ** 2, axis=1)
+    exact = float(jax.jit(network.pretraining_loss)(factors, tuning.target))
     standard_error = losses.std() / np.sqrt(losses.size)
     assert abs(losses.mean() - exact) < 5 * standard_error < 0.1 * exact
 
@@ -37,14 +37,15 @@ def test_the_pretraining_loss_is_the_expected_error():
 def test_the_batch_loss_is_the_mean_over_its_inputs():
     factors, tuning = problem()
     inputs = jax.random.normal(jax.random.key(1), (7, 3))
-    theta = network.product(factors)
-    errors = np.asarray(inputs @ (theta - tuning.target).T)
-    pull = 0.7 * np.sum((np.asarray(theta) - np.asarray(tuning.anchor)) ** 2)
-    found = network.batch_loss(factors, tuning, batch_covariance.of_inputs(inputs))
+    theta = np.asarray(network.product(factors))
+    errors = np.asarray(inputs) @ (theta - np.asarray(tuning.target)).T
+    pull = 0.7 * np.sum((theta - np.asarray(tuning.anchor)) ** 2)
+    batch_loss = jax.jit(network.batch_loss)
+    found = batch_loss(factors, tuning, jax.jit(batch_covariance.of_inputs)(inputs))
     np.testing.assert_allclose(found, np.mean(np.sum(errors**2, axis=1)) + pull, rtol=64 * EPS)
     np.testing.assert_allclose(
-        network.batch_loss(factors, tuning, jnp.eye(3)),
-        network.fine_tuning_loss(factors, tuning),
+        batch_loss(factors, tuning, np.eye(3)),
+        jax.jit(network.fine_tuning_loss)(factors, tuning),
         rtol=64 * EPS,
     )
 
@@ -54,8 +55,7 @@ def test_the_perturbed_loss_is_its_enumerated_expectation(shapes):
     rng = np.random.default_rng(0)
     first, second = (rng.normal(size=shape) for shape in shapes)
     target = rng.normal(size=(shapes[0][0], shapes[1][1]))
-    factors = Factors(jnp.asarray(first), jnp.asarray(second))
-    found = network.perturbed_loss(factors, jnp.asarray(target), 0.6)
+    found = jax.jit(network.perturbed_loss)(Factors(first, second), target, 0.6)
     exact = oracle.perturbed_loss(first, second, target, 0.6)
     np.testing.assert_allclose(found, exact, rtol=1e3 * EPS)
 
@@ -66,7 +66,8 @@ def test_fine_tuning_follows_the_corrected_update_on_shared_batches():
     covariances = batch_covariance.stream(
         jax.random.key(3), lambda key: batch_covariance.wishart(key, 3, 5)
     )
-    path = network.fine_tune(start, tuning, rate, 4, covariances=covariances)
+    fine_tune = jax.jit(partial(network.fine_tune, steps=4, covariances=covariances))
+    path = jax.tree.map(np.asarray, fine_tune(start, tuning, rate))
     target, anchor = np.asarray(tuning.target), np.asarray(tuning.anchor)
     first, second = map(np.asarray, start)
     for step in range(4):
@@ -75,35 +76,38 @@ def test_fine_tuning_follows_the_corrected_update_on_shared_batches():
         theta = first @ second
         slope = (theta - target) @ np.asarray(covariances(step)) + 0.7 * (theta - anchor)
         first, second = first - 2 * rate * slope @ second.T, second - 2 * rate * first.T @ slope
-    end = network.fine_tune_to(start, tuning, rate, 4, covariances=covariances)
+    end = jax.jit(partial(network.fine_tune_to, covariances=covariances))(start, tuning, rate, 4)
     np.testing.assert_allclose(end.first, first, rtol=0, atol=1e3 * EPS)
     np.testing.assert_allclose(end.second, path.second[-1], rtol=0, atol=1e3 * EPS)
 
 
 def test_full_matrices_descend_like_their_modes():
-    pre, ft = jnp.asarray([2.0, 1.0, 0.5]), jnp.asarray([1.0, 3.0, 0.6])
-    left, right = jax.random.orthogonal(jax.random.key(2), 3, (2,))
-    learned = jnp.asarray([1.0, 1.0, 0.0])
-    root = jnp.sqrt(pre * learned)
-    start = Factors(left * root[None, :], root[:, None] * right.T)
-    tuning = FineTuning((left * ft[None, :]) @ right.T, network.product(start), 0.4)
+    pre, ft = np.array([2.0, 1.0, 0.5]), np.array([1.0, 3.0, 0.6])
+    left, right = np.asarray(jax.random.orthogonal(jax.random.key(2), 3, (2,)))
+    learned = np.array([1.0, 1.0, 0.0])
+    root = np.sqrt(pre * learned)
+    start = Factors(left * root, root[:, None] * right.T)
+    tuning = FineTuning((left * ft) @ right.T, start.first @ start.second, 0.4)
     end = jax.jit(network.fine_tune_to)(start, tuning, 0.03, 60)
-    modes = linear_modes.Tuning(ft, pre * learned, jnp.asarray(0.4), jnp.asarray(0.03))
-    exact = linear_modes.descent(root, modes, 60)
+    modes = linear_modes.Tuning(ft, pre * learned, np.asarray(0.4), np.asarray(0.03))
+    exact = jax.jit(linear_modes.descent, static_argnums=2)(root, modes, 60)
     # The third mode is zero up to rounding, which grows by 1 + 2 eta sigma in every step.
     seeded = 64 * EPS * (1 + 2 * 0.03 * 0.6) ** 60
-    np.testing.assert_allclose(left.T @ end.first, np.diag(exact), atol=8 * seeded + 60 * 8 * EPS)
-    np.testing.assert_allclose(end.second @ right, np.diag(exact), atol=8 * seeded + 60 * 8 * EPS)
+    first, second = map(np.asarray, end)
+    np.testing.assert_allclose(left.T @ first, np.diag(exact), atol=8 * seeded + 60 * 8 * EPS)
+    np.testing.assert_allclose(second @ right, np.diag(exact), atol=8 * seeded + 60 * 8 * EPS)
 
 
 def test_descent_approaches_the_exact_flow_with_order_one():
     target = jax.random.normal(jax.random.key(5), (3, 3))
-    start = Factors(*2 * (0.3 * jnp.eye(3),))
-    exact = balanced_flow(*start, target, jnp.asarray([0.5])).product[0]
+    start = Factors(*2 * (jnp.asarray(0.3 * np.eye(3)),))
+    flow = jax.jit(partial(balanced_flow, *start, target, jnp.asarray([0.5])))
+    exact = np.asarray(flow().product)[0]
+    pretrain = jax.jit(network.pretrain, static_argnums=3, static_argnames="every")
     steps, errors = np.array([50, 100, 200, 400]), []
     for count in map(int, steps):
-        path = network.pretrain(start, target, 0.5 / count, count, every=count)
-        errors.append(float(jnp.linalg.norm(network.product(path)[-1] - exact)))
+        path = pretrain(start, target, 0.5 / count, count, every=count)
+        errors.append(np.linalg.norm(np.matmul(*path)[-1] - exact))
     slope = loglog_slope(steps.astype(float), np.array(errors))
     # Between the coarsest rungs the next order still shows, as a few per cent.
     assert abs(slope.value + 1) < 0.05
@@ -112,20 +116,21 @@ def test_descent_approaches_the_exact_flow_with_order_one():
 @pytest.mark.parametrize("pull_back", [0.0, 1.5])
 def test_the_largest_learning_rate_is_two_over_the_curvature(pull_back):
     _, tuning = problem(pull_back=pull_back)
-    goal = (tuning.target + pull_back * tuning.anchor) / (1 + pull_back)
-    left, values, right = jnp.linalg.svd(goal)
-    root = jnp.sqrt(values)
-    minimum = Factors(left * root[None, :], root[:, None] * right)
+    target, anchor, _ = map(np.asarray, tuning)
+    goal = (target + pull_back * anchor) / (1 + pull_back)
+    left, values, right = np.linalg.svd(goal)
+    root = np.sqrt(values)
+    minimum = Factors(left * root, root[:, None] * right)
 
     def flat(weights):
         return network.fine_tuning_loss(Factors(*weights.reshape(2, 3, 3)), tuning)
 
-    curvature = jnp.linalg.eigvalsh(jax.hessian(flat)(jnp.stack(minimum).ravel()))[-1]
-    limit = float(network.largest_learning_rate(goal, pull_back))
+    curvature = np.linalg.eigvalsh(jax.jit(jax.hessian(flat))(np.stack(minimum).ravel()))[-1]
+    limit = float(network.largest_learning_rate(jnp.asarray(goal), pull_back))
     np.testing.assert_allclose(limit, 2 / curvature, rtol=1e3 * EPS)
 
-    nudge = 1e-3 * jax.random.normal(jax.random.key(6), (2, 3, 3))
-    start = Factors(minimum.first + nudge[0], minimum.second + nudge[1])
+    nudge = 1e-3 * np.asarray(jax.random.normal(jax.random.key(6), (2, 3, 3)))
+    start = Factors(*map(jnp.asarray, np.stack(minimum) + nudge))
 
     @jax.jit  # a traced learning rate is not refused
     def left(rate):
@@ -140,8 +145,8 @@ def test_the_largest_learning_rate_is_two_over_the_curvature(pull_back):
 
 
 def test_learning_rates_past_the_limit_are_named():
-    target = jnp.diag(jnp.asarray([1.2195, 0.3]))
-    start = Factors(*2 * (0.1 * jnp.eye(2),))
+    target = jnp.asarray(np.diag([1.2195, 0.3]))
+    start = Factors(*2 * (jnp.asarray(0.1 * np.eye(2)),))
     with pytest.raises(ValueError, match=r"learning rate 0\.9 exceeds 2/lambda_max = 0\.41"):
         network.pretrain(start, target, 0.9, 10)
     with pytest.raises(ValueError, match=r"learning rate 5 exceeds 2/lambda_max = 0\.41"):
@@ -149,11 +154,11 @@ def test_learning_rates_past_the_limit_are_named():
     with pytest.raises(ValueError, match="learning rate 0 is not positive"):
         network.pretrain(start, target, 0.0, 10)
     run = jax.jit(network.pretrain, static_argnums=3)
-    assert not jnp.all(jnp.isfinite(run(start, target, 5.0, 10).first))
+    assert not np.all(np.isfinite(run(start, target, 5.0, 10).first))
 
 
 def test_a_start_from_which_descent_diverges_is_named():
-    target = jnp.diag(jnp.asarray([1.2195, 0.3]))
+    target = jnp.asarray(np.diag([1.2195, 0.3]))
     with pytest.raises(
         ValueError, match=r"diverges at learning rate 0\.4; .* 2/lambda_max = 0\.00"
     ):
