@@ -49,6 +49,25 @@ def test_what_the_bias_of_averages_makes_decides_nothing(name):
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
+def smallest_eigenvalue(r):
+    return jnp.linalg.eigvalsh(r.mean(r.sim[:, :, None] * r.sim[:, None, :]))[0]
+
+
+@pytest.mark.parametrize(
+    ("dimension", "bound", "expected"),
+    [(60, 0.5, Verdict.INCONCLUSIVE), (4, 3.0, Verdict.VIOLATED)],
+)
+def test_a_covariance_in_many_dimensions_has_small_eigenvalues_by_chance(
+    dimension, bound, expected
+):
+    """It is 1, and of 60 dimensions nearly 0 at 64 keys, whichever of them are left out."""
+    claim = at_least("claim", smallest_eigenvalue, lambda r: bound)
+    draw = lambda x, key: jax.random.normal(key, (dimension,))  # noqa: E731
+    found = judged(about(WIDE, claim, draw, keys=64, instances=4))
+    assert found.verdict is expected
+    assert (dimension == 4) or "4 times as many keys" in found.note
+
+
 @pytest.mark.parametrize(("bound", "expected"), [(7.0, Verdict.HOLDS), (13.0, Verdict.VIOLATED)])
 def test_a_norm_beyond_its_bias_is_judged(bound, expected):
     """It is 10; a hundredth of a hundred squares of noise is added to it."""
@@ -99,6 +118,25 @@ DRAWN = {
 def test_averages_of_what_errs_or_is_seldom_large_decide_nothing(name, seed):
     """The first three are true and the fourth is false, by nothing."""
     claim = on_average("claim", *DRAWN[name])
+    found = judged(about(WIDE, claim, uniform, keys=64, instances=32), seed=seed)
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def seldom(r):
+    """1 in one run of a thousand."""
+    return jnp.where(r.sim < 0.001, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("seed", [0, thorough(1), thorough(2)])
+@pytest.mark.parametrize(
+    "claim",
+    [
+        on_average("claim", lambda r: 0.0005 + 0 * r.sim, seldom),
+        thorough(on_average("claim", lambda r: 0.0005 + 1e-5 * r.sim, seldom)),
+        at_least("claim", lambda r: r.mean(seldom(r) + 1e-4 * r.sim), lambda r: 0.0007),
+    ],
+)
+def test_what_other_instances_met_is_missed_whatever_noise_is_beside_it(claim, seed):
     found = judged(about(WIDE, claim, uniform, keys=64, instances=32), seed=seed)
     assert found.verdict is Verdict.INCONCLUSIVE
 

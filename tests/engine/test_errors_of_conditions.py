@@ -3,6 +3,8 @@
 Each condition below is missed at every instance, by less than it errs, and seems to be met.
 """
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import pytest
 from drawn import thorough
@@ -131,6 +133,37 @@ def test_what_is_said_wherever_a_condition_lies_is_left_open_all_the_same():
     claim = at_most("claim", zero, number, where=CONDITIONS["average"])
     found = judged(about(Real(1, 2), claim, uniform, keys=64, instances=8))
     assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_condition_that_changes_within_the_space_stops_nothing_that_is_true_anyway():
+    """It is met from 1.5 on, and in doubt about there."""
+    where = lambda r: half(r) * r.x.x - 0.75  # noqa: E731
+    for claim, expected in [
+        (at_most("claim", zero, number, where=where), Verdict.HOLDS),
+        (on_average("claim", lambda r: 0 * r.sim, drawn, where=where), Verdict.HOLDS),
+        (at_most("claim", number, lambda r: 1.5, where=where), Verdict.VIOLATED),
+        (at_most("claim", lambda r: 1.5, number, where=where), Verdict.INCONCLUSIVE),
+    ]:
+        found = judged(about(Real(1, 2), claim, uniform, keys=1024, instances=32))
+        assert found.verdict is expected, claim
+
+
+@pytest.mark.parametrize("times", [4, 64])
+def test_times_are_no_keys(times):
+    """The condition is exactly 0 at time 0, and has as many times as there are perturbed keys."""
+
+    def predict(x):
+        path = jnp.stack([x.x]), jnp.arange(float(times))
+        return integrate(lambda s, t: -0.5 * s, *path, tolerance_scale=x.tolerance_scale)[:, 0]
+
+    claim = at_most(
+        "claim",
+        lambda r: 0 * r.theory,
+        lambda r: 1 + 0 * r.theory,
+        where=lambda r: r.theory[0] - r.theory,
+    )
+    statement = about(Real(1, 2), claim, uniform, keys=64, instances=8, integrates=True)
+    assert judged(replace(statement, predict=predict)).verdict is Verdict.HOLDS
 
 
 def test_points_that_are_clear_do_not_suffer_from_none():

@@ -83,9 +83,31 @@ def test_integers_that_stay_in_range_are_no_obstacle():
     assert judged(true).verdict is Verdict.HOLDS
 
 
-@pytest.mark.parametrize("times", [lambda k: k * 10**12, lambda k: k * 10**4 * 10**4 * 10**4])
-def test_no_bound_holds_by_multiplications_with_literals(times):
-    """10^7 times 10^12 is beyond 2^63."""
+@jax.jit
+def myriads(k):
+    return k * 10**4
+
+
+def fibonacci(k):
+    """k times the hundredth Fibonacci number, which is 5.7e20."""
+    before, last = k, k
+    for _ in range(100):
+        before, last = last, before + last
+    return last
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        lambda k: k * 10**12,
+        lambda k: k * 10**4 * 10**4 * 10**4,
+        lambda k: myriads(myriads(myriads(k))),
+        lambda k: k << 40,
+        fibonacci,
+    ],
+)
+def test_no_bound_holds_by_constants_that_make_integers_large(times):
+    """10^7 times 2^40 is beyond 2^63."""
     bounded = at_most("bound", lambda r: 1.0 * times(r.x.x), lambda r: 2.0**63)
     found = judged(about(Integer(10**7, 10**8), bounded))
     assert found.verdict is Verdict.INCONCLUSIVE and "integers leave the range" in found.note

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -28,6 +28,10 @@ LEAST_EXCESSES = 20
 # A formula that is not linear in its averages is biased, by so many times what the jackknife says:
 # of the bias of |m|^p, where m is noise, it says the part p/2.
 BIASES = 4.0
+
+# An instance whose largest deviations are so many times smaller than those of all together has
+# missed what makes them: among 64 keys one such event makes an eighth of what 64 would.
+MISSED = 8.0
 
 # What is computed from a mean is clear where it is so many standard errors from 0, at each of many
 # points.
@@ -154,6 +158,19 @@ class Points:
     non_rounding_error: Shaped[np.ndarray, "rows columns"]
     parts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
+    def if_spoken_of(self) -> Points:
+        """The points as if the claim spoke of those of which it is open whether it does."""
+        if "condition" not in self.parts:
+            return self
+        parts = {name: part for name, part in self.parts.items() if name != "condition"}
+        other = sum(part for name, part in parts.items() if name != "rounding")
+        return replace(self, error=parts["rounding"] + other, non_rounding_error=other, parts=parts)
+
+    @property
+    def in_doubt(self) -> np.ndarray:
+        """Of which it is open whether the claim speaks."""
+        return np.isnan(self.parts.get("condition", np.zeros_like(self.lhs)))
+
     @cached_property
     def scale(self) -> np.ndarray:
         """|lhs| + |rhs|."""
@@ -210,9 +227,10 @@ def in_doubt(measurement: Measurement) -> Bool[np.ndarray, "rows columns"]:
     distance, error, sampling = (np.asarray(p).reshape(rows, -1) for p in measurement.edge)
     with np.errstate(invalid="ignore"):
         own = BATCHES * np.finfo(distance.dtype).eps * np.where(np.isinf(distance), 0, distance)
-        if np.any(sampling) and heavy_tails(np.asarray(measurement.extremes)):
+        extremes = np.asarray(measurement.extremes)
+        if np.any(sampling) and heavy_tails(extremes):
             error = np.where(sampling > 0, np.nan, error)
-        error = error + SURELY * _shared_where_none(sampling, own)
+        error = error + SURELY * shared_errors(sampling, own, extremes)
         return ~(distance >= error) & ~np.isinf(distance)
 
 
@@ -223,11 +241,11 @@ def tabulate(measurement: Measurement) -> Points:
         name: np.asarray(getattr(measurement, name)).reshape(rows, -1)
         for name in ("lhs", "rhs", "applies", "limit", "sampling", "skewness", "bias")
     }
-    doubt = in_doubt(measurement)
+    doubt, extremes = in_doubt(measurement), np.asarray(measurement.extremes)
     eps = np.finfo(table["lhs"].dtype).eps
     with np.errstate(invalid="ignore"):
         own = eps * (np.abs(table["lhs"]) + np.abs(table["rhs"]))
-        table["sampling"] = _shared_where_none(table["sampling"], BATCHES * own)
+        table["sampling"] = shared_errors(table["sampling"], BATCHES * own, extremes)
     with np.errstate(invalid="ignore"):
         parts = {
             "rounding": np.asarray(measurement.rounding).reshape(rows, -1) + own,
@@ -235,7 +253,7 @@ def tabulate(measurement: Measurement) -> Points:
             "limit": table["limit"],
             "sampling": _sampling_error(table) + BIASES * table["bias"],
         }
-        if heavy_tails(np.asarray(measurement.extremes)):
+        if heavy_tails(extremes):
             parts["sampling"] = np.where(table["sampling"] > 0, np.nan, parts["sampling"])
         other = parts["integrator"] + parts["limit"] + parts["sampling"]
         if doubt.any():
@@ -257,14 +275,29 @@ def _sampling_error(table: Mapping[str, np.ndarray]) -> np.ndarray:
     return _widen(quantile, table["skewness"]) * table["sampling"]
 
 
-def _shared_where_none(sampling: np.ndarray, rounding: np.ndarray) -> np.ndarray:
-    """Standard errors; where an instance has none above rounding, the largest of the others.
+def shared_errors(
+    sampling: Float[np.ndarray, "rows columns"],
+    rounding: Float[np.ndarray, "rows columns"],
+    extremes: Float[np.ndarray, "rows largest"],
+) -> Float[np.ndarray, "rows columns"]:
+    """Standard errors; those of instances that missed what others met are as large as theirs.
 
-    An event that no key of an instance met, though keys of others did, was missed there: a mean of
-    zero is then no better known than those.
+    An event that no key of an instance met, though keys of others did, was missed there: a mean is
+    then no better known than those. Where there is no error above rounding, it is the largest of
+    the others, else it is so many times larger as the deviations of all are.
     """
     largest = np.max(np.where(np.isfinite(sampling), sampling, 0), axis=0, initial=0.0)
-    return np.where(sampling <= rounding, np.maximum(largest, sampling), sampling)
+    shared = np.where(sampling <= rounding, np.maximum(largest, sampling), sampling)
+    return shared * _missed(extremes)[:, None]
+
+
+def _missed(extremes: Float[np.ndarray, "rows largest"]) -> Float[np.ndarray, " rows"]:
+    """By how many times the deviations of all instances exceed those of one that missed some."""
+    if not extremes.size:
+        return np.ones(len(extremes))
+    own = np.sqrt(np.mean(np.where(np.isfinite(extremes), extremes, 0) ** 2, axis=1))
+    ratio = np.sqrt(np.mean(own**2)) / np.where(own > 0, own, 1)
+    return np.where((ratio > MISSED) & (own > 0), ratio, 1.0)
 
 
 def _widen(quantile: float, skewness: np.ndarray) -> np.ndarray:

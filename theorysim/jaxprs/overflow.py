@@ -64,57 +64,60 @@ def _makes_integers(equation: Any) -> bool:
     return any(jnp.issubdtype(one.aval.dtype, jnp.signedinteger) for one in equation.outvars)
 
 
-def grows_integers(jaxpr: Jaxpr, in_loop: bool = False, fixed: Collection[Var] = ()) -> bool:
+def grows_integers(jaxpr: Jaxpr) -> bool:
     """Whether integers of a program may grow until they leave the range of their type.
 
     Where they are multiplied by each other or by large numbers, or shifted by what is not
-    constant, where floats become integers of less than 64 bits, and in loops where they are added
-    to each other. `fixed` are inputs that are constants or choices among such: a counter takes
-    steps of one, or none.
+    constant, where floats become integers of less than 64 bits, in loops where they are added to
+    each other, and where they are so many times.
+    """
+    return _growth(jaxpr) > MOST_BITS
+
+
+def _growth(jaxpr: Jaxpr, in_loop: bool = False, fixed: Collection[Var] = ()) -> float:
+    """By how many bits integers may grow at most, all operations together.
+
+    `fixed` are inputs that are constants or choices among such: a counter takes steps of one, or
+    none.
     """
     fixed, gained = set(fixed), 0.0
     for equation in jaxpr.eqns:
         name, given = equation.primitive.name, equation.invars
-        gained += _gain(equation)
-        if gained > MOST_BITS:
-            return True
-        if _grows(
-            equation, in_loop, [isinstance(atom, Literal) or atom in fixed for atom in given]
-        ):
-            return True
+        known = [isinstance(atom, Literal) or atom in fixed for atom in given]
+        gained += _gain(equation, in_loop, known)
         for body in bodies(equation):
-            known = zip(body.invars, given) if name in CALLS else ()
-            own = {v for v, atom in known if isinstance(atom, Literal) or atom in fixed}
-            if grows_integers(body, in_loop or name in LOOPS, own):
-                return True
+            pairs = zip(body.invars, given) if name in CALLS else ()
+            own = {v for v, atom in pairs if isinstance(atom, Literal) or atom in fixed}
+            gained += _growth(body, in_loop or name in LOOPS, own)
         if (
             given
             and name not in LOOPS
-            and all(isinstance(atom, Literal) or atom in fixed or _is_bool(atom) for atom in given)
+            and all(is_known or _is_bool(atom) for atom, is_known in zip(given, known))
         ):
             fixed.update(equation.outvars)
-    return False
+    return gained
 
 
-def _grows(equation: Any, in_loop: bool, fixed: Sequence[bool]) -> bool:
+def _gain(equation: Any, in_loop: bool, known: Sequence[bool]) -> float:
+    """By how many bits the integers that an operation makes may be longer than those it is given.
+
+    Infinitely many in a loop, and where two that are not known are multiplied.
+    """
     name = equation.primitive.name
     if not may_overflow(equation):
-        return False
-    if name in ("add", "sub", "neg"):
-        return in_loop and not any(fixed)
-    if name == "convert_element_type" or name in TOTALS:
-        return equation.outvars[0].aval.dtype.itemsize < 8
-    if name == "shift_left":
-        return in_loop or not fixed[1]
-    return in_loop or not any(isinstance(atom, Literal) for atom in equation.invars)
-
-
-def _gain(equation: Any) -> float:
-    """By how many bits an integer grows where it is multiplied by a literal."""
-    if equation.primitive.name != "mul" or not may_overflow(equation):
         return 0.0
-    literals = [atom.val for atom in equation.invars if isinstance(atom, Literal)]
-    return sum(math.log2(max(1.0, float(np.max(np.abs(np.asarray(v, float)))))) for v in literals)
+    if name in ("add", "sub", "neg"):
+        return 0.0 if any(known) else math.inf if in_loop else 1.0
+    if name == "convert_element_type" or name in TOTALS:
+        return math.inf if equation.outvars[0].aval.dtype.itemsize < 8 else 0.0
+    if name not in ("mul", "shift_left") or in_loop:
+        return math.inf
+    factors = equation.invars[1:] if name == "shift_left" else equation.invars
+    literals = [atom.val for atom in factors if isinstance(atom, Literal)]
+    sizes = [float(np.max(np.abs(np.asarray(value, float)))) for value in literals]
+    if not sizes:
+        return math.inf
+    return sizes[0] if name == "shift_left" else math.log2(max(1.0, *sizes))
 
 
 def _is_bool(atom: Any) -> bool:

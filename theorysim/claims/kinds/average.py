@@ -18,6 +18,7 @@ from theorysim.claims.evidence import (
     Measurement,
     heavy_tails,
     in_doubt,
+    shared_errors,
 )
 from theorysim.claims.kinds.base import Attack, Claim, Side
 from theorysim.claims.run import Run
@@ -83,7 +84,7 @@ class OnAverage(Claim):
             verdict, note = Verdict.INCONCLUSIVE, NO_NUMBER["sampling"]
         elif bad.any():
             verdict, note = Verdict.VIOLATED, f"the contrary{_at(int(bad.sum()), points)}"
-        elif means.in_doubt.any():
+        elif (means.in_doubt & ~good).any() or not (means.applies & ~means.in_doubt).any():
             verdict, note = Verdict.INCONCLUSIVE, NO_NUMBER["condition"]
         elif not unclear:
             verdict, note = Verdict.HOLDS, f"{means.keys} runs{_at(points, points)}"
@@ -137,7 +138,9 @@ class _Means:
         )
         with np.errstate(invalid="ignore"):
             room = rhs - lhs
+            own = keys * np.finfo(room.dtype).eps * (np.abs(lhs) + np.abs(rhs)).mean(1)
             spread = room.std(1, ddof=1) / np.sqrt(keys)
+            spread = shared_errors(spread, own, np.asarray(measurement.extremes))
             each = (limit + SURELY * sampling + BIASES * bias).mean(1)
             systematic = each + np.asarray(measurement.integrator).reshape(rows, 1)
         doubt = np.broadcast_to(in_doubt(measurement), (rows, applies[0].size))

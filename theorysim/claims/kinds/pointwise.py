@@ -63,7 +63,7 @@ class Pointwise(Claim):
 
     def judge(self, evidence: Evidence) -> Judgement:
         """The verdict on all points of all instances."""
-        points = tabulate(evidence.measurement)
+        points = self._without_idle_doubts(tabulate(evidence.measurement))
         holds, violated = self.states(points)
         undefined = points.applies & ~(holds | violated) & ~np.isfinite(points.error)
         with np.errstate(invalid="ignore"):  # infinities of both signs have no sum
@@ -104,6 +104,17 @@ class Pointwise(Claim):
             row=row,
             undersampled=verdict is Verdict.INCONCLUSIVE and not blank.any(),
         )
+
+    def _without_idle_doubts(self, points: Points) -> Points:
+        """Points without those that hold anyway, of which it is open whether the claim speaks.
+
+        They are left in where it surely speaks of none.
+        """
+        doubtful = points.in_doubt
+        if not np.any(points.applies & ~doubtful):
+            return points
+        idle = doubtful & self.states(points.if_spoken_of())[0]
+        return replace(points, applies=points.applies & ~idle)
 
     def _verdict(
         self, applies: np.ndarray, bad: np.ndarray, blank: np.ndarray, good: np.ndarray

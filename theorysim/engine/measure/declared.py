@@ -24,6 +24,9 @@ from theorysim.errors import UsageError
 # says.
 PERTURBED_KEYS = 4
 
+# Samples that differ from their median by less of the largest of them differ by rounding.
+ROUNDED = 64
+
 # So many of the largest samples of an instance show the tails of their law.
 EXTREMES = 64
 
@@ -93,22 +96,20 @@ def edge_of(
     error = declared.limit + BIASES * declared.bias
     if integrated:
         exact, coarse = (claim.margin(one).astype(float) for one in integrated)
-        error += _moved(exact, coarse, run.keys)
+        by_key = margin.shape[:1] == (run.keys,) and exact.shape[:1] != margin.shape[:1]
+        error += _moved(exact, coarse, run.keys, by_key)
     distance = jnp.where(jnp.isnan(margin), jnp.inf, jnp.abs(margin))
     edge = Edge(distance, error, declared.sampling)
     return jax.tree.map(lambda part: jnp.broadcast_to(part, shape), edge), declared.averaged
 
 
-def _moved(exact: Array, coarse: Array, keys: int) -> Array:
-    """How far what leads with the first of so many keys moves, by the largest of them.
+def _moved(exact: Array, coarse: Array, keys: int, by_key: bool) -> Array:
+    """How far a condition moves; where it leads with a few of so many keys, by the largest of them.
 
     There may be larger ones among the others (`unseen`).
     """
     moved = jnp.where((exact == coarse) | jnp.isnan(exact), 0, jnp.abs(coarse - exact))
-    few = min(keys, PERTURBED_KEYS)
-    if keys == few or exact.shape[:1] != (few,):
-        return moved
-    return math.sqrt(keys / few) * jnp.max(moved, axis=0)
+    return math.sqrt(keys / len(moved)) * jnp.max(moved, axis=0) if by_key else moved
 
 
 def _jackknife(
@@ -131,13 +132,17 @@ def extremes(samples: Sequence[Array]) -> Float[Array, " largest"]:
 
     Where most keys agree, as in rare events, it is the median of those that do not: in units of the
     mean, deviations are as large as events are rare, and events of all chances together look like
-    a heavy tail.
+    a heavy tail. What is only rounding counts as none.
     """
     if not samples:
         return jnp.zeros(0)
     real = [part for s in samples for part in ((s.real, s.imag) if jnp.iscomplexobj(s) else (s,))]
     table = jnp.concatenate([jnp.asarray(s, float).reshape(len(s), -1) for s in real], axis=1)
     deviation = jnp.abs(table - jnp.median(table, axis=0))
+    kinds = [s.dtype for s in samples if jnp.issubdtype(s.dtype, jnp.inexact)]
+    eps = max((float(jnp.finfo(kind).eps) for kind in kinds), default=0.0)
+    rounded = deviation <= ROUNDED * eps * jnp.max(jnp.abs(table), axis=0)
+    deviation = jnp.where(rounded, 0, deviation)
     typical = jnp.median(deviation, axis=0)
     among_others = jnp.nanmedian(jnp.where(deviation > 0, deviation, jnp.nan), axis=0)
     unit = jnp.where(typical > 0, typical, among_others)

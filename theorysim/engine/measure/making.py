@@ -60,7 +60,7 @@ def _text(theorem: Theorem, names: list[Any], sizes: SizeItems, what: tuple) -> 
     sources = sources_of(theorem)
     if sources is None or None in names:
         return None
-    return json.dumps([sources, theorem.id, names, sizes, what])
+    return json.dumps([sources, theorem.id, theorem.keys, names, sizes, what])
 
 
 def _name(theorem: Theorem, reading: ResolvedReading) -> Any:
