@@ -19,7 +19,6 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from importlib import metadata, util
-from pathlib import Path
 from typing import Any, TypeVar
 
 import jax
@@ -27,12 +26,8 @@ from jax.export import Exported, deserialize, export
 from jax.stages import Lowered, Wrapped
 
 from theorysim.compiled import jit
-from theorysim.environment import PROGRAMS
-from theorysim.store import Store
+from theorysim.store import Store, kept_files
 from theorysim.versions import versions
-
-# Some thousand programs.
-MOST_BYTES = 1 << 29
 
 # What programs are traced by, beside the packages of `versions`.
 TRACING = ("jaxtyping", "lineax", "ml_dtypes", "optimistix", "opt_einsum")
@@ -125,16 +120,13 @@ def _shape(leaf: Any) -> jax.ShapeDtypeStruct:
 
 
 def store() -> Store | None:
-    """Where this process keeps programs."""
-    return _store(os.environ.get(PROGRAMS, ""))
+    """Where this process keeps programs, which JAX writes with flatbuffers; None without it."""
+    return kept_files() if _has_flatbuffers() else None
 
 
 @cache
-def _store(folder: str) -> Store | None:
-    # JAX writes its exports with flatbuffers, which it does not itself require.
-    if not folder or util.find_spec("flatbuffers") is None:
-        return None
-    return Store(Path(folder), MOST_BYTES)
+def _has_flatbuffers() -> bool:
+    return util.find_spec("flatbuffers") is not None
 
 
 class _Plain(pickle.Unpickler):

@@ -10,9 +10,11 @@ import logging
 import os
 import zlib
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from theorysim.environment import PROGRAMS
 from theorysim.files import write_whole
 
 DIGEST = sha256().digest_size
@@ -20,6 +22,21 @@ DIGEST = sha256().digest_size
 LEVEL = 1
 # What is left after a clearance, so that not every further file asks for one.
 KEPT_SHARE = 3 / 4
+# Some thousand programs.
+MOST_BYTES = 1 << 29
+
+
+def kept_files() -> Store | None:
+    """Where this process keeps what other processes need not make again: in THEORYSIM_PROGRAMS.
+
+    The command sets it; nowhere if it is empty.
+    """
+    return _store(os.environ.get(PROGRAMS, ""))
+
+
+@cache
+def _store(folder: str) -> Store | None:
+    return Store(Path(folder), MOST_BYTES) if folder else None
 
 
 class Store:

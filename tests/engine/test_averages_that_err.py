@@ -141,6 +141,14 @@ def test_what_other_instances_met_is_missed_whatever_noise_is_beside_it(claim, s
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
+def test_runs_that_agree_hold_beside_others_that_do_not():
+    """Where x is 2 all runs are cut off at 1."""
+    cut = lambda r: jnp.minimum(jnp.where(r.x.x < 1.5, r.sim, 3.0), 1.0)  # noqa: E731
+    claim = on_average("claim", cut, lambda r: 1.1 + 0 * r.sim)
+    found = judged(about(Choice(1.0, 2.0), claim, uniform, keys=64, instances=8))
+    assert found.verdict is Verdict.HOLDS
+
+
 def test_the_contrary_is_tried_again_where_it_stands():
     """Of four runs at each of 16 instances; where x is 1 they are equal, which says nothing."""
     claim = on_average("claim", lambda r: 1 + (r.x.x - 1) * (9 + r.sim), lambda r: 1.0 + 0 * r.sim)

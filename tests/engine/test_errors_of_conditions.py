@@ -5,6 +5,7 @@ Each condition below is missed at every instance, by less than it errs, and seem
 
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import pytest
 from drawn import thorough
@@ -15,6 +16,7 @@ from theorysim.claims import (
     Real,
     Verdict,
     at_most,
+    equal,
     exists,
     on_average,
     strict,
@@ -146,6 +148,23 @@ def test_a_condition_that_changes_within_the_space_stops_nothing_that_is_true_an
     ]:
         found = judged(about(Real(1, 2), claim, uniform, keys=1024, instances=32))
         assert found.verdict is expected, claim
+
+
+def test_what_is_badly_known_does_not_hold_anyway():
+    """They differ by .3 up to 1.9, below the noise there; the condition is met everywhere."""
+
+    def simulate(x, key):
+        noise = jnp.where(x.x < 1.9, 10.0, 1e-6) * jax.random.normal(key)
+        return x.x + jnp.where(x.x < 1.9, 0.3, 0.0) + noise, noise
+
+    claim = equal(
+        "claim",
+        lambda r: r.mean(r.sim[0]),
+        number,
+        where=lambda r: number(r) - 1 + r.mean(r.sim[1]),
+    )
+    found = judged(about(Real(1, 2), claim, simulate, keys=1024, instances=32))
+    assert found.verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("times", [4, 64])

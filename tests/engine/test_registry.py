@@ -10,10 +10,16 @@ import pytest
 import theorysim
 from theorysim.claims import Citation, Theorem
 from theorysim.engine import registry
-from theorysim.engine.registry import AmbiguousTheorem, RegistryError, UnknownTheorem
-from theorysim.engine.registry.headers import PRINTED
+from theorysim.engine.registry import (
+    AmbiguousTheorem,
+    RegistryError,
+    UnknownTheorem,
+    kept_headers,
+)
+from theorysim.engine.registry.headers import PRINTED, read_headers
 from theorysim.engine.registry.index import GROUP
 from theorysim.engine.registry.notation import notation_of, print_order
+from theorysim.environment import PROGRAMS
 
 STATEMENT = '''
 """A number is at most twice itself.
@@ -237,6 +243,31 @@ def test_a_file_that_cannot_be_read_hides_no_other(pack, text, line, reason):
     with pytest.raises(RegistryError, match=reason) as caught:
         registry.load(registry.find("acme/theorem-2"))
     assert str(caught.value) == bad.problem
+
+
+def test_headers_are_kept_for_another_process_until_a_file_changes(pack, tmp_path, monkeypatch):
+    folder = pack()
+    write(folder, theorem_1=STATEMENT, theorem_2='"""No statement."""')
+    monkeypatch.setenv(PROGRAMS, str(tmp_path / "programs"))
+    read = []
+
+    def reading(path):
+        read.append(path.name)
+        return read_headers(path)
+
+    monkeypatch.setattr(kept_headers, "read_headers", reading)
+    parsed = registry.catalogue().of("acme")
+    assert {"theorem_1.py", "theorem_2.py"} <= set(read)
+    read.clear()
+    assert registry.catalogue().of("acme") == parsed
+    assert not read
+    assert [e.title for e in parsed] == ["A number is at most twice itself.", ""]
+    write(folder, theorem_2=PLAIN.replace("twice", "twice or thrice"))
+    changed = registry.find("acme/theorem-2")
+    assert "thrice" in changed.title and not changed.problem
+    for kept in (tmp_path / "programs").iterdir():
+        kept.write_bytes(b"damaged")
+    assert registry.find("acme/theorem-2") == changed
 
 
 def test_a_pack_that_fails_when_imported_names_file_and_line(pack):

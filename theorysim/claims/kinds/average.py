@@ -123,6 +123,7 @@ class _Means:
     rhs: Float[np.ndarray, "rows points"]
     room: Float[np.ndarray, "rows points"]
     spread: Float[np.ndarray, "rows points"]
+    shared: Float[np.ndarray, "rows points"]
     systematic: Float[np.ndarray, "rows points"]
     applies: Bool[np.ndarray, "rows points"]
     in_doubt: Bool[np.ndarray, "rows points"]
@@ -140,7 +141,7 @@ class _Means:
             room = rhs - lhs
             own = keys * np.finfo(room.dtype).eps * (np.abs(lhs) + np.abs(rhs)).mean(1)
             spread = room.std(1, ddof=1) / np.sqrt(keys)
-            spread = shared_errors(spread, own, np.asarray(measurement.extremes))
+            shared = shared_errors(spread, own, np.asarray(measurement.extremes))
             each = (limit + SURELY * sampling + BIASES * bias).mean(1)
             systematic = each + np.asarray(measurement.integrator).reshape(rows, 1)
         doubt = np.broadcast_to(in_doubt(measurement), (rows, applies[0].size))
@@ -152,6 +153,7 @@ class _Means:
             rhs=rhs.mean(1),
             room=room.mean(1),
             spread=spread,
+            shared=shared,
             systematic=systematic,
             applies=applies,
             in_doubt=applies & np.logical_or.reduce(doubt, axis=1),
@@ -166,16 +168,24 @@ class _Means:
         return (self.spread > 0) | told_by_signs
 
     def contrary(self) -> Bool[np.ndarray, "rows points"]:
-        """At which points a mean difference is surely negative; all points share the level."""
+        """At which points a mean difference is surely negative; all points share the level.
+
+        One point is enough, so it must be so for what other instances met, too. To hold, every
+        instance has what it met itself.
+        """
         points = max(int(self.applies.sum()), 1)
-        bad = self.applies & (self.room < -self.bound(EMPIRICAL_ALARM / points))
+        bound = self._quantile(EMPIRICAL_ALARM / points) * self.shared + self.systematic
+        bad = self.applies & (self.room < -bound)
         return bad & ~self.in_doubt & self.is_enough
 
     def bound(self, alarm: float) -> Float[np.ndarray, "rows points"]:
         """What a mean difference of zero exceeds with this chance, on either side."""
+        return self._quantile(alarm) * self.spread + self.systematic
+
+    def _quantile(self, alarm: float) -> float:
         from theorysim.numerics.statistics import student_quantile  # slow, and rarely needed
 
-        return student_quantile(1 - alarm / 2, self.keys - 1) * self.spread + self.systematic
+        return student_quantile(1 - alarm / 2, self.keys - 1)
 
     def least_clear(self, among: Bool[np.ndarray, "rows points"]) -> tuple[int, int]:
         """The point whose difference is least positive, in units of its error."""

@@ -38,6 +38,10 @@ class Equality(Pointwise):
             agrees = (room >= -points.error) | (points.lhs == points.rhs)
             return agrees & points.applies, (room < -points.error) & points.applies
 
+    def is_close(self, points: Points) -> np.ndarray:
+        """Where an agreement says something, whatever the mutants are."""
+        return points.error <= EQUALITY_RESOLUTION * points.scale
+
     def resolved_rows(
         self, points: Points, holds: np.ndarray, contrasts: tuple[Points, ...]
     ) -> np.ndarray:

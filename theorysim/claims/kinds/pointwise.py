@@ -53,6 +53,10 @@ class Pointwise(Claim):
     def precision(self, points: Points, good: np.ndarray, contrasts: tuple[Points, ...]) -> str:
         """What a claim that holds adds on how closely it was checked."""
 
+    def is_close(self, points: Points) -> np.ndarray:
+        """Per point that holds, whether it does so by more than by its error."""
+        return np.ones(points.lhs.shape, bool)
+
     def ties(self, points: Points) -> np.ndarray:
         """Which columns tell nothing of how tight the claim is; they are all checked alike."""
         return np.zeros(points.lhs.shape[1], bool)
@@ -108,12 +112,13 @@ class Pointwise(Claim):
     def _without_idle_doubts(self, points: Points) -> Points:
         """Points without those that hold anyway, of which it is open whether the claim speaks.
 
-        They are left in where it surely speaks of none.
+        They are left in where it surely speaks of none, and where nothing tells how they agree.
         """
         doubtful = points.in_doubt
         if not np.any(points.applies & ~doubtful):
             return points
-        idle = doubtful & self.states(points.if_spoken_of())[0]
+        spoken_of = points.if_spoken_of()
+        idle = doubtful & self.states(spoken_of)[0] & self.is_close(spoken_of)
         return replace(points, applies=points.applies & ~idle)
 
     def _verdict(

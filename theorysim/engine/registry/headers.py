@@ -142,11 +142,16 @@ def read_headers(path: Path) -> tuple[Header, ...]:
     A file that states nothing, or cannot be read, has one header, of `theorem`, with its problem:
     file and line, where something is missing or is not a literal. A changed file is read anew.
     """
+    return _headers(path, state_of(path))
+
+
+def state_of(path: Path) -> tuple[int, ...]:
+    """What changes with a file; nothing where it cannot be looked at."""
     try:
         state = path.stat()
     except OSError:
-        return _headers(path, ())
-    return _headers(path, (state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino))
+        return ()
+    return state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino
 
 
 @lru_cache(maxsize=4096)

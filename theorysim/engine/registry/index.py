@@ -28,6 +28,7 @@ from theorysim.engine.registry.headers import (
     read_citation,
     read_headers,
 )
+from theorysim.engine.registry.kept_headers import headers_of
 from theorysim.engine.registry.neighbours import code_of, importable, run_source
 from theorysim.engine.registry.origins import remember
 
@@ -178,13 +179,15 @@ def _refuse_duplicates(found: list[Entry]) -> None:
 
 def _in_package(folder: Path, package: str, paper: str) -> Iterator[Entry]:
     """Statements of a package: those in its folder belong to `paper`, others to their folder's."""
-    for path in _modules(folder):
-        yield from _entries(path, paper, f"{package}.{path.stem}")
+    modules = [(path, paper, f"{package}.{path.stem}") for path in _modules(folder)]
     for inner in sorted(folder.iterdir()):
         if inner.is_dir() and not inner.name.startswith(("_", ".")):
-            for path in _modules(inner):
-                slug = inner.name.replace("_", "-")
-                yield from _entries(path, slug, f"{package}.{inner.name}.{path.stem}")
+            slug, name = inner.name.replace("_", "-"), f"{package}.{inner.name}"
+            modules += [(path, slug, f"{name}.{path.stem}") for path in _modules(inner)]
+    read = headers_of([path for path, *_ in modules])
+    for (path, slug, module), headers in zip(modules, read):
+        for header in headers:
+            yield _entry(path, slug, module, header)
 
 
 def _modules(folder: Path) -> list[Path]:
@@ -220,7 +223,8 @@ def in_files(extra: Files) -> Iterator[Entry]:
             raise RegistryError(f"{path} is not there: expected a file with a theorem")
         if not path.is_file() or path.suffix != ".py":
             raise RegistryError(f"{path} is not a Python file: expected a file with a theorem")
-        yield from _entries(path.resolve(), LOCAL, "")
+        for header in read_headers(path.resolve()):
+            yield _entry(path.resolve(), LOCAL, "", header)
 
 
 def _in_file(path: Path, attribute: str, extra: Files) -> Entry:
@@ -241,13 +245,8 @@ def _in_file(path: Path, attribute: str, extra: Files) -> Entry:
     raise RegistryError(f"{path} {what}: name one, {names}")
 
 
-def _entries(path: Path, paper: str, module: str) -> Iterator[Entry]:
-    """The statements of a file, or the one that it should have had, with its problem."""
-    for header in read_headers(path):
-        yield _entry(path, paper, module, header)
-
-
 def _entry(path: Path, paper: str, module: str, header: Header) -> Entry:
+    """A statement of a file, or the one that it should have had, with its problem."""
     own = "" if header.attribute == MAIN else f"_{header.attribute}"
     name = statement_name(path.stem + own)
     word = re.split(r"[-.]", name)[0]
