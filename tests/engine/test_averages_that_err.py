@@ -8,7 +8,10 @@ from drawn import thorough
 from tests.engine.statements import about, judged
 from theorysim.claims import Choice, Real, Space, Verdict, at_least, at_most, on_average
 from theorysim.claims.run import Run
+from theorysim.engine.confirm import fresh_keys
+from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.declared import sides_with_errors
+from theorysim.errors import SizeError
 
 WIDE = Real(1, 2)
 
@@ -66,6 +69,19 @@ def test_a_covariance_in_many_dimensions_has_small_eigenvalues_by_chance(
     found = judged(about(WIDE, claim, draw, keys=64, instances=4))
     assert found.verdict is expected
     assert (dimension == 4) or "4 times as many keys" in found.note
+
+
+def test_keys_that_do_not_fit_confirm_nothing(monkeypatch):
+    def measured(setup, *rest):
+        if setup.theorem.keys > 64:
+            raise SizeError("one instance needs about 8 GiB")
+        return measure_all(setup, *rest)
+
+    monkeypatch.setattr(fresh_keys, "measure_all", measured)
+    claim = at_least("claim", smallest_eigenvalue, lambda r: 3.0)
+    draw = lambda x, key: jax.random.normal(key, (4,))  # noqa: E731
+    found = judged(about(WIDE, claim, draw, keys=64, instances=4))
+    assert found.verdict is Verdict.INCONCLUSIVE and "do not fit into memory" in found.note
 
 
 @pytest.mark.parametrize(("bound", "expected"), [(7.0, Verdict.HOLDS), (13.0, Verdict.VIOLATED)])

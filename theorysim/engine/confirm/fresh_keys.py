@@ -17,8 +17,10 @@ from theorysim.claims.evidence import Measurement, tabulate
 from theorysim.claims.instance import Instance
 from theorysim.claims.kinds import OnAverage, Pointwise
 from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.run import BATCHES
 from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.setup import Setup
+from theorysim.errors import SizeError
 
 # An average must miss with so many of them.
 FRESH_KEYS = 3
@@ -33,6 +35,36 @@ def fresh_keys(key: jax.typing.ArrayLike) -> jax.Array:
     own = jax.random.wrap_key_data(jnp.asarray(key))
     fresh = jax.vmap(lambda number: jax.random.fold_in(own, 2 + number))(np.arange(FRESH_KEYS))
     return jax.random.key_data(fresh)
+
+
+def lost_with_other_keys(
+    setup: Setup,
+    reading: ResolvedReading,
+    claim: Pointwise | OnAverage,
+    x: Instance,
+    key: np.ndarray,
+    before: Measurement,
+) -> str:
+    """With which keys a violation by averages does not come back, and why; "" where it does.
+
+    `before` is what was measured of the one instance.
+    """
+    if not misses_again(setup, reading, claim, x, key):
+        return f"{FRESH_KEYS} sets of fresh keys: averages by chance"
+    if not isinstance(claim, Pointwise) or not _is_biased(before):
+        return ""
+    many = f"{MORE_KEYS} times as many keys"
+    try:
+        misses = misses_with_more(setup, reading, claim, x, key, before)
+    except SizeError:
+        return f"{many}, which do not fit into memory: few bias what is made of averages"
+    return "" if misses else f"{many}: so many bias what is made of averages"
+
+
+def _is_biased(measurement: Measurement) -> bool:
+    """Whether the slack is not linear in its averages: leaving some out moves its mean."""
+    rounding = tabulate(measurement).parts["rounding"]
+    return bool(np.any(np.reshape(measurement.bias, rounding.shape) > BATCHES * rounding))
 
 
 def misses_again(
@@ -59,10 +91,12 @@ def misses_with_more(
 ) -> bool:
     """Whether a claim that averages violate is violated beyond what more keys still change.
 
-    `before` is what was measured of the one instance. A formula that is not linear in its averages
-    is biased, and the jackknife does not see all of it: the smallest eigenvalue of a covariance in
-    60 dimensions is near 0 for 64 keys, and whatever is left out of them. What changes by more than
-    its error counts as bias.
+    A formula that is not linear in its averages is biased, and the jackknife does not see all of
+    it: the smallest eigenvalue of a covariance in 60 dimensions is near 0 for 64 keys, whichever of
+    them are left out. What changes by more than its error counts as bias.
+
+    Raises:
+        SizeError: where so many keys do not fit into memory.
     """
     theorem = replace(setup.theorem, keys=MORE_KEYS * setup.theorem.keys)
     several = replace(setup, theorem=theorem).of(reading.only([claim.name]))

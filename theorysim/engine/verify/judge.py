@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from theorysim.claims.evidence import Evidence, Judgement, Ladder, Measurement, tabulate
+from theorysim.claims.evidence import Evidence, Judgement, Ladder
 from theorysim.claims.instance import Instance
 from theorysim.claims.kinds import Attack, Claim, OnAverage, Pointwise
 from theorysim.claims.kinds.inequality import Inequality
 from theorysim.claims.reading import ResolvedReading
-from theorysim.claims.run import BATCHES
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.measure.batch import measure_all, measurement_cost
 from theorysim.engine.measure.ladders import Ladders
@@ -175,36 +174,18 @@ def _with_fresh_keys(
     keys: np.ndarray,
 ) -> Judgement:
     """A violation by averages, if it comes back at its instance with fresh keys, and with more."""
-    from theorysim.engine.confirm.fresh_keys import (
-        FRESH_KEYS,
-        MORE_KEYS,
-        misses_again,
-        misses_with_more,
-    )
+    from theorysim.engine.confirm.fresh_keys import FRESH_KEYS, lost_with_other_keys
 
     row = judgement.row
     assert row is not None
     decisive = jax.tree.map(lambda leaf: leaf[row], x)
     before = evidence.measurement.rows(np.array([row]))
-    if not misses_again(setup, reading, claim, decisive, keys[row]):
-        lost = f"{FRESH_KEYS} sets of fresh keys: averages by chance"
-    elif (
-        isinstance(claim, Pointwise)
-        and _is_biased(before)
-        and not misses_with_more(setup, reading, claim, decisive, keys[row], before)
-    ):
-        lost = f"{MORE_KEYS} times as many keys: so many bias what is made of averages"
-    else:
+    lost = lost_with_other_keys(setup, reading, claim, decisive, keys[row], before)
+    if not lost:
         note = f"{judgement.note} and with {FRESH_KEYS} sets of fresh keys"
         return replace(judgement, note=note)
     note = f"{judgement.note}, but not with {lost}"
     return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note, confirmation="")
-
-
-def _is_biased(measurement: Measurement) -> bool:
-    """Whether the slack is not linear in its averages: leaving some out moves its mean."""
-    rounding = tabulate(measurement).parts["rounding"]
-    return bool(np.any(np.reshape(measurement.bias, rounding.shape) > BATCHES * rounding))
 
 
 def _contrasts(setup: Setup, reading: ResolvedReading) -> list[ResolvedReading]:
