@@ -54,7 +54,7 @@ class Pointwise(Claim):
         """What a claim that holds adds on how closely it was checked."""
 
     def is_close(self, points: Points) -> np.ndarray:
-        """Per point that holds, whether it does so by more than by its error."""
+        """Per point that holds, whether that says more than that its error is large."""
         return np.ones(points.lhs.shape, bool)
 
     def ties(self, points: Points) -> np.ndarray:
