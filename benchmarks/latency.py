@@ -183,15 +183,18 @@ def recorded() -> list[Line]:
 
 def table(lines: Sequence[Line]) -> Iterator[str]:
     """The table in Markdown, and how far the goals are reached."""
-    yield "| statement | bare | cold | warm | before | warm / bare | CPU: bare | warm | before |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    head = (
+        "| statement | bare | cold | warm | before | warm / bare | CPU: bare | warm | before | at |"
+    )
+    yield head
+    yield f"| --- |{' ---: |' * 8} --- |"
     for line in lines:
         before = line.before
         wall = [line.bare.wall, line.cold.wall, line.warm.wall, before and before.wall]
         cpu = [line.bare.cpu, line.warm.cpu, before and before.cpu]
         numbers = [*wall, line.warm.wall / line.bare.wall, *cpu]
         cells = ["–" if number is None else f"{number:.2f}" for number in numbers]
-        yield f"| {line.statement} | {' | '.join(cells)} |"
+        yield f"| {line.statement} | {' | '.join(cells)} | {line.commit.rstrip('+')} |"
     yield ""
     for kind in ("wall", "cpu"):
         ratios = [getattr(line.warm, kind) / getattr(line.bare, kind) for line in lines]
