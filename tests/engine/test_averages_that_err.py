@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import pytest
 from drawn import thorough
 
-from tests.engine.statements import about, judged
+from tests.engine.statements import about, attack, judged
 from theorysim.claims import Choice, Real, Space, Verdict, at_least, at_most, on_average
 from theorysim.claims.run import Run
 from theorysim.engine.confirm import fresh_keys
@@ -56,6 +56,12 @@ def smallest_eigenvalue(r):
     return jnp.linalg.eigvalsh(r.mean(r.sim[:, :, None] * r.sim[:, None, :]))[0]
 
 
+def about_covariance(dimension, bound):
+    claim = at_least("claim", smallest_eigenvalue, lambda r: bound)
+    draw = lambda x, key: jax.random.normal(key, (dimension,))  # noqa: E731
+    return about(WIDE, claim, draw, keys=64, instances=4)
+
+
 @pytest.mark.parametrize(
     ("dimension", "bound", "expected"),
     [(60, 0.5, Verdict.INCONCLUSIVE), (4, 3.0, Verdict.VIOLATED)],
@@ -64,11 +70,14 @@ def test_a_covariance_in_many_dimensions_has_small_eigenvalues_by_chance(
     dimension, bound, expected
 ):
     """It is 1, and of 60 dimensions nearly 0 at 64 keys, whichever of them are left out."""
-    claim = at_least("claim", smallest_eigenvalue, lambda r: bound)
-    draw = lambda x, key: jax.random.normal(key, (dimension,))  # noqa: E731
-    found = judged(about(WIDE, claim, draw, keys=64, instances=4))
+    found = judged(about_covariance(dimension, bound))
     assert found.verdict is expected
     assert (dimension == 4) or "4 times as many keys" in found.note
+
+
+@pytest.mark.parametrize(("dimension", "bound"), [thorough(60, 0.5), (4, 3.0)])
+def test_a_search_asks_with_more_keys_as_well(dimension, bound):
+    assert attack(about_covariance(dimension, bound), budget=4).refuted is (dimension == 4)
 
 
 def test_keys_that_do_not_fit_confirm_nothing(monkeypatch):
@@ -166,7 +175,7 @@ def test_runs_that_agree_hold_beside_others_that_do_not():
 
 
 def test_the_contrary_is_tried_again_where_it_stands():
-    """Of four runs at each of 16 instances; where x is 1 they are equal, which says nothing."""
+    """Of five runs at each of 16 instances; where x is 1 they are equal, which says nothing."""
     claim = on_average("claim", lambda r: 1 + (r.x.x - 1) * (9 + r.sim), lambda r: 1.0 + 0 * r.sim)
     statement = about(Choice(1.0, 1.5, 2.0), claim, uniform, keys=5, instances=16)
     assert judged(statement).verdict is Verdict.VIOLATED

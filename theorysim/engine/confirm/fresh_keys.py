@@ -51,7 +51,21 @@ def lost_with_other_keys(
     """
     if not misses_again(setup, reading, claim, x, key):
         return f"{FRESH_KEYS} sets of fresh keys: averages by chance"
-    if not isinstance(claim, Pointwise) or not _is_biased(before):
+    if not isinstance(claim, Pointwise):
+        return ""
+    return lost_with_more_keys(setup, reading, claim, x, key, before)
+
+
+def lost_with_more_keys(
+    setup: Setup,
+    reading: ResolvedReading,
+    claim: Pointwise,
+    x: Instance,
+    key: np.ndarray,
+    before: Measurement,
+) -> str:
+    """Why a violation by few keys is none by more; "" where it is, or none is biased by few."""
+    if not _is_biased(before):
         return ""
     many = f"{MORE_KEYS} times as many keys"
     try:

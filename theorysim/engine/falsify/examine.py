@@ -18,7 +18,7 @@ from theorysim.claims.theorem import Theorem
 from theorysim.compiled import jit
 from theorysim.enclosures import Outcome
 from theorysim.engine.confirm.confirm import confirm
-from theorysim.engine.confirm.fresh_keys import fresh_keys
+from theorysim.engine.confirm.fresh_keys import fresh_keys, lost_with_more_keys
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.falsify.objective import LEAST
 from theorysim.engine.falsify.points import Points, Scored
@@ -217,15 +217,24 @@ class Examiner:
     def _persists(self, claim: Pointwise, candidate: Candidate) -> bool:
         """Whether all feasible instances about it violate, and it is confirmed as `verify` does.
 
-        An average must miss with fresh keys as well: a search measures thousands of points.
+        An average must miss with fresh keys, and with more, as well: a search measures thousands
+        of points.
         """
         found = self._violating_about(claim, candidate)
-        if found is None or not self._is_confirmed(claim, candidate):
+        if found is None:
             return False
-        if not found.averages:
-            return True
+        if found.averages and not self._misses_with_other_keys(claim, candidate):
+            return False
+        return self._is_confirmed(claim, candidate)
+
+    def _misses_with_other_keys(self, claim: Pointwise, candidate: Candidate) -> bool:
         fresh = [candidate._replace(key=key) for key in np.asarray(fresh_keys(candidate.key))]
-        return bool(self._outcome(claim, self._measure(fresh)).violated.all())
+        if not self._outcome(claim, self._measure(fresh)).violated.all():
+            return False
+        (reading,) = self.setup.readings
+        x = Instance(dict(candidate.values), self.setup.settings.size_items, np.ones(()))
+        before = self._measure([candidate]).by_claim[claim.name]
+        return not lost_with_more_keys(self.setup, reading, claim, x, candidate.key, before)
 
     def _is_confirmed(self, claim: Pointwise, candidate: Candidate) -> bool:
         """Whether the violation survives more bits, or other roundings."""
