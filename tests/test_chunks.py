@@ -1,6 +1,7 @@
 """Programs over rows give the same whatever fits into memory at once."""
 
 import gc
+import time
 from types import SimpleNamespace
 
 import jax
@@ -12,6 +13,7 @@ from theorysim import chunks
 from theorysim.chunks import Chunked
 from theorysim.compiled import jit
 from theorysim.errors import SizeError
+from theorysim.memory import programs_that_fit
 
 ROWS = (np.arange(12.0).reshape(6, 2), np.arange(6))
 
@@ -79,3 +81,49 @@ def test_what_is_forgotten_is_let_go():
     assert compiled() == before + 1
     chunks.forget()
     assert compiled() == before
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_threads_change_nothing(monkeypatch, wide):
+    """A thread has settings of JAX of its own: it must take the caller's precision."""
+    monkeypatch.setattr(chunks, "_processors", lambda: 3)
+    seen = set()
+    part = chunks._side_by_side
+
+    def watched(*arguments):
+        seen.add(arguments[-1])
+        return part(*arguments)
+
+    monkeypatch.setattr(chunks, "_side_by_side", watched)
+    with jax.enable_x64(wide):
+        summing = program([])
+        rows = (np.random.default_rng(0).normal(size=(50, 3)), np.arange(50))
+        alone = Chunked(summing, 4, "a row")(rows, 2.0)
+        together = Chunked(summing, 4, "a row", by_threads=True)(rows, 2.0)
+    assert together["sum"].dtype == (np.float64 if wide else np.float32)
+    assert seen == {3}
+    jax.tree.map(np.testing.assert_array_equal, alone, together)
+
+
+def test_no_more_threads_than_memory_has_room_for(monkeypatch):
+    limit(monkeypatch, 2**12)
+    compiled = SimpleNamespace(
+        memory_analysis=lambda: SimpleNamespace(temp_size_in_bytes=100, output_size_in_bytes=60)
+    )
+    assert programs_that_fit(compiled) == 3
+    limit(monkeypatch, 2**8)
+    assert programs_that_fit(compiled) == 1
+
+
+def test_what_has_not_begun_when_its_reader_stops_is_dropped():
+    begun = []
+
+    def part(start):
+        begun.append(start)
+        time.sleep(0.01)
+        return start
+
+    parts = chunks._side_by_side(part, range(300), 2)
+    assert next(parts) == 0
+    parts.close()
+    assert len(begun) < 300

@@ -78,3 +78,14 @@ def test_what_is_kept_apart_in_loops_and_branches_is_compiled(kind, shape):
         run = jax.vmap(run)
     found = jit(run)(jnp.asarray(inputs))
     np.testing.assert_allclose(found, jax.jit(run)(jnp.asarray(inputs)), rtol=FEW_SINGLE)
+
+
+def wide(x):
+    return jnp.sum(jnp.sin(x) * jnp.exp(x), axis=1)
+
+
+@pytest.mark.parametrize(("how", "expected"), [(jit, False), (jax.jit, True)])
+def test_kernels_are_not_cut_into_tasks(how, expected):
+    """As JAX does by itself with wide ones; their parts would be handed to other threads."""
+    text = how(wide).lower(jnp.ones((2000, 2000))).compile().as_text()
+    assert ("outer_dimension_partitions" in text) == expected

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -10,7 +12,7 @@ import jax
 import numpy as np
 from jax.stages import Compiled, Lowered
 
-from theorysim.memory import most_that_fit
+from theorysim.memory import most_that_fit, programs_that_fit
 
 
 class Lowerable(Protocol):
@@ -29,10 +31,13 @@ class Chunked:
             that lead with the rows, and so does its result.
         most: rows at once, at most; fewer where the compiled program would not fit.
         what: what a row is called where not even one fits.
+        by_threads: whether parts run side by side where there are several processors. Not for
+            programs with linear algebra, whose calls wait for threads of one pool.
     """
 
-    def __init__(self, program: Lowerable, most: int, what: str):
+    def __init__(self, program: Lowerable, most: int, what: str, by_threads: bool = False):
         self._program, self._most, self._what = program, most, what
+        self._by_threads = by_threads
 
     def __call__(self, rows: Any, *shared: Any) -> Any:
         """The results of all rows, as NumPy arrays; raises SizeError where not even one fits."""
@@ -46,12 +51,36 @@ class Chunked:
         given, shared_tree = jax.tree.flatten(shared)
         abstract = (single, tree, tuple(map(jax.typeof, given)), shared_tree)
         compiled, length = _fitted(self._program, abstract, self._most, self._what)
-        total = len(leaves[0])
-        for start in range(0, total, length):
+        total, wide = len(leaves[0]), jax.dtypes.canonicalize_dtype(float).itemsize == 8
+
+        def part(start: int) -> Any:
             numbers = np.minimum(np.arange(start, start + length), total - 1)
-            part = compiled(jax.tree.map(lambda leaf, n=numbers: leaf[n], rows), *shared)
-            kept = slice(0, min(length, total - start))
-            yield jax.tree.map(lambda leaf, kept=kept: np.asarray(leaf)[kept], part)
+            with jax.enable_x64(wide):  # which every thread has of its own
+                found = compiled(jax.tree.map(lambda leaf: leaf[numbers], rows), *shared)
+            return jax.tree.map(lambda leaf: np.asarray(leaf)[: total - start], found)
+
+        starts = range(0, total, length)
+        threads = min(_processors(), programs_that_fit(compiled)) if self._by_threads else 1
+        yield from map(part, starts) if threads == 1 else _side_by_side(part, starts, threads)
+
+
+def _side_by_side(
+    part: Callable[[int], Any], starts: Iterable[int], threads: int
+) -> Generator[Any]:
+    """The parts in order; those that have not begun when their reader stops are dropped."""
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield from pool.map(part, starts)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _processors() -> int:
+    """How many parts run at once: an accelerator takes them in turn."""
+    if jax.default_backend() != "cpu":
+        return 1
+    allowed = getattr(os, "sched_getaffinity", None)  # of Linux alone
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
 def forget() -> None:

@@ -41,9 +41,12 @@ _WEIGHTS |= dict.fromkeys(_SERIES.split(), SERIES)
 DECOMPOSITION = 30
 LIBRARY_CALL = 2000
 _DECOMPOSITIONS = {
-    *("cholesky", "eig", "eigh", "geqrf", "hessenberg", "householder_product", "lu", "qr"),
-    *("schur", "svd", "triangular_solve", "tridiagonal"),
+    *("cholesky", "cholesky_update", "eig", "eigh", "geqp3", "geqrf", "hessenberg"),
+    *("householder_product", "lu", "ormqr", "qr", "schur", "svd", "triangular_solve"),
+    *("tridiagonal", "tridiagonal_solve"),
 }
+# What a compiled program calls.
+LIBRARIES = _DECOMPOSITIONS | {"fft", "ffi_call", "io_callback", "pure_callback"}
 
 # These read far more than they write, or write far less than they return.
 _READERS = ("reduce", "arg", "cum", "sort", "top_k")

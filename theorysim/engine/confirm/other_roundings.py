@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -76,8 +76,8 @@ class Sides(NamedTuple):
             return Sides(lhs, rhs)
         return Sides(lhs, rhs, np.concatenate([self.condition, other.condition], axis=1))
 
-    def of_row(self, row: int) -> Sides:
-        """Those of one instance, without its axis."""
+    def of_row(self, row: int | slice) -> Sides:
+        """Those of one instance, without its axis, or of several."""
         condition = None if self.condition is None else self.condition[row]
         return Sides(self.lhs[row], self.rhs[row], condition)
 
@@ -122,9 +122,10 @@ def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Findi
     told = [_told(case, suspect) for suspect in suspects]
     found: list[Finding] = []
     sides = None
-    for turn in range(1 + AGAIN):
-        moved = _moved(case, padded, turn)
-        sides = sides.beside(moved) if sides else moved
+    for turns in (range(1), range(1, 1 + AGAIN)):
+        for moved in _moved(case, padded, turns):
+            sides = sides.beside(moved) if sides else moved
+        assert sides is not None
         rows = enumerate(zip(suspects, told, strict=True))
         found = [_judged(case, *one, sides.of_row(row)) for row, one in rows]
         if not any(finding.answer is Answer.VIOLATED for finding in found):
@@ -137,19 +138,30 @@ def spread_of_origins(case: Case, suspect: Suspect) -> Float[np.ndarray, " path"
 
     Infinite where there is no number, and at points of which the claim need not speak then.
     """
-    turns = (_moved(case, [suspect], turn, origins=True).of_row(0) for turn in range(1 + AGAIN))
-    told = _told(case, suspect)
+    moved = _moved(case, [suspect], range(1 + AGAIN), origins=True)
+    turns, told = [sides.of_row(0) for sides in moved], _told(case, suspect)
     speaking = [(one, _speaks(case, told, one, origins=True)) for one in turns]
     return np.max([np.where(s, _spread(suspect, one, s), np.inf) for one, s in speaking], axis=0)
 
 
-def _moved(case: Case, suspects: list[Suspect], turn: int, origins: bool = False) -> Sides:
-    """Both sides in all lanes; every turn takes other directions."""
-    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in suspects))
-    keys = np.stack([np.asarray(s.key) for s in suspects])
-    program = perturbed_sides(case.theorem, case.reading, size_items(x), origins)
-    shape = len(suspects), LANES, suspects[0].points.lhs.shape[1]
-    return _computed(case, program, (np.full(len(suspects), float(turn)), x, keys), shape)
+def _moved(
+    case: Case, suspects: list[Suspect], turns: Sequence[int], origins: bool = False
+) -> list[Sides]:
+    """Both sides in all lanes, for every turn, which takes other directions."""
+    every, count = [s for _ in turns for s in suspects], len(suspects)
+    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in every))
+    rows = np.repeat(np.asarray(turns, float), count), x, np.stack([s.key for s in every])
+    program = _in_parts(case, size_items(x), count, origins)
+    shape = len(every), LANES, suspects[0].points.lhs.shape[1]
+    found = _computed(case, program, rows, shape)
+    return [found.of_row(slice(first, first + count)) for first in range(0, len(every), count)]
+
+
+def _in_parts(case: Case, sizes: SizeItems, rows: int, origins: bool) -> Chunked:
+    """The program of a case's sides, run on so many rows at once."""
+    sides = perturbed_sides(case.theorem, case.reading, sizes, origins)
+    by_threads = not traced(case, sizes).calls_libraries
+    return Chunked(sides, rows, case.theorem.id, by_threads)
 
 
 def _computed(case: Case, program: Callable, rows: tuple, shape: tuple[int, int, int]) -> Sides:
@@ -250,8 +262,7 @@ def _in_chunks(
     need = instance_bytes(case.theorem, (case.reading,), dict(sizes)) * LANES // PERTURBATIONS
     rows = len(keys)
     chunk = chunk_length(need, rows, f"{case.theorem.id}, {case.reading.name}")
-    sides = perturbed_sides(case.theorem, case.reading, sizes, origins)
-    program = Chunked(sides, chunk, case.theorem.id)
+    program = _in_parts(case, sizes, chunk, origins)
     x = jax.tree.map(np.asarray, instances)
     shape = rows, LANES, np.size(measurement.lhs) // rows
     return _computed(case, program, (np.full(rows, float(turn)), x, keys), shape)

@@ -18,8 +18,9 @@ from theorysim.enclosures.interpreter import RULES, find_rule
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.errors import runs, simulation_keys
 from theorysim.engine.measure.making import made_of, no_key, shapes_of
+from theorysim.jaxprs.cost import LIBRARIES
 from theorysim.jaxprs.overflow import grows_integers, multiplies_integers
-from theorysim.jaxprs.structure import CALLS, every_operation
+from theorysim.jaxprs.structure import CALLS, contains, every_operation
 from theorysim.jaxprs.work import work
 from theorysim.kept import kept_value
 
@@ -31,7 +32,8 @@ class Facts(NamedTuple):
     computations is not in double precision; `multiplies_integers` whether it does so,
     `grows_integers` whether they may leave the range of their type; `largest` is its largest
     constant, `work` what ball arithmetic has with it; `estimates` whether its sides hold means over
-    keys or limits of paths, which are known up to errors that were measured in double precision.
+    keys or limits of paths, which are known up to errors that were measured in double precision;
+    `calls_libraries` whether it has linear algebra.
     """
 
     obstacle: str
@@ -42,6 +44,7 @@ class Facts(NamedTuple):
     operations: int
     work: int
     estimates: bool
+    calls_libraries: bool
 
 
 @lru_cache(maxsize=256)
@@ -135,6 +138,7 @@ def _count(case: Case, sizes: SizeItems) -> Facts:
         len(operations),
         work(program),
         bool(sources),
+        contains(program.jaxpr, LIBRARIES),
     )
 
 

@@ -34,7 +34,9 @@ from theorysim.engine.measure.errors import (
 )
 from theorysim.engine.measure.setup import Setup
 from theorysim.errors import SizeError
+from theorysim.jaxprs.cost import LIBRARIES
 from theorysim.jaxprs.fingerprint import fingerprint
+from theorysim.jaxprs.structure import contains
 from theorysim.jaxprs.waiting import side_by_side, waits
 from theorysim.memory import chunk_length
 
@@ -113,7 +115,7 @@ def _scoring_program(
 ):
     """The score of many points, of one, and how many are worth simulating side by side.
 
-    Last the fingerprint of what is computed.
+    Then whether threads may, and the fingerprint of what is computed.
     """
     size_map = dict(sizes)
 
@@ -133,7 +135,8 @@ def _scoring_program(
     whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0)))
     across = jax.vmap(score, in_axes=(0, None, 0))
     many = jit(lambda rows, fixed: across(rows[0], fixed, rows[1]))
-    return many, score, side_by_side(waits(whole.jaxpr), CHUNK), fingerprint(whole)
+    by_threads = not contains(whole.jaxpr, LIBRARIES)
+    return many, score, side_by_side(waits(whole.jaxpr), CHUNK), by_threads, fingerprint(whole)
 
 
 @lru_cache(maxsize=256)
@@ -171,13 +174,13 @@ class Objective:
         self.evaluations = 0
         self.spent = 0
         program = _scoring_program(theorem, reading, tuple(claims), settings.size_items)
-        many, single, most, self.computation = program
+        many, single, most, by_threads, self.computation = program
         self._fixed = dict(settings.values)
         need = instance_bytes(theorem, (reading,), settings.sizes)
         wanted = min(most, max(LEAST_CHUNK, budget // CHUNKS))
         chunk = chunk_length(need, wanted, str(setup))
-        self._score = Chunked(many, chunk, str(setup))
-        self._climb = Chunked(_ascent_program(single), chunk, str(setup))
+        self._score = Chunked(many, chunk, str(setup), by_threads)
+        self._climb = Chunked(_ascent_program(single), chunk, str(setup), by_threads)
 
     def score(self, points: Points) -> list[Scored]:
         """Any number of points scored for each claim, in chunks of one compiled length."""

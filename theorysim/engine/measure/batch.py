@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 
 import jax
 import numpy as np
@@ -26,11 +26,16 @@ from theorysim.engine.measure.errors import (
 )
 from theorysim.engine.measure.making import made_of
 from theorysim.engine.measure.setup import Setup
+from theorysim.jaxprs.lengths import known_length
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.jaxprs.waiting import side_by_side
 from theorysim.kept import Program, kept_value
 from theorysim.memory import chunk_length, tree_bytes
 from theorysim.progress import Progress, silent
+
+# Additions in all runs together (`theorysim.jaxprs.cost`), a second or so, from which on knowing
+# their lengths before is worth a program of its own.
+WORTH_SORTING = 1e9
 
 
 @lru_cache(maxsize=256)
@@ -69,15 +74,16 @@ def measurement_cost(setup: Setup) -> Cost:
 
 def traced_measurement(setup: Setup) -> Traced:
     """The program that measures one instance; the trace is the one that `measure_all` compiles."""
-    sizes = setup.settings.sizes
+    return _traced(setup.theorem, setup.readings, setup.settings.size_items)
 
+
+def _traced(theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: SizeItems) -> Traced:
     def one(key: Array) -> tuple[Instance, Array]:
-        return setup.theorem.space.sample(key, dict(sizes)), jax.random.key_data(key)
+        return theorem.space.sample(key, dict(sizes)), jax.random.key_data(key)
 
     arguments = jax.eval_shape(one, jax.random.key(0))
     arrays = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), arguments)
-    program = _instance_program(setup.theorem, setup.readings, setup.settings.size_items, False)
-    return program.trace(*arrays)
+    return _instance_program(theorem, readings, sizes, False).trace(*arrays)
 
 
 def instance_bytes(theorem: Theorem, readings: tuple, sizes: Mapping[str, int]) -> int:
@@ -124,22 +130,59 @@ def measure_all(
     *,
     progress: Progress = silent,
     monte_carlo: bool = False,
+    alike: int | None = None,
 ) -> Measurements:
     """Measurements of all instances as NumPy arrays, computed in chunks of one fixed length.
 
-    With `monte_carlo`, simulation and prediction run in Monte Carlo arithmetic: the rounding error
-    is larger, and misses less.
+    Of instances whose runs differ in length, no more than `alike` are run at once. With
+    `monte_carlo`, simulation and prediction run in Monte Carlo arithmetic: the rounding error is
+    larger, and misses less.
     """
     program = _measuring_program(
         setup.theorem, setup.readings, setup.settings.size_items, monte_carlo
     )
-    total = keys.shape[0]
-    at_once = side_by_side(measurement_cost(setup).waits, shared_length(total))
-    chunk = chunk_that_fits(setup, at_once)
+    total, cost = keys.shape[0], measurement_cost(setup)
+    most = min(alike or total, total) if cost.waits else total
+    chunk = chunk_that_fits(setup, side_by_side(cost.waits, shared_length(most)))
+    order = _longest_first(setup, instances, keys, chunk)
+    rows = jax.tree.map(lambda leaf: np.asarray(leaf)[order], (instances, keys))
     parts, done = [], 0
     progress(done, total, "compiling and measuring")
-    for part in Chunked(program, chunk, str(setup)).parts((instances, keys)):
+    chunked = Chunked(program, chunk, str(setup), by_threads=not cost.calls_libraries)
+    for part in chunked.parts(rows):
         parts.append(part)
         done += len(jax.tree.leaves(part)[0])
         progress(done, total, "measuring")
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
+    place = np.argsort(order)
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[place], *parts)
+
+
+def _longest_first(setup: Setup, instances: Instance, keys: np.ndarray, chunk: int) -> np.ndarray:
+    """An order of the rows in which those of a chunk wait little for one another.
+
+    The given one where there is little to wait for, or where no length is known before.
+    """
+    total, cost = len(keys), measurement_cost(setup)
+    if cost.waits and total > chunk and total * cost.operations > WORTH_SORTING:
+        program = _length_program(setup.theorem, setup.readings, setup.settings.size_items)
+        if program is not None:
+            return np.argsort(-np.asarray(program((instances, keys))), kind="stable")
+    return np.arange(total)
+
+
+@lru_cache(maxsize=256)
+def _length_program(
+    theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: SizeItems
+) -> Program | None:
+    """How long measuring each of stacked instances takes, as far as that is known before."""
+
+    @cache
+    def length() -> Callable[..., Array] | None:
+        return known_length(_traced(theorem, readings, sizes).jaxpr)
+
+    def lengths(rows: tuple[Instance, Array]) -> Array:
+        return jax.vmap(length())(*jax.tree.leaves(rows))  # type: ignore[arg-type]
+
+    known_by = made_of(theorem, readings, sizes, "length")
+    is_known = kept_value(known_by, "whether it is known before", lambda: length() is not None)
+    return Program(lengths, known_by) if is_known else None

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from jax.stages import Traced
 
-from theorysim.jaxprs.cost import operations
+from theorysim.jaxprs.cost import LIBRARIES, operations
 from theorysim.jaxprs.overflow import grows_integers
+from theorysim.jaxprs.structure import contains
 from theorysim.jaxprs.waiting import waits
 from theorysim.kept import kept_value
 from theorysim.memory import tree_bytes
@@ -17,13 +18,14 @@ from theorysim.memory import tree_bytes
 class Cost(NamedTuple):
     """The operations of a program, the bytes of its results, and whether its integers may grow.
 
-    `waits`: whether its runs differ in length.
+    `waits`: whether its runs differ in length. `calls_libraries`: whether it has linear algebra.
     """
 
     operations: float
     held: int
     grows_integers: bool
     waits: bool
+    calls_libraries: bool
 
 
 def cost_of(known_by: str | None, what: str, trace: Callable[[], Traced]) -> Cost:
@@ -33,7 +35,8 @@ def cost_of(known_by: str | None, what: str, trace: Callable[[], Traced]) -> Cos
         traced = trace()
         program = traced.jaxpr.jaxpr
         held = tree_bytes(traced.out_info)
-        return [operations(program), held, grows_integers(program), waits(program)]
+        differ, calls = waits(program), contains(program, LIBRARIES)
+        return [operations(program), held, grows_integers(program), differ, calls]
 
-    cost, held, grows, differ = kept_value(known_by, what, count)
-    return Cost(cost, int(held), bool(grows), bool(differ))
+    cost, held, *said = kept_value(known_by, what, count)
+    return Cost(cost, int(held), *map(bool, said))

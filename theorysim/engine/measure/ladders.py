@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import jax
 import numpy as np
 
 from theorysim.claims.evidence import Measurement
@@ -43,17 +44,18 @@ class Ladders:
         own = {r.name: _rungs_of(r) for r in self.setup.readings if len(self.sample.rows[r.name])}
         rungs = sorted(set[Rung]().union(*own.values()))
         fields = self._rows_on_all_rungs(own)
-        found = {}
-        for rung in rungs:
-            at, stage = self._stage(rung, fields)
+        staged = {rung: self._stage(rung, fields) for rung in rungs}
+        for rung, (_, stage) in staged.items():
             for name in (name for name in own if rung in own[name]):
                 if not len(stage.rows[name]):
                     raise EmptyRungError(
                         f"{self.setup.theorem.id}, {name}: no instance satisfies the hypotheses at "
                         f"{rung[0]} = {rung[1]:g}"
                     )
-            found[rung] = self._on_a_rung(at, stage)
-        return found
+        along = [rung for rung in rungs if rung[0] in fields]  # at the same sizes: one program
+        groups = [[rung] for rung in rungs if rung[0] not in fields] + [along] * bool(along)
+        measured = [self._on_rungs({rung: staged[rung] for rung in group}) for group in groups]
+        return {rung: found for group in measured for rung, found in group.items()}
 
     def _rows_on_all_rungs(self, own: Mapping[str, set[Rung]]) -> dict[str, dict[str, np.ndarray]]:
         """Per field and reading, the instances that meet the hypotheses on its whole ladder."""
@@ -87,11 +89,27 @@ class Ladders:
         at = parse_settings(self.setup.theorem, fixed)
         return at, draw_sample(self.setup.at(at), self.wanted)
 
-    def _on_a_rung(self, at: Settings, stage: Sample) -> dict[str, dict[str, Measurement]]:
-        found = measure_all(self.setup.at(at), stage.instances, stage.keys)
+    def _on_rungs(
+        self, staged: Mapping[Rung, tuple[Settings, Sample]]
+    ) -> dict[Rung, dict[str, dict[str, Measurement]]]:
+        """Measurements on rungs at the same settings, made together."""
+        settings, stages = (
+            [at for at, _ in staged.values()],
+            [stage for _, stage in staged.values()],
+        )
+        keys = np.concatenate([stage.keys for stage in stages])
+        instances = jax.tree.map(lambda *rows: np.concatenate(rows), *(s.instances for s in stages))
+        alike = len(stages[0].keys)  # in length: those of other rungs run longer, or shorter
+        every = measure_all(self.setup.at(settings[0]), instances, keys, alike=alike)
+        firsts = np.cumsum([0, *(len(stage.keys) for stage in stages)])
         return {
-            r.name: {c.name: found[r.name][c.name].rows(stage.rows[r.name]) for c in r.claims}
-            for r in self.setup.readings
+            rung: {
+                r.name: {
+                    c.name: every[r.name][c.name].rows(first + s.rows[r.name]) for c in r.claims
+                }
+                for r in self.setup.readings
+            }
+            for rung, s, first in zip(staged, stages, firsts)
         }
 
 
