@@ -50,7 +50,8 @@ class Chunked:
         single = tuple(jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype) for leaf in leaves)
         given, shared_tree = jax.tree.flatten(shared)
         abstract = (single, tree, tuple(map(jax.typeof, given)), shared_tree)
-        compiled, length = _fitted(self._program, abstract, self._most, self._what)
+        fitted = _fitted(self._program, abstract, self._most, self._what)
+        compiled, length, at_once = fitted
         total, wide = len(leaves[0]), jax.dtypes.canonicalize_dtype(float).itemsize == 8
 
         def part(start: int) -> Any:
@@ -60,7 +61,7 @@ class Chunked:
             return jax.tree.map(lambda leaf: np.asarray(leaf)[: total - start], found)
 
         starts = range(0, total, length)
-        threads = min(_processors(), programs_that_fit(compiled)) if self._by_threads else 1
+        threads = min(_processors(), at_once) if self._by_threads else 1
         yield from map(part, starts) if threads == 1 else _side_by_side(part, starts, threads)
 
 
@@ -93,8 +94,8 @@ def forget() -> None:
 
 
 @lru_cache(maxsize=256)
-def _fitted(program: Lowerable, abstract: tuple, most: int, what: str) -> tuple[Compiled, int]:
-    """The program compiled for so many rows, or for as many as fit, and how many."""
+def _fitted(program: Lowerable, abstract: tuple, most: int, what: str) -> tuple[Compiled, int, int]:
+    """The program compiled for so many rows, or for as many as fit: how many, and runs at once."""
     single, tree, given, shared_tree = abstract
     shared = jax.tree.unflatten(shared_tree, given)
 
@@ -102,4 +103,5 @@ def _fitted(program: Lowerable, abstract: tuple, most: int, what: str) -> tuple[
         stacked = [jax.ShapeDtypeStruct((length, *leaf.shape), leaf.dtype) for leaf in single]
         return program.lower(jax.tree.unflatten(tree, stacked), *shared).compile()
 
-    return most_that_fit(compile, most, what)
+    compiled, length = most_that_fit(compile, most, what)
+    return compiled, length, programs_that_fit(compiled)

@@ -28,6 +28,15 @@ def lanes(x):
     return jnp.sum(jax.vmap(halves, (0, None))(jnp.arange(3) + x.astype(int), x))
 
 
+def prints(x):
+    jax.debug.print("{}", x)
+    return halves(x.astype(int), x)
+
+
+def no_lane(x):
+    return jnp.sum(jax.vmap(halves, (0, None))(jnp.arange(0) + x.astype(int), x))
+
+
 # Of each, how many rounds its counting loops take together at 7.
 COUNTED = {
     "one loop": (lambda x: halves(x.astype(int), x), 7),
@@ -37,6 +46,7 @@ COUNTED = {
     "side by side": (lanes, 9),
     "from three on": (lambda x: lax.fori_loop(3, x.astype(int), lambda _, y: y / 2, x), 4),
     "none where it ends before": (lambda x: halves(-x.astype(int), x), 0),
+    "of no lane": (no_lane, 0),
     "beside one that does not count": (lambda x: halves(x.astype(int), until_small(x)), 7),
 }
 
@@ -64,6 +74,7 @@ UNKNOWN = {
     "a fixed length": lambda x: halves(5, x),
     "nothing is counted": until_small,
     "counted by another loop": lambda x: halves(until_small(x).astype(int), x),
+    "it prints": prints,
 }
 
 

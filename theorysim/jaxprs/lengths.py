@@ -20,8 +20,11 @@ def known_length(program: ClosedJaxpr) -> Callable[..., Float[Array, ""]] | None
     """How many operations the counting loops of a program take, told by its inputs.
 
     Loops count integers up to a limit, as those of `jax.lax.fori_loop` do; others add nothing. None
-    where no loop counts, or where to know a limit takes a loop whose length differs, too.
+    where no loop counts, where to know a limit takes a loop whose length differs, too, and where
+    the program does something beside its results, which would be done twice.
     """
+    if program.effects:
+        return None
 
     def length(*inputs: Array) -> Array:
         return _evaluated(program.jaxpr, program.consts, inputs)[1]
@@ -74,11 +77,8 @@ def _opened(body: Jaxpr | ClosedJaxpr) -> tuple[Jaxpr, Sequence[Any]]:
 def _scan(params: dict[str, Any], inputs: list[Any]) -> tuple[list[Any], Array]:
     """A scan, whose rounds tell what they take beside their outputs."""
     fixed, carried = params["num_consts"], params["num_carry"]
-    constants, start, rows = (
-        inputs[:fixed],
-        inputs[fixed : fixed + carried],
-        inputs[fixed + carried :],
-    )
+    constants, start = inputs[:fixed], inputs[fixed : fixed + carried]
+    rows = inputs[fixed + carried :]
 
     def step(state: list[Any], row: list[Any]) -> tuple[list[Any], tuple[list[Any], Array]]:
         found, length = _evaluated(*_opened(params["jaxpr"]), [*constants, *state, *row])
@@ -102,5 +102,5 @@ def _counted(loop: JaxprEqn, inputs: list[Any]) -> Array:
             continue
         counted, limit = map(jnp.asarray, sides)
         if jnp.issubdtype(limit.dtype, jnp.integer):
-            rounds = jnp.maximum(rounds, jnp.max(limit - counted))
+            rounds = jnp.maximum(rounds, jnp.max(limit - counted, initial=0))
     return rounds * operations(body)
