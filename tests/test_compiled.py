@@ -84,8 +84,10 @@ def wide(x):
     return jnp.sum(jnp.sin(x) * jnp.exp(x), axis=1)
 
 
-@pytest.mark.parametrize(("how", "expected"), [(jit, False), (jax.jit, True)])
-def test_kernels_are_not_cut_into_tasks(how, expected):
-    """As JAX does by itself with wide ones; their parts would be handed to other threads."""
+@pytest.mark.parametrize(
+    ("how", "expected"), [(jit, False), (partial(jit, cut=True), True), (jax.jit, True)]
+)
+def test_kernels_are_cut_into_tasks_where_that_is_asked_for(how, expected):
+    """As JAX does by itself with wide ones; their parts are handed to other threads."""
     text = how(wide).lower(jnp.ones((2000, 2000))).compile().as_text()
     assert ("outer_dimension_partitions" in text) == expected

@@ -26,14 +26,18 @@ COMPUTING_ONCE = {"xla_cpu_use_fusion_emitters": False}
 # makes one kernel of a short loop, and knows no barriers there.
 KEEPING_BARRIERS = ("cse_barrier_expander", "small-while-loop-hoisting")
 
-# Programs on which verdicts hang are loops of small kernels. What this pass makes several tasks of
-# costs more to hand to other threads (seven million system calls in a verification of 20 s) than
-# they save: without it verifications by long loops take .6 to .9 of their time, on 2 processors.
-WITHOUT_TASKS = ("cpu-parallel-task-assigner",)
+# Programs on which verdicts hang are loops of small kernels, or are run in parts side by side. What
+# this pass cuts into tasks costs more to hand to other threads (seven million system calls in a
+# verification of 20 s) than they save: without it verifications by long loops take .6 to .9 of
+# their time, on 2 processors.
+CUTTING = ("cpu-parallel-task-assigner",)
 
 
-def jit(function: Callable) -> Wrapped:
-    """The function, compiled with these options; not to be called inside of another."""
-    passes = {"xla_disable_hlo_passes": ",".join(KEEPING_BARRIERS + WITHOUT_TASKS)}
-    options = KEEPING_NAN | COMPUTING_ONCE | passes
+def jit(function: Callable, cut: bool = False) -> Wrapped:
+    """The function, compiled with these options; not to be called inside of another.
+
+    `cut` lets wide kernels be cut into tasks for several threads.
+    """
+    passes = KEEPING_BARRIERS if cut else KEEPING_BARRIERS + CUTTING
+    options = KEEPING_NAN | COMPUTING_ONCE | {"xla_disable_hlo_passes": ",".join(passes)}
     return jax.jit(function, compiler_options=options if jax.default_backend() == "cpu" else None)

@@ -106,7 +106,8 @@ def _on_mesh(function: Callable, mesh: Mesh, specs: tuple[PartitionSpec, ...]) -
     return jit(
         jax.shard_map(
             function, mesh=mesh, in_specs=specs, out_specs=PartitionSpec(CELLS), check_vma=False
-        )
+        ),
+        cut=True,  # one tile takes all processors
     )
 
 
