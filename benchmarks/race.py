@@ -68,11 +68,15 @@ class Row:
 
 
 def compiled(
-    name: str, function: Callable[..., Any], *arguments: Any, work: float = 1
+    name: str,
+    function: Callable[..., Any],
+    *arguments: Any,
+    work: float = 1,
+    jit: Callable[..., Any] = jax.jit,
 ) -> Contender:
     """A function compiled for these arguments, with the seconds and the memory that this takes."""
     begin = perf_counter()
-    program = jax.jit(function).lower(*arguments).compile()
+    program = jit(function).lower(*arguments).compile()
     taken = perf_counter() - begin
     return Contender(
         name, partial(program, *arguments), work, taken, program_bytes(program) / 2**20

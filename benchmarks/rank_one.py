@@ -29,6 +29,7 @@ import numpy as np
 from jaxtyping import Array
 
 from benchmarks.race import Contender, Row, compiled, race
+from theorysim.compiled import jit
 from theorysim.systems import rank_one
 from theorysim.systems import rank_one_chain as chain
 
@@ -60,8 +61,11 @@ def reduced(k: int, d: int, runs: int, steps: int, dtype: str = "float32") -> Co
     return compiled("reduced chain", jax.vmap(run), keys, work=runs * steps)
 
 
-def full(k: int, d: int, runs: int, steps: int) -> Contender:
-    """Overlaps of many runs in d dimensions."""
+def full(k: int, d: int, runs: int, steps: int, cut: bool = True) -> Contender:
+    """Overlaps of many runs in d dimensions; compiled as verifications are unless `cut`.
+
+    JAX cuts the kernels of a step into tasks for several threads.
+    """
     given = problem(k, d)
     truth, other = (jnp.eye(d, dtype=jnp.float32)[k + i] for i in (0, 1))
     start = START * truth + np.float32(np.sqrt(1 - START**2)) * other
@@ -74,7 +78,8 @@ def full(k: int, d: int, runs: int, steps: int) -> Contender:
 
     keys = jax.random.split(jax.random.key(0), runs)
     many = jax.vmap(run, in_axes=(0, None))
-    return compiled("SGD in d dimensions, vmapped", many, keys, given, work=runs * steps)
+    name, how = ("vmapped", jax.jit) if cut else ("vmapped, kernels uncut", jit)
+    return compiled(f"SGD in d dimensions, {name}", many, keys, given, work=runs * steps, jit=how)
 
 
 def loop(k: int, d: int, steps: int) -> Contender:

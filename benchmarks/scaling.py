@@ -39,8 +39,9 @@ def dimension(quick: bool) -> Iterator[Row]:
     k, runs, steps = (4, 2, 20) if quick else (16, 16, 200)
     for d in (16, 32, 64) if quick else (128, 256, 512, 1024, 2048, 4096):
         yield from race(
-            rank_one.full(k, d, runs, steps),
+            rank_one.full(k, d, runs, steps, cut=False),
             rank_one.loop(k, d, steps),
+            rank_one.full(k, d, runs, steps),
             size={"k": k, "d": d, "runs": runs},
             unit=rank_one.UNIT,
             dtype="float32",
