@@ -33,6 +33,23 @@ def prints(x):
     return halves(x.astype(int), x)
 
 
+def asked(x):
+    like = jax.ShapeDtypeStruct((), np.int32)
+    return jax.pure_callback(lambda x: np.int32(x), like, x, vmap_method="sequential")
+
+
+def asked_for_long(x):
+    end, _ = lax.scan(lambda y, _: (jnp.tanh(y), None), x, length=100_000)
+    return (10 * end).astype(int)
+
+
+def from_beyond(x):
+    """An unsigned number that is beyond its limit already."""
+    first, last = jnp.uint32(9) + 0 * x.astype(jnp.uint32), x.astype(jnp.uint32)
+    step = lambda s: (s[0] + jnp.uint32(1), s[1] / 2)  # noqa: E731
+    return lax.while_loop(lambda s: s[0] < last, step, (first, x))[1]
+
+
 def no_lane(x):
     return jnp.sum(jax.vmap(halves, (0, None))(jnp.arange(0) + x.astype(int), x))
 
@@ -46,7 +63,7 @@ COUNTED = {
     "side by side": (lanes, 9),
     "from three on": (lambda x: lax.fori_loop(3, x.astype(int), lambda _, y: y / 2, x), 4),
     "none where it ends before": (lambda x: halves(-x.astype(int), x), 0),
-    "of no lane": (no_lane, 0),
+    "beyond its limit": (from_beyond, 0),
     "beside one that does not count": (lambda x: halves(x.astype(int), until_small(x)), 7),
 }
 
@@ -74,7 +91,10 @@ UNKNOWN = {
     "a fixed length": lambda x: halves(5, x),
     "nothing is counted": until_small,
     "counted by another loop": lambda x: halves(until_small(x).astype(int), x),
+    "of no lane": no_lane,
     "it prints": prints,
+    "it asks Python": lambda x: halves(asked(x), x),
+    "a limit as dear as the run": lambda x: halves(asked_for_long(x), x),
 }
 
 

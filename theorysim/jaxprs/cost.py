@@ -46,7 +46,8 @@ _DECOMPOSITIONS = {
     *("tridiagonal", "tridiagonal_solve"),
 }
 # What a compiled program calls.
-LIBRARIES = _DECOMPOSITIONS | {"fft", "ffi_call", "io_callback", "pure_callback"}
+CALLBACKS = frozenset({"debug_callback", "ffi_call", "io_callback", "pure_callback"})
+LIBRARIES = _DECOMPOSITIONS | CALLBACKS | {"fft"}
 
 # These read far more than they write, or write far less than they return.
 _READERS = ("reduce", "arg", "cum", "sort", "top_k")

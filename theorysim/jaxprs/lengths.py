@@ -11,17 +11,20 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxpr_as
 from jax.interpreters.partial_eval import dce_jaxpr
 from jaxtyping import Array, Float
 
-from theorysim.jaxprs.cost import operations
-from theorysim.jaxprs.structure import CALLS
+from theorysim.jaxprs.cost import CALLBACKS, operations
+from theorysim.jaxprs.structure import CALLS, contains
 from theorysim.jaxprs.waiting import waits
+
+# What a length may cost of what it is the length of.
+CHEAP = 1 / 20
 
 
 def known_length(program: ClosedJaxpr) -> Callable[..., Float[Array, ""]] | None:
     """How many operations the counting loops of a program take, told by its inputs.
 
     Loops count integers up to a limit, as those of `jax.lax.fori_loop` do; others add nothing. None
-    where no loop counts, where to know a limit takes a loop whose length differs, too, and where
-    the program does something beside its results, which would be done twice.
+    where no loop counts, where to know a limit takes a loop whose length differs, too, or a good
+    part of the program, and where Python is called, which would be done twice.
     """
     if program.effects:
         return None
@@ -33,7 +36,9 @@ def known_length(program: ClosedJaxpr) -> Callable[..., Float[Array, ""]] | None
     short, _ = dce_jaxpr(whole.jaxpr, [True], instantiate=True)
     if not any(isinstance(v, Var) and v in short.invars for e in short.eqns for v in e.invars):
         return None
-    if waits(short):
+    if waits(short) or contains(short, CALLBACKS):
+        return None
+    if operations(short) > CHEAP * operations(program.jaxpr):
         return None
     told = jaxpr_as_fun(whole.replace(jaxpr=short))
     return lambda *inputs: told(*inputs)[0]
@@ -102,5 +107,6 @@ def _counted(loop: JaxprEqn, inputs: list[Any]) -> Array:
             continue
         counted, limit = map(jnp.asarray, sides)
         if jnp.issubdtype(limit.dtype, jnp.integer):
-            rounds = jnp.maximum(rounds, jnp.max(limit - counted, initial=0))
+            distance = limit.astype(float) - counted.astype(float)  # integers would wrap
+            rounds = jnp.maximum(rounds, jnp.max(distance, initial=0))
     return rounds * operations(body)

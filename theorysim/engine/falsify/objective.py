@@ -180,7 +180,7 @@ class Objective:
         wanted = min(most, max(LEAST_CHUNK, budget // CHUNKS))
         chunk = chunk_length(need, wanted, str(setup))
         self._score = Chunked(many, chunk, str(setup), by_threads)
-        self._climb = Chunked(_ascent_program(single), chunk, str(setup), by_threads)
+        self._climb = Chunked(_ascent_program(single), chunk, str(setup))  # of other operations
 
     def score(self, points: Points) -> list[Scored]:
         """Any number of points scored for each claim, in chunks of one compiled length."""

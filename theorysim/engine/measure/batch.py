@@ -36,6 +36,7 @@ from theorysim.progress import Progress, silent
 # Additions in all runs together (`theorysim.jaxprs.cost`), a second or so, from which on knowing
 # their lengths before is worth a program of its own.
 WORTH_SORTING = 1e9
+LENGTHS_AT_ONCE = 256
 
 
 @lru_cache(maxsize=256)
@@ -166,7 +167,8 @@ def _longest_first(setup: Setup, instances: Instance, keys: np.ndarray, chunk: i
     if cost.waits and total > chunk and total * cost.operations > WORTH_SORTING:
         program = _length_program(setup.theorem, setup.readings, setup.settings.size_items)
         if program is not None:
-            return np.argsort(-np.asarray(program((instances, keys))), kind="stable")
+            lengths = Chunked(program, LENGTHS_AT_ONCE, str(setup))((instances, keys))
+            return np.argsort(-lengths, kind="stable")
     return np.arange(total)
 
 
