@@ -93,24 +93,21 @@ class Ladders:
         self, staged: Mapping[Rung, tuple[Settings, Sample]]
     ) -> dict[Rung, dict[str, dict[str, Measurement]]]:
         """Measurements on rungs at the same settings, made together."""
-        settings, stages = (
-            [at for at, _ in staged.values()],
-            [stage for _, stage in staged.values()],
-        )
+        (at, first), stages = next(iter(staged.values())), [s for _, s in staged.values()]
         keys = np.concatenate([stage.keys for stage in stages])
         instances = jax.tree.map(lambda *rows: np.concatenate(rows), *(s.instances for s in stages))
-        alike = len(stages[0].keys)  # in length: those of other rungs run longer, or shorter
-        every = measure_all(self.setup.at(settings[0]), instances, keys, alike=alike)
-        firsts = np.cumsum([0, *(len(stage.keys) for stage in stages)])
-        return {
-            rung: {
-                r.name: {
-                    c.name: every[r.name][c.name].rows(first + s.rows[r.name]) for c in r.claims
-                }
+        alike = len(first.keys)  # in length: those of other rungs run longer, or shorter
+        every = measure_all(self.setup.at(at), instances, keys, alike=alike)
+        begins = np.cumsum([0, *(len(stage.keys) for stage in stages)])
+
+        def of(begin: int, stage: Sample) -> dict[str, dict[str, Measurement]]:
+            rows = {name: begin + own for name, own in stage.rows.items()}
+            return {
+                r.name: {c.name: every[r.name][c.name].rows(rows[r.name]) for c in r.claims}
                 for r in self.setup.readings
             }
-            for rung, s, first in zip(staged, stages, firsts)
-        }
+
+        return {rung: of(int(begin), stage) for rung, stage, begin in zip(staged, stages, begins)}
 
 
 def _rungs_of(reading: ResolvedReading) -> set[Rung]:
