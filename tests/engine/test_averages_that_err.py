@@ -52,6 +52,22 @@ def test_what_the_bias_of_averages_makes_decides_nothing(name):
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(
+    ("spread", "expected"), [(0.0, Verdict.INCONCLUSIVE), (1e-3, Verdict.VIOLATED)]
+)
+def test_exact_violations_beside_noise_bar_that_the_others_hold(spread, expected):
+    """The mean is x + 1 on two fifths of the space, known without an error or with a small one."""
+
+    def simulate(x, key):
+        noise = jax.random.normal(key)
+        return jnp.where(x.x < 1.4, x.x + 1 + spread * noise, x.x - 20 + 10 * noise)
+
+    claim = at_most("claim", lambda r: r.mean(r.sim), lambda r: r.x.x)
+    found = judged(about(Real(1, 2), claim, simulate, keys=64, instances=64))
+    assert found.verdict is expected
+    assert (spread > 0) or "unless they err as others do" in found.note
+
+
 def smallest_eigenvalue(r):
     return jnp.linalg.eigvalsh(r.mean(r.sim[:, :, None] * r.sim[:, None, :]))[0]
 

@@ -234,8 +234,11 @@ def in_doubt(measurement: Measurement) -> Bool[np.ndarray, "rows columns"]:
         return ~(distance >= error) & ~np.isinf(distance)
 
 
-def tabulate(measurement: Measurement) -> Points:
-    """The measurement as a table with its total error per point."""
+def tabulate(measurement: Measurement, share: bool = True) -> Points:
+    """The measurement as a table with its total error per point.
+
+    Of averages that is what other instances share with it, too, unless each is to have its own.
+    """
     rows = np.shape(measurement.lhs)[0]
     table = {
         name: np.asarray(getattr(measurement, name)).reshape(rows, -1)
@@ -245,7 +248,8 @@ def tabulate(measurement: Measurement) -> Points:
     eps = np.finfo(table["lhs"].dtype).eps
     with np.errstate(invalid="ignore"):
         own = eps * (np.abs(table["lhs"]) + np.abs(table["rhs"]))
-        table["sampling"] = shared_errors(table["sampling"], BATCHES * own, extremes)
+        if share:
+            table["sampling"] = shared_errors(table["sampling"], BATCHES * own, extremes)
     with np.errstate(invalid="ignore"):
         parts = {
             "rounding": np.asarray(measurement.rounding).reshape(rows, -1) + own,

@@ -20,6 +20,8 @@ from theorysim.claims.evidence import (
 from theorysim.claims.kinds.base import Attack, Claim
 from theorysim.claims.verdict import Verdict
 
+BY_OWN = "violate it, unless they err as others do, more than their own keys show"
+
 # Per point: whether the claim holds there, whether it is violated there.
 States = tuple[np.ndarray, np.ndarray]
 
@@ -80,6 +82,8 @@ class Pointwise(Claim):
         resolved = self.resolved_rows(points, holds, contrasts)
         good = applies & ~bad & ~blank & resolved
         verdict, note = self._verdict(applies, bad, blank, good)
+        if verdict is Verdict.HOLDS and (own := self._violated_by_own_errors(evidence.measurement)):
+            verdict, note = Verdict.INCONCLUSIVE, f"{own} of {applies.sum()} instances {BY_OWN}"
         if verdict is Verdict.HOLDS:
             note = self.precision(points, good, contrasts)
         elif verdict is Verdict.INCONCLUSIVE and blank.any():
@@ -108,6 +112,15 @@ class Pointwise(Claim):
             row=row,
             undersampled=verdict is Verdict.INCONCLUSIVE and not blank.any(),
         )
+
+    def _violated_by_own_errors(self, measurement: Measurement) -> int:
+        """How many instances violate the claim unless they err as others do.
+
+        They may have missed what the keys of others met, or be exact where others are not.
+        """
+        if not np.any(measurement.sampling):
+            return 0
+        return int(np.sum(np.any(self.states(tabulate(measurement, share=False))[1], axis=1)))
 
     def _without_idle_doubts(self, points: Points) -> Points:
         """Points without those that hold anyway, of which it is open whether the claim speaks.
