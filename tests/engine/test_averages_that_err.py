@@ -6,12 +6,13 @@ import pytest
 from drawn import thorough
 
 from tests.engine.statements import about, attack, judged
+from theorysim import verify
 from theorysim.claims import Choice, Real, Space, Verdict, at_least, at_most, on_average
 from theorysim.claims.run import Run
 from theorysim.engine.confirm import fresh_keys
 from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.declared import sides_with_errors
-from theorysim.errors import SizeError
+from theorysim.errors import SizeError, UsageError
 
 WIDE = Real(1, 2)
 
@@ -94,6 +95,32 @@ def test_a_covariance_in_many_dimensions_has_small_eigenvalues_by_chance(
 @pytest.mark.parametrize(("dimension", "bound"), [thorough(60, 0.5), (4, 3.0)])
 def test_a_search_asks_with_more_keys_as_well(dimension, bound):
     assert attack(about_covariance(dimension, bound), budget=4).refuted is (dimension == 4)
+
+
+@pytest.mark.parametrize(("chance", "seed"), [(0.003, 2), (0.001, 0)])
+def test_an_event_that_no_key_met_refutes_no_mean(chance, seed):
+    """Three sets of 64 keys miss an event of chance .003 more often than not: it is .003."""
+    happens = lambda r: r.mean(1.0 * (r.sim < chance))  # noqa: E731
+    claim = at_least("claim", happens, lambda r: chance / 1.1)
+    statement = about(WIDE, claim, uniform, keys=64, instances=4)
+    assert verify(statement, seed=seed).verdict is Verdict.INCONCLUSIVE
+    assert not attack(statement, budget=4, seed=seed).refuted
+
+
+def test_a_mean_that_all_keys_together_refute_is_refuted():
+    """The chance of the event is .3."""
+    claim = at_least("claim", lambda r: r.mean(1.0 * (r.sim < 0.3)), lambda r: 0.8)
+    statement = about(WIDE, claim, uniform, keys=64, instances=4)
+    assert judged(statement).verdict is Verdict.VIOLATED
+    assert attack(statement, budget=4).refuted
+
+
+def test_a_formula_that_needs_the_number_of_its_keys_is_told_where_to_find_it():
+    claim = at_least("claim", lambda r: r.mean(r.sim.reshape(64, 1)), lambda r: 0.2)
+    with pytest.raises(UsageError, match="with its 64 keys, but none with the 4 "):
+        judged(about(WIDE, claim, uniform, keys=64, instances=4))
+    claim = at_least("claim", lambda r: r.mean(r.sim.reshape(r.keys, 1)), lambda r: 0.2)
+    assert judged(about(WIDE, claim, uniform, keys=64, instances=4)).verdict is Verdict.HOLDS
 
 
 def test_keys_that_do_not_fit_confirm_nothing(monkeypatch):

@@ -18,8 +18,13 @@ from theorysim.claims.theorem import Theorem
 from theorysim.compiled import jit
 from theorysim.enclosures import Outcome
 from theorysim.engine.confirm.confirm import confirm
-from theorysim.engine.confirm.fresh_keys import fresh_keys, lost_with_more_keys
+from theorysim.engine.confirm.fresh_keys import (
+    fresh_keys,
+    lost_with_more_keys,
+    violated_by_all,
+)
 from theorysim.engine.confirm.suspect import Case
+from theorysim.engine.falsify.nearby import AT_BOUNDARY, FAR, NEARBY, Candidate, Nearby
 from theorysim.engine.falsify.objective import LEAST
 from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.falsify.shrink import Values, shrink
@@ -27,7 +32,6 @@ from theorysim.engine.falsify.ties import outcome_at, with_equal_values
 from theorysim.engine.measure.batch import chunk_that_fits, measure_all
 from theorysim.engine.measure.draw import feasible
 from theorysim.engine.measure.setup import Settings, Setup
-from theorysim.errors import InstanceError
 
 # How many instances are measured at once.
 BATCH = 16
@@ -48,28 +52,8 @@ TIES_AT_ONCE, TIES = 4, 16
 # twice at the instance that a search chose.
 SEARCH_HEADROOM = 10.0
 
-# A sum that absorbs a small addend errs alike however its inputs are jittered by ulps: the measured
-# rounding misses it. A violation must therefore be confirmed, and found at all
-# feasible instances about it, with fields scaled by about this much: the slack is continuous,
-# rounding is not.
-NEARBY = 1e-6
-# What is attained at the boundary of the space may be exceeded in a smaller neighbourhood only: a
-# product of numbers up to 2 exceeds 4 - 1e-6 within 5e-7 of its corner. All instances nearby then
-# lie on one side; this radius is still far above rounding.
-AT_BOUNDARY = 1e-10
-
-# Steps of an integrator that far away are others: the error of one instance may cancel by chance.
-FAR = 1e-2
-
 # A simpler counterexample must keep this share of the relative violation.
 KEPT_SHARE = 0.1
-
-
-class Candidate(NamedTuple):
-    """An instance and the data of the key that it is simulated with."""
-
-    values: Values
-    key: np.ndarray
 
 
 class _Candidates(NamedTuple):
@@ -115,6 +99,16 @@ def _decoding_program(theorem: Theorem, sizes: SizeItems) -> Callable:
     return jit(jax.vmap(lambda u: field_values(theorem.space.decode(u, dict(sizes)))))
 
 
+def _uncertain(measurement: Measurement) -> Measurement:
+    """A measurement at a point that a search chose."""
+    return replace(
+        measurement,
+        rounding=SEARCH_HEADROOM * measurement.rounding,
+        integrator=SEARCH_HEADROOM * measurement.integrator,
+        limit=SEARCH_HEADROOM * measurement.limit,
+    )
+
+
 @dataclass(frozen=True)
 class Examiner:
     """Measures suspects for claims of one reading at fixed sizes.
@@ -127,6 +121,11 @@ class Examiner:
     unconfirmed: Counter[str] = field(default_factory=Counter)
     ties: Counter[str] = field(default_factory=Counter)
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+
+    @property
+    def _nearby(self) -> Nearby:
+        """Instances nearby that fill a batch."""
+        return Nearby(self.setup, BATCH - 1)
 
     def examine(self, found: Mapping[Pointwise, Scored], every: bool) -> dict[Pointwise, Examined]:
         """Scores of the same points after suspects were measured: all of them, or the chosen ones.
@@ -228,8 +227,10 @@ class Examiner:
         return self._is_confirmed(claim, candidate)
 
     def _misses_with_other_keys(self, claim: Pointwise, candidate: Candidate) -> bool:
-        fresh = [candidate._replace(key=key) for key in np.asarray(fresh_keys(candidate.key))]
-        if not self._outcome(claim, self._measure(fresh)).violated.all():
+        keys = self.setup.theorem.keys
+        fresh = [candidate._replace(key=key) for key in fresh_keys(candidate.key, keys)]
+        measured = self._measure(fresh)
+        if not violated_by_all(claim, _uncertain(measured.by_claim[claim.name]), keys):
             return False
         (reading,) = self.setup.readings
         x = Instance(dict(candidate.values), self.setup.settings.size_items, np.ones(()))
@@ -249,12 +250,12 @@ class Examiner:
     def _violating_about(self, claim: Pointwise, candidate: Candidate) -> _Outcome | None:
         """What is found about it if all feasible instances violate; nearer ones at a boundary."""
         for radius in (NEARBY, AT_BOUNDARY):
-            about = [candidate, *self._about(candidate, radius)]
+            about = [candidate, *self._nearby.about(candidate, radius)]
             measured = self._measure(about)
             found = self._outcome(claim, self._with_errors_about(claim, candidate, measured))
             if found.violated[found.feasible].all():
                 return found
-            if found.feasible.all() and not self._one_sided(candidate.values):
+            if found.feasible.all() and not self._nearby.one_sided(candidate.values):
                 return None
         return None
 
@@ -267,49 +268,13 @@ class Examiner:
         """
         own, others = measured.by_claim[claim.name], [measured]
         if self.setup.theorem.integrates:
-            others.append(self._measure(self._about(candidate, FAR)))
+            others.append(self._measure(self._nearby.about(candidate, FAR)))
         largest = {}
         for name in ("rounding", "integrator"):
             errors = [getattr(m.by_claim[claim.name], name)[m.feasible] for m in others]
             worst = np.fmax.reduce(np.concatenate(errors), initial=0.0)
             largest[name] = np.fmax(getattr(own, name), worst)
         return measured._replace(by_claim={claim.name: replace(own, **largest)})
-
-    def _one_sided(self, values: Values) -> bool:
-        """Whether a field of the instance lies at an end of what belongs to it."""
-        return any(
-            self._belongs(name, (1 + NEARBY) * value) != self._belongs(name, (1 - NEARBY) * value)
-            for name, value in self._scalable(values)
-        )
-
-    def _about(self, candidate: Candidate, radius: float) -> list[Candidate]:
-        """Instances nearby that fill a batch."""
-        rng = np.random.default_rng(self.setup.seed)
-        steps = radius * rng.normal(size=(BATCH - 1, len(candidate.values)))
-        return [
-            candidate._replace(values={**candidate.values, **self._scaled(candidate.values, row)})
-            for row in steps
-        ]
-
-    def _scaled(self, values: Values, steps: np.ndarray) -> Values:
-        """Fields times 1 + step or 1 - step, where either belongs to them."""
-        scaled: Values = {}
-        for (name, value), step in zip(self._scalable(values), steps):
-            moved = [factor * value for factor in (1 + step, 1 - step)]
-            scaled[name] = next((new for new in moved if self._belongs(name, new)), value)
-        return scaled
-
-    def _scalable(self, values: Values) -> list[tuple[str, np.ndarray]]:
-        """Fields of real numbers that are not fixed."""
-        free = values.keys() - self.setup.settings.values.keys()
-        return [(n, v) for n, v in values.items() if n in free and v.dtype.kind == "f"]
-
-    def _belongs(self, name: str, value: np.ndarray) -> bool:
-        try:
-            self.setup.theorem.space.fields[name].check(name, value, self.setup.settings.sizes)
-        except InstanceError:
-            return False
-        return True
 
     def _shrunk(self, claim: Pointwise, candidate: Candidate, relative: float) -> Candidate:
         """The simplest instance that keeps a share of a violation, and persists like it."""
@@ -381,12 +346,7 @@ class Examiner:
     @staticmethod
     def _outcome(claim: Pointwise, measured: _Candidates) -> _Outcome:
         m = measured.by_claim[claim.name]
-        uncertain = replace(
-            m,
-            rounding=SEARCH_HEADROOM * m.rounding,
-            integrator=SEARCH_HEADROOM * m.integrator,
-            limit=SEARCH_HEADROOM * m.limit,
-        )
+        uncertain = _uncertain(m)
         points = tabulate(uncertain)
         bounded, bound = claim.bounded_and_bound(points.lhs, points.rhs)
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -231,7 +231,7 @@ def _unseen(points: Array, perturbed: Array) -> float:
 def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -> Measurement:
     lhs, rhs, declared = sides_with_errors(claim, run)
     few = min(run.keys, PERTURBED_KEYS)
-    sides = jax.vmap(lambda *parts: claim.sides(Run(*parts, keys=few)))(*perturbed)
+    sides = _perturbed_sides(claim, perturbed, few, run.keys)
     applies, unseen = claim.applies(run, lhs.shape), _unseen(lhs, sides[0])
     edge, averaged_there = edge_of(claim, run, _integrated(perturbed, few), lhs.shape)
     averaged = [*declared.averaged, *averaged_there]
@@ -251,6 +251,25 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
         bias=declared.bias,
         extremes=extremes(averaged),
     )
+
+
+def _perturbed_sides(
+    claim: Claim, perturbed: tuple[Instance, Any, Any], few: int, keys: int
+) -> tuple[Array, Array]:
+    """Both sides of the perturbed runs, which have the first keys only.
+
+    Raises:
+        UsageError: where the formulas, which went through with all keys, need their number.
+    """
+    try:
+        return jax.vmap(lambda *parts: claim.sides(Run(*parts, keys=few)))(*perturbed)
+    except (TypeError, ValueError) as error:
+        if few == keys:
+            raise
+        raise UsageError(
+            f"claim {claim.name!r} has sides with its {keys} keys, but none with the {few} by "
+            f"which its rounding is measured ({error}): write `r.keys` for their number"
+        ) from error
 
 
 def _integrated(perturbed: tuple[Instance, Any, Any], keys: int) -> list[Run]:
