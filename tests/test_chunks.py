@@ -11,8 +11,8 @@ import pytest
 
 from theorysim import chunks
 from theorysim.chunks import Chunked
-from theorysim.compiled import jit
 from theorysim.errors import SizeError
+from theorysim.kept import Program
 from theorysim.memory import programs_that_fit
 
 ROWS = (np.arange(12.0).reshape(6, 2), np.arange(6))
@@ -25,7 +25,7 @@ def program(lengths):
         lengths.append(rows[0].shape[0])
         return {"sum": scale * rows[0].sum(1), "number": rows[1] + 1}
 
-    return jit(of)
+    return Program(of, None)
 
 
 def limit(monkeypatch, bytes):
@@ -56,7 +56,7 @@ def test_fewer_rows_at_once_where_memory_is_short(monkeypatch):
     def copied(rows):
         return jnp.sort(jnp.repeat(rows[0][..., None], 1000, axis=-1), axis=-1)[..., 0]
 
-    wide = jit(copied)
+    wide = Program(copied, None)
     lengths = [len(part) for part in Chunked(wide, 6, "a row").parts(ROWS)]
     assert lengths == [6]
     limit(monkeypatch, 2**15)

@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 
 import jax
 import jax.numpy as jnp
@@ -54,7 +55,7 @@ def test_a_kept_program_is_not_traced_and_gives_the_same_bits(folder, monkeypatc
     first = Program(counted(calls), "text")(ROWS, 2.5)
     assert len(calls) == 1 and len(files(folder)) == 1
     same(Program(never, "text")(ROWS, 2.5), first)
-    lowered = Program(never, "text").lower(ROWS, 2.5).compile()
+    lowered = Program(never, "text").compile(ROWS, 2.5)
     same(lowered(ROWS, 2.5), first)
     monkeypatch.setenv(PROGRAMS, "")
     same(Program(counted([]), "text")(ROWS, 2.5), first)
@@ -210,6 +211,92 @@ def test_no_folder_means_that_nothing_is_kept(monkeypatch, x64):
     for _ in range(2):
         Program(counted(calls), "text")(ROWS, 2.5)
     assert len(calls) == 2
+
+
+LIBRARIES = """
+import sys
+import jax, numpy as np
+import jax.numpy as jnp
+import jax.scipy.linalg as sp
+from theorysim.kept import Program, foreseen
+
+matrix = np.random.default_rng(0).normal(size=(3, 5, 5))
+symmetric = matrix @ np.swapaxes(matrix, -1, -2) + np.eye(5)
+parts = {
+    "cholesky": lambda m: jnp.linalg.cholesky(m[1]),
+    "solve": lambda m: jnp.linalg.solve(m[0], m[1]),
+    "triangular": lambda m: sp.solve_triangular(m[1], m[0], lower=True),
+    "eigh": lambda m: tuple(jnp.linalg.eigh(m[1])),
+    "eig": lambda m: jnp.linalg.eigvals(m[0]),
+    "svd": lambda m: tuple(jnp.linalg.svd(m[0])),
+    "qr": lambda m: tuple(jnp.linalg.qr(m[0])),
+    "schur": lambda m: sp.schur(m[0][0]),
+    "hessenberg": lambda m: sp.hessenberg(m[0]),
+    "expm": lambda m: sp.expm(m[0][0]),
+    "tridiagonal": lambda m: jax.lax.linalg.tridiagonal_solve(
+        *(m[1][:, :, i] for i in range(3)), m[0]
+    ),
+    "fft": lambda m: jnp.fft.fft(m[0]),
+    "sort": lambda m: jax.lax.top_k(m[0], 2),
+    "draws": lambda m: m[0] + jax.random.gamma(jax.random.key(0), 2.0, (5, 5)),
+    "special": lambda m: jax.scipy.special.gammainc(2.0, jnp.abs(m[0])),
+}
+
+def traced(m):
+    print("traced", file=sys.stderr)
+    return part(m)
+
+with jax.enable_x64(True), foreseen("task"):
+    for name, part in parts.items():
+        found = Program(traced, name)((matrix, symmetric))
+        for leaf in jax.tree.leaves(found):
+            print(name, np.asarray(leaf).tobytes().hex())
+"""
+
+
+def run(script):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+
+
+def test_programs_that_call_libraries_run_in_a_process_that_has_lowered_none(folder):
+    """The functions of LAPACK are looked up when JAX lowers a program, which is not done here."""
+    first, then = run(LIBRARIES), run(LIBRARIES)
+    assert (first.returncode, then.returncode) == (0, 0), first.stderr + then.stderr
+    assert first.stderr.count("traced") == 15 and "traced" not in then.stderr
+    assert len(set(line.split()[0] for line in then.stdout.splitlines())) == 15
+    assert then.stdout == first.stdout
+
+
+def test_what_a_task_took_is_loaded_by_a_thread(folder, monkeypatch, x64):
+    readers = []
+    read = kept._read
+
+    def watched(key):
+        readers.append(threading.current_thread() is threading.main_thread())
+        return read(key)
+
+    monkeypatch.setattr(kept, "_read", watched)
+    monkeypatch.setattr(kept, "_taken", {})
+    for task in ("task", "task", "another"):
+        with kept.foreseen(task):
+            first = Program(counted([]), "text")(ROWS, 2.5)
+    assert readers == [True, False, True]  # not there; by the thread; unknown to the other task
+    (path,) = (path for path in files(folder) if path.stat().st_size > 1000)
+    path.write_bytes(b"")
+    readers.clear()
+    with kept.foreseen("task"):
+        same(Program(counted([]), "text")(ROWS, 2.5), first)
+    assert readers == [False]
+
+
+def test_programs_are_let_go(folder, x64):
+    program = Program(counted([]), "text")
+    program(ROWS, 2.5)
+    assert program._at
+    kept.forget()
+    assert not program._at
 
 
 PROCESS = """

@@ -6,28 +6,21 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import jax
 import numpy as np
-from jax.stages import Compiled, Lowered
 
+from theorysim import kept
+from theorysim.kept import Program
 from theorysim.memory import most_that_fit, programs_that_fit
-
-
-class Lowerable(Protocol):
-    """A program that is compiled for the shapes of its arguments."""
-
-    def lower(self, *arguments: Any) -> Lowered:
-        """The program for arguments, or shapes, like these."""
-        ...
 
 
 class Chunked:
     """A vectorised program, called with any number of rows.
 
     Args:
-        program: from `theorysim.compiled.jit`, or kept; its first argument is a tree of arrays
+        program: its first argument is a tree of arrays
             that lead with the rows, and so does its result.
         most: rows at once, at most; fewer where the compiled program would not fit.
         what: what a row is called where not even one fits.
@@ -35,7 +28,7 @@ class Chunked:
             programs with linear algebra, whose calls wait for threads of one pool.
     """
 
-    def __init__(self, program: Lowerable, most: int, what: str, by_threads: bool = False):
+    def __init__(self, program: Program, most: int, what: str, by_threads: bool = False):
         self._program, self._most, self._what = program, most, what
         self._by_threads = by_threads
 
@@ -85,23 +78,20 @@ def _processors() -> int:
 
 
 def forget() -> None:
-    """Let go of all compiled programs: a process has room for some hundreds of them.
-
-    A loop over many statements ended otherwise, where the system had no further memory map to give.
-    """
+    """Let go of all compiled programs, as `theorysim.kept.forget` does."""
     _fitted.cache_clear()
-    jax.clear_caches()
+    kept.forget()
 
 
 @lru_cache(maxsize=256)
-def _fitted(program: Lowerable, abstract: tuple, most: int, what: str) -> tuple[Compiled, int, int]:
+def _fitted(program: Program, abstract: tuple, most: int, what: str) -> tuple[Callable, int, int]:
     """The program compiled for so many rows, or for as many as fit: how many, and runs at once."""
     single, tree, given, shared_tree = abstract
     shared = jax.tree.unflatten(shared_tree, given)
 
-    def compile(length: int) -> Compiled:
+    def compile(length: int) -> Callable:
         stacked = [jax.ShapeDtypeStruct((length, *leaf.shape), leaf.dtype) for leaf in single]
-        return program.lower(jax.tree.unflatten(tree, stacked), *shared).compile()
+        return program.compile(jax.tree.unflatten(tree, stacked), *shared)
 
     compiled, length = most_that_fit(compile, most, what)
     return compiled, length, programs_that_fit(compiled)

@@ -1,12 +1,12 @@
-"""Programs that are kept on disk, so that another process need not trace and lower them again.
+"""Programs that are kept on disk, so that another process need not trace and compile them again.
 
-A program is kept as the StableHLO that `jax.export` makes of it, which the compiler (or JAX's cache
-of compiled programs) takes from there. It is known by what it is made of: a text from the caller
-that stands for all code and all settings behind it, the shapes of its arguments, the versions of
-what traces it and the settings of JAX. Where the caller knows no such text, nothing is kept. Kept
-or not, a program of known origin is compiled from its export, so that its results are the same.
+A program is known by what it is made of: a text from the caller that stands for all code and all
+settings behind it, the shapes of its arguments, the versions of what traces and compiles it, the
+machine and the settings of JAX. Where the caller knows no such text, nothing is kept.
 
 Programs are kept in the folder THEORYSIM_PROGRAMS, which the command sets; nowhere if it is empty.
+Loading one takes tenths of a second: those that a task took before are loaded by a thread, while
+the process still imports what calls them (`foreseen`).
 """
 
 from __future__ import annotations
@@ -15,17 +15,28 @@ import io
 import json
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
 from importlib import metadata, util
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakSet
 
 import jax
-from jax.export import Exported, deserialize, export
-from jax.stages import Lowered, Wrapped
+from jax.stages import Compiled
+from jaxlib import xla_client
 
 from theorysim.compiled import jit
+from theorysim.executables import (
+    Executable,
+    calls_library,
+    compile_anew,
+    find_library,
+    from_bytes,
+    to_bytes,
+)
 from theorysim.store import Store, kept_files
 from theorysim.versions import versions
 
@@ -35,6 +46,20 @@ TRACING = ("jaxtyping", "lineax", "ml_dtypes", "optimistix", "opt_einsum")
 ASIDE = ("cache", "dump", "log")
 
 Value = TypeVar("Value")
+
+
+# All that live.
+_programs: WeakSet[Program] = WeakSet()
+
+
+def forget() -> None:
+    """Let go of all compiled programs: a process has room for some hundreds of them.
+
+    A loop over many statements ended otherwise, where the system had no further memory map to give.
+    """
+    for program in _programs:
+        program.forget()
+    jax.clear_caches()
 
 
 class Program:
@@ -48,43 +73,35 @@ class Program:
     def __init__(self, function: Callable[..., Any], made_of: str | None):
         self._function, self._made_of = function, made_of
         self._plain = jit(function)
-        self._at: dict[str, Wrapped] = {}
+        self._at: dict[str, Executable] = {}
+        _programs.add(self)
 
     def __call__(self, *arguments: Any) -> Any:
         """The results, computed."""
-        return self._compiled(arguments)(*arguments)
+        kept = self._is_known()
+        return (self.compile(*arguments) if kept else self._plain)(*arguments)
 
-    def lower(self, *arguments: Any) -> Lowered:
-        """The program of arguments (or shapes) like these, to be compiled."""
-        return self._compiled(arguments).lower(*arguments)
-
-    def _compiled(self, arguments: tuple) -> Wrapped:
-        if self._made_of is None or store() is None:
-            return self._plain
+    def compile(self, *arguments: Any) -> Executable | Compiled:
+        """The program of arguments (or shapes) like these: loaded, or compiled and kept."""
+        if not self._is_known():
+            return self._plain.lower(*arguments).compile()
         leaves, tree = jax.tree.flatten(arguments)
         shapes = list(map(_shape, leaves))
-        key = _digest("program", self._made_of, str(tree), str(shapes), _standing())
+        key = _digest("program", self._made_of or "", str(tree), str(shapes), _standing())
         if key not in self._at:
-            self._at[key] = self._exported(key, shapes, tree)
+            _taken[key] = None
+            self._at[key] = _loaded(key) or self._made(key, shapes, tree)
         return self._at[key]
 
-    def _exported(self, key: str, shapes: list, tree: Any) -> Wrapped:
-        """The program from the store, else traced and stored; as it is where it has no export."""
-        kept = _load(key)
-        if kept is None:
-            kept = self._trace(shapes, tree)
-            if kept is None:
-                return self._plain
-            _save(key, *kept)
-        program, results = kept
+    def forget(self) -> None:
+        """Let go of what was compiled or loaded."""
+        self._at.clear()
 
-        def call(*arguments: Any) -> Any:
-            return jax.tree.unflatten(results, program.call(*jax.tree.leaves(arguments)))
+    def _is_known(self) -> bool:
+        return self._made_of is not None and store() is not None
 
-        return jit(call)
-
-    def _trace(self, shapes: list, tree: Any) -> tuple[Exported, Any] | None:
-        """The exported program of the leaves, and the tree of its results."""
+    def _made(self, key: str, shapes: list, tree: Any) -> Executable:
+        """The program of flat arguments, compiled, and stored where it has a form for it."""
         trees = []
 
         def flat(*leaves: Any) -> list[Any]:
@@ -92,11 +109,21 @@ class Program:
             trees.append(structure)
             return found
 
-        try:
-            program = export(jax.jit(flat))(*shapes)
-        except (NotImplementedError, ValueError):  # it calls Python, or is wrong and says so again
-            return None
-        return program, trees[-1]
+        compiled = compile_anew(jit(flat).lower(*shapes))
+        payload, folder, results = to_bytes(compiled), store(), trees[-1]
+        if payload is not None and folder is not None:
+            kept = _Kept(payload, len(shapes), results.num_leaves, pickle.dumps(results))
+            folder.write(key, pickle.dumps(kept))
+        return Executable(compiled, results)
+
+
+class _Kept(NamedTuple):
+    """A program on disk: its bytes, how many arguments and results, and their pickled tree."""
+
+    payload: bytes
+    arguments: int
+    results: int
+    tree: bytes
 
 
 def kept_value(made_of: str | None, what: str, compute: Callable[[], Value]) -> Value:
@@ -120,13 +147,8 @@ def _shape(leaf: Any) -> jax.ShapeDtypeStruct:
 
 
 def store() -> Store | None:
-    """Where this process keeps programs, which JAX writes with flatbuffers; None without it."""
-    return kept_files() if _has_flatbuffers() else None
-
-
-@cache
-def _has_flatbuffers() -> bool:
-    return util.find_spec("flatbuffers") is not None
+    """Where this process keeps programs; None where it keeps none."""
+    return kept_files()
 
 
 class _Plain(pickle.Unpickler):
@@ -137,6 +159,8 @@ class _Plain(pickle.Unpickler):
         root = module.partition(".")[0]
         if (root, name) in {("jaxlib", "PyTreeDef"), ("jax", "default_registry")}:
             return super().find_class(module, name)
+        if (module, name) == (__name__, "_Kept"):
+            return _Kept
         if module.startswith("theorysim.claims.") and name.isidentifier():
             found = super().find_class(module, name)
             if isinstance(found, type):
@@ -144,22 +168,67 @@ class _Plain(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is no node of results")
 
 
-def _load(key: str) -> tuple[Exported, Any] | None:
+class _Read(NamedTuple):
+    """A program that was read; its tree of results is not: it may import modules."""
+
+    compiled: Compiled
+    tree: bytes
+    calls_library: bool
+
+
+# Keys of the programs that this process took, in order, and those that a thread loads.
+_taken: dict[str, None] = {}
+_ahead: dict[str, Future[_Read | None]] = {}
+
+
+@contextmanager
+def foreseen(task: str) -> Iterator[None]:
+    """Within it, a thread loads the programs that the task of this text took before."""
+    folder = store()
+    if folder is None:
+        yield
+        return
+    name = _digest("task", task, _fixed())
+    before = folder.read(name)
+    keys = before.decode().split() if before else []
+    with ThreadPoolExecutor(1) as thread:
+        _ahead.update({key: thread.submit(_read, key) for key in keys})
+        try:
+            yield
+        finally:
+            for key in keys:
+                _ahead.pop(key).cancel()
+    taken = " ".join(_taken).encode()
+    if taken and taken != before:
+        folder.write(name, taken)
+
+
+def _loaded(key: str) -> Executable | None:
+    """The program of the store, ready to be called."""
+    begun = _ahead.get(key)
+    read = _read(key) if begun is None or begun.cancel() else begun.result()
+    if read is None:
+        return None
+    try:
+        results = _Plain(io.BytesIO(read.tree)).load()
+    except Exception:  # as below
+        return None
+    if read.calls_library:
+        find_library()
+    return Executable(read.compiled, results)
+
+
+def _read(key: str) -> _Read | None:
     folder = store()
     data = folder.read(key) if folder is not None else None
     if data is None:
         return None
     try:
-        program, results = _Plain(io.BytesIO(data)).load()
-        return deserialize(bytearray(program)), results
+        kept = _Plain(io.BytesIO(data)).load()
+        compiled = from_bytes(kept.payload, kept.arguments, kept.results)
     except Exception:  # written by something else, whatever it is: it is made anew
         return None
-
-
-def _save(key: str, program: Exported, results: Any) -> None:
-    folder = store()
-    if folder is not None:
-        folder.write(key, pickle.dumps((bytes(program.serialize()), results)))
+    return _Read(compiled, kept.tree, calls_library(kept.payload))
 
 
 def _standing() -> str:
@@ -178,7 +247,8 @@ def _fixed() -> str:
     flags = {name: os.environ[name] for name in sorted(os.environ) if name.startswith("EQX_")}
     flags["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "")
     devices = [f"{device.platform} {device.device_kind}" for device in jax.devices()]
-    return json.dumps([versions(), _installed(), flags, devices])
+    machine = xla_client.get_topology_for_devices(jax.devices()).fingerprint()
+    return json.dumps([versions(), _installed(), flags, devices, machine])
 
 
 def _installed() -> dict[str, str]:

@@ -197,9 +197,15 @@ def verify(
     check_picture(plot)
     check_file(out)
     entry = registry.find(id, theorems)
-    from theorysim.engine.verify.verify import verify
+    from theorysim.kept import foreseen
 
-    with progress_on_terminal("verify") as progress:
+    # While a thread loads what this took before, the engine is imported.
+    with (
+        foreseen(f"verify {entry.id} {sorted(settings)} {reading} {instances}"),
+        progress_on_terminal("verify") as progress,
+    ):
+        from theorysim.engine.verify.verify import verify
+
         report = verify(
             registry.load(entry),
             instances=instances,

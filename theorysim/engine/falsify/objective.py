@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jax.stages import Wrapped
 from jaxtyping import Array
 
 from theorysim.chunks import Chunked
@@ -23,7 +22,6 @@ from theorysim.claims.kinds import Attack, Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
-from theorysim.compiled import jit
 from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.measure.batch import instance_bytes
 from theorysim.engine.measure.declared import sides_with_errors
@@ -38,6 +36,7 @@ from theorysim.jaxprs.cost import LIBRARIES
 from theorysim.jaxprs.fingerprint import fingerprint
 from theorysim.jaxprs.structure import contains
 from theorysim.jaxprs.waiting import side_by_side, waits
+from theorysim.kept import Program
 from theorysim.memory import chunk_length
 
 # Points that are simulated side by side, memory permitting.
@@ -134,13 +133,13 @@ def _scoring_program(
     origin = jnp.zeros(theorem.space.dimension(size_map))
     whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0)))
     across = jax.vmap(score, in_axes=(0, None, 0))
-    many = jit(lambda rows, fixed: across(rows[0], fixed, rows[1]))
+    many = Program(lambda rows, fixed: across(rows[0], fixed, rows[1]), None)
     by_threads = not contains(whole.jaxpr, LIBRARIES)
     return many, score, side_by_side(waits(whole.jaxpr), CHUNK), by_threads, fingerprint(whole)
 
 
 @lru_cache(maxsize=256)
-def _ascent_program(score: Callable) -> Wrapped:
+def _ascent_program(score: Callable) -> Program:
     """Gradient ascent of points in the score of one claim, within the cube."""
     optimiser = optax.adam(ASCENT_RATE)
 
@@ -155,7 +154,7 @@ def _ascent_program(score: Callable) -> Wrapped:
         return jax.lax.scan(step, (u, optimiser.init(u)), None, length=ASCENT_STEPS)[0][0]
 
     across = jax.vmap(climb, in_axes=(0, None, None, 0))
-    return jit(lambda rows, claim, fixed: across(rows[0], claim, fixed, rows[1]))
+    return Program(lambda rows, claim, fixed: across(rows[0], claim, fixed, rows[1]), None)
 
 
 class Objective:

@@ -1,0 +1,119 @@
+"""Compiled programs of flat arguments as bytes, for another process of the same machine and code.
+
+What is loaded is machine code: bytes must come from a folder that only its user writes to.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+from jax.experimental.compilation_cache.compilation_cache import reset_cache
+from jax.experimental.serialize_executable import deserialize_and_load, serialize
+from jax.stages import Compiled, Lowered
+
+# What JAX raises of programs that hold functions of Python, among others.
+NO_FORM = (NotImplementedError, ValueError, AttributeError, TypeError)
+# What only this process can call stands in a program that calls back.
+CALLS_BACK = re.compile(rb"python\w*_callback")
+# Kernels of the CPU whose functions are looked up in SciPy: JAX does so when it lowers a program,
+# which a loaded one is not.
+LIBRARY = (b"lapack_", b"tridiagonal")
+
+
+@dataclass(frozen=True)
+class Executable:
+    """A compiled program of arrays, and the tree of its results.
+
+    Called with trees of the arrays that it was compiled for.
+    """
+
+    compiled: Compiled
+    results: Any
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The results, computed."""
+        return jax.tree.unflatten(self.results, self.compiled(*jax.tree.leaves(arguments)))
+
+    def memory_analysis(self) -> Any:
+        """What the program holds while it runs, as `theorysim.memory` asks for."""
+        return self.compiled.memory_analysis()
+
+
+def compile_anew(lowered: Lowered) -> Compiled:
+    """The program, compiled and not taken from JAX's own cache.
+
+    What is taken from there has lost the machine code that `to_bytes` would write.
+    """
+    before = jax.config.jax_enable_compilation_cache  # type: ignore[attr-defined]
+    try:
+        jax.config.update("jax_enable_compilation_cache", False)
+        reset_cache()  # which had asked for the setting once
+        return lowered.compile()
+    finally:
+        jax.config.update("jax_enable_compilation_cache", before)
+        reset_cache()
+
+
+def to_bytes(compiled: Compiled) -> bytes | None:
+    """A program from `compile_anew`, of flat arguments and results; None if it has no such form."""
+    try:
+        payload, _, _ = serialize(compiled)
+    except (*NO_FORM, pickle.PicklingError):
+        return None
+    return None if CALLS_BACK.search(payload) else payload
+
+
+def from_bytes(payload: bytes, arguments: int, results: int) -> Compiled:
+    """The program, of so many arguments and results.
+
+    Raises:
+        Exception: whatever the reader says of bytes that are none of `to_bytes`.
+    """
+    _Names(io.BytesIO(payload)).load()
+    called = jax.tree.structure((tuple(range(arguments)), {}))
+    return deserialize_and_load(payload, called, jax.tree.structure([0] * results))
+
+
+def calls_library(payload: bytes) -> bool:
+    """Whether `find_library` has to be called before the program is run."""
+    return any(name in payload for name in LIBRARY)
+
+
+def find_library() -> None:
+    """Let kernels of linear algebra find their functions."""
+    from jaxlib.cpu import _lapack
+
+    _lapack.initialize()
+
+
+class _Part:
+    """Stands for any part of a program."""
+
+    def __new__(cls, *_: Any, **__: Any) -> _Part:
+        """One of whatever it is made with."""
+        return super().__new__(cls)
+
+    def __setstate__(self, _: Any) -> None:
+        """It has no state."""
+
+
+class _Names(pickle.Unpickler):
+    """Reads bytes as if they were a program, and calls nothing: are they made of its parts?"""
+
+    def persistent_load(self, pid: Sequence[Any]) -> None:
+        """Machine code and devices: not looked at."""
+        return None
+
+    def find_class(self, module: str, name: str) -> type[_Part]:
+        """Classes of JAX and NumPy, and what JAX makes shardings with; nothing else."""
+        if module.partition(".")[0] in {"jax", "jaxlib", "numpy"} and name.isidentifier():
+            found = super().find_class(module, name)
+            if isinstance(found, type) or name.startswith("_unpickle_"):
+                return _Part
+        raise pickle.UnpicklingError(f"{module}.{name} is no part of a program")
