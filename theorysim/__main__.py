@@ -1,5 +1,43 @@
-"""`python -m theorysim`."""
+"""`theorysim`, and `python -m theorysim`."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
 
 from theorysim.cli import main
 
-main()
+
+def run() -> None:
+    """Run the command, and end the process at once.
+
+    Taking apart what was imported and compiled takes .2 to .3 s, a quarter of a short answer.
+    """
+    try:
+        main()
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            raise
+        code = end.code or 0
+    else:
+        code = 0
+    if threading.active_count() > 1 or not _is_written_out():
+        sys.exit(code)  # whoever still works is waited for
+    atexit._run_exitfuncs()
+    os._exit(code)
+
+
+def _is_written_out() -> bool:
+    """Whether all output went where it goes; the interpreter says it, if not."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,62 @@
+"""The process of a command ends at once, and loses nothing."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import atexit, sys, threading, time
+from theorysim import __main__ as command
+
+atexit.register(lambda: print("at exit", file=sys.stderr, flush=True))
+
+def main():
+{body}
+
+command.main = main
+command.run()
+"""
+
+
+def run(body, **options):
+    script = SCRIPT.format(body="\n".join("    " + line for line in body.splitlines()))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run(
+        [sys.executable, "-c", script], env=environment, text=True, timeout=60, **streams
+    )
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [("pass", 0), ("raise SystemExit", 0), ("raise SystemExit(3)", 3), ("raise KeyError(1)", 1)],
+)
+def test_the_code_and_all_output_arrive(end, code):
+    found = run(f"print('x' * 1_000_000)\n{end}")
+    assert (found.returncode, len(found.stdout)) == (code, 1_000_001)
+    assert found.stderr.endswith("at exit\n")
+    assert ("KeyError" in found.stderr) == ("KeyError" in end)
+
+
+def test_a_message_is_told():
+    found = run("raise SystemExit('why it ends')")
+    assert found.returncode == 1 and "why it ends" in found.stderr
+
+
+def test_threads_that_still_work_are_waited_for():
+    work = "threading.Thread(target=lambda: (time.sleep(0.5), print('done'))).start()"
+    assert run(work).stdout == "done\n"
+
+
+def test_output_that_goes_nowhere_is_an_error():
+    with open("/dev/full", "w") as full:
+        found = run("print('x')", stdout=full)
+    assert found.returncode != 0 and "No space left" in found.stderr
+
+
+def test_nothing_is_taken_apart():
+    """The last thing that runs are the functions registered for it: no finaliser of a module."""
+    body = "sys.modules['kept'] = type('Kept', (), {'__del__': lambda _: print('taken apart')})()"
+    assert run(body).stdout == ""
