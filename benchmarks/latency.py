@@ -128,7 +128,9 @@ def verifying(
         PROGRAMS: str(caches / "programs"),
     }
     command = [sys.executable, "-m", "theorysim", "verify", statement, "--json"]
-    return command, {**os.environ, **own}, checkout
+    environment = {**os.environ, **own}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # whoever installed it keeps its bytecode, too
+    return command, environment, checkout
 
 
 def _rest() -> list[str]:

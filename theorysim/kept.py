@@ -31,10 +31,12 @@ from jaxlib import xla_client
 from theorysim.compiled import jit
 from theorysim.executables import (
     Executable,
+    Held,
     calls_library,
     compile_anew,
     find_library,
     from_bytes,
+    held_by,
     to_bytes,
 )
 from theorysim.store import Store, kept_files
@@ -111,19 +113,22 @@ class Program:
 
         compiled = compile_anew(jit(flat).lower(*shapes))
         payload, folder, results = to_bytes(compiled), store(), trees[-1]
+        held = held_by(compiled)
         if payload is not None and folder is not None:
-            kept = _Kept(payload, len(shapes), results.num_leaves, pickle.dumps(results))
+            count = len(shapes), results.num_leaves
+            kept = _Kept(payload, *count, pickle.dumps(results), held and held[:2])
             folder.write(key, pickle.dumps(kept))
-        return Executable(compiled, results)
+        return Executable(compiled, results, held)
 
 
 class _Kept(NamedTuple):
-    """A program on disk: its bytes, how many arguments and results, and their pickled tree."""
+    """A program on disk: its bytes, how many arguments and results, their pickled tree, `Held`."""
 
     payload: bytes
     arguments: int
     results: int
     tree: bytes
+    held: tuple[int, int] | None
 
 
 def kept_value(made_of: str | None, what: str, compute: Callable[[], Value]) -> Value:
@@ -173,6 +178,7 @@ class _Read(NamedTuple):
 
     compiled: Compiled
     tree: bytes
+    held: Held | None
     calls_library: bool
 
 
@@ -183,7 +189,10 @@ _ahead: dict[str, Future[_Read | None]] = {}
 
 @contextmanager
 def foreseen(task: str) -> Iterator[None]:
-    """Within it, a thread loads the programs that the task of this text took before."""
+    """Within it, threads load the programs that the task of this text took before.
+
+    One processor is left to who needs them.
+    """
     folder = store()
     if folder is None:
         yield
@@ -191,8 +200,8 @@ def foreseen(task: str) -> Iterator[None]:
     name = _digest("task", task, _fixed())
     before = folder.read(name)
     keys = before.decode().split() if before else []
-    with ThreadPoolExecutor(1) as thread:
-        _ahead.update({key: thread.submit(_read, key) for key in keys})
+    with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1)) as threads:
+        _ahead.update({key: threads.submit(_read, key) for key in keys})
         try:
             yield
         finally:
@@ -215,7 +224,7 @@ def _loaded(key: str) -> Executable | None:
         return None
     if read.calls_library:
         find_library()
-    return Executable(read.compiled, results)
+    return Executable(read.compiled, results, read.held)
 
 
 def _read(key: str) -> _Read | None:
@@ -228,7 +237,8 @@ def _read(key: str) -> _Read | None:
         compiled = from_bytes(kept.payload, kept.arguments, kept.results)
     except Exception:  # written by something else, whatever it is: it is made anew
         return None
-    return _Read(compiled, kept.tree, calls_library(kept.payload))
+    held = kept.held and Held(*kept.held)
+    return _Read(compiled, kept.tree, held, calls_library(kept.payload))
 
 
 def _standing() -> str:
