@@ -254,8 +254,25 @@ with jax.enable_x64(True), foreseen("task"):
 """
 
 
-def run(script):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+DEVICES = """
+import sys
+import jax, numpy as np
+import jax.numpy as jnp
+from theorysim.kept import Program
+
+def traced(n):
+    print("traced", file=sys.stderr)
+    return jnp.sin(n)
+
+for device in jax.devices():
+    with jax.default_device(device):
+        found = Program(traced, "text")(np.linspace(0, 1, 5))
+        print(device.id, [one.id for one in found.devices()], np.asarray(found).tobytes().hex())
+"""
+
+
+def run(script, **settings):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **settings}
     command = [sys.executable, "-c", script]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
 
@@ -267,6 +284,15 @@ def test_programs_that_call_libraries_run_in_a_process_that_has_lowered_none(fol
     assert first.stderr.count("traced") == 15 and "traced" not in then.stderr
     assert len(set(line.split()[0] for line in then.stdout.splitlines())) == 15
     assert then.stdout == first.stdout
+
+
+def test_a_program_runs_on_the_device_that_it_was_compiled_for(folder):
+    two = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    first, then = run(DEVICES, **two), run(DEVICES, **two)
+    assert (first.returncode, then.returncode) == (0, 0), first.stderr + then.stderr
+    assert (first.stderr.count("traced"), then.stderr.count("traced")) == (2, 0)
+    assert then.stdout == first.stdout
+    assert [line[:5] for line in then.stdout.splitlines()] == ["0 [0]", "1 [1]"]
 
 
 def test_what_a_task_took_is_loaded_by_a_thread(folder, monkeypatch, x64):

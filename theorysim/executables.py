@@ -83,15 +83,24 @@ def to_bytes(compiled: Compiled) -> bytes | None:
     return None if CALLS_BACK.search(payload) else payload
 
 
-def from_bytes(payload: bytes, arguments: int, results: int) -> Compiled:
-    """The program, of so many arguments and results.
+def device_of(compiled: Compiled) -> int | None:
+    """The number of the one device that a program runs on; None of one that runs on several."""
+    shardings = jax.tree.leaves(compiled.output_shardings)
+    devices = {device.id for sharding in shardings for device in sharding.device_set}
+    return devices.pop() if len(devices) == 1 else None
+
+
+def from_bytes(payload: bytes, arguments: int, results: int, device: int) -> Compiled:
+    """The program of one device, of so many arguments and results.
 
     Raises:
         Exception: whatever the reader says of bytes that are none of `to_bytes`.
     """
     _Names(io.BytesIO(payload)).load()
     called = jax.tree.structure((tuple(range(arguments)), {}))
-    return deserialize_and_load(payload, called, jax.tree.structure([0] * results))
+    where = [one for one in jax.local_devices() if one.id == device]
+    given = jax.tree.structure([0] * results)
+    return deserialize_and_load(payload, called, given, where[0].client, where)
 
 
 def calls_library(payload: bytes) -> bool:

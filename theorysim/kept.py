@@ -34,6 +34,7 @@ from theorysim.executables import (
     Held,
     calls_library,
     compile_anew,
+    device_of,
     find_library,
     from_bytes,
     held_by,
@@ -113,20 +114,25 @@ class Program:
 
         compiled = compile_anew(jit(flat).lower(*shapes))
         payload, folder, results = to_bytes(compiled), store(), trees[-1]
-        held = held_by(compiled)
-        if payload is not None and folder is not None:
+        held, device = held_by(compiled), device_of(compiled)
+        if payload is not None and device is not None and folder is not None:
             count = len(shapes), results.num_leaves
-            kept = _Kept(payload, *count, pickle.dumps(results), held and held[:2])
+            kept = _Kept(payload, *count, device, pickle.dumps(results), held and held[:2])
             folder.write(key, pickle.dumps(kept))
         return Executable(compiled, results, held)
 
 
 class _Kept(NamedTuple):
-    """A program on disk: its bytes, how many arguments and results, their pickled tree, `Held`."""
+    """A program on disk.
+
+    Its bytes, how many arguments and results it has, the device that runs it, the pickled tree of
+    the results, and `Held`.
+    """
 
     payload: bytes
     arguments: int
     results: int
+    device: int
     tree: bytes
     held: tuple[int, int] | None
 
@@ -234,7 +240,7 @@ def _read(key: str) -> _Read | None:
         return None
     try:
         kept = _Plain(io.BytesIO(data)).load()
-        compiled = from_bytes(kept.payload, kept.arguments, kept.results)
+        compiled = from_bytes(kept.payload, kept.arguments, kept.results, kept.device)
     except Exception:  # written by something else, whatever it is: it is made anew
         return None
     held = kept.held and Held(*kept.held)
