@@ -108,3 +108,29 @@ def test_jax_understands_the_names():
         timeout=120,
     )
     assert done.stdout.split() == [expected["JAX_COMPILATION_CACHE_DIR"], "0.0", "0"], done.stderr
+
+
+def test_a_package_is_imported_once_it_is_used(tmp_path):
+    package = tmp_path / "slow"
+    package.mkdir()
+    (package / "__init__.py").write_text("from slow.part import one\nprint('executed')\n")
+    (package / "part.py").write_text("import slow\none = 1\n")
+    begin = "from theorysim.environment import import_when_used as later\n"
+    begin += "later('slow', 'nosuchpackage', 'sys')\nimport slow\nimport slow as other\n"
+    begin += "print(hasattr(slow, '__wrapped__'), slow.__name__)\n"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+
+    def told(ask):
+        command = [sys.executable, "-c", begin + ask]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    assert told("") == ["False slow"]
+    for ask in (
+        "print(slow.one, other.one)",
+        "from slow import one; print(one, slow.one)",
+        "from slow.part import one; print(one, slow.part.one)",
+        "import slow.part; print(slow.part.one, other.one)",
+    ):
+        assert told(ask) == ["False slow", "executed", "1 1"]

@@ -8,13 +8,16 @@ import sys
 import threading
 
 from theorysim.cli import main
+from theorysim.environment import import_when_used
 
 
 def run() -> None:
     """Run the command, and end the process at once.
 
-    Taking apart what was imported and compiled takes .2 to .3 s, a quarter of a short answer.
+    Taking apart what was imported and compiled takes .2 to .3 s, a quarter of a short answer, and
+    so did importing what only traces.
     """
+    import_when_used("diffrax", "equinox", "optax", "optimistix")
     try:
         main()
     except SystemExit as end:

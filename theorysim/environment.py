@@ -11,7 +11,10 @@ import os
 import re
 import sys
 from collections.abc import MutableMapping
+from importlib import util
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 # Batched LAPACK calls can deadlock XLA's CPU thread pool when it has fewer threads than this.
 THREADS = 16
@@ -49,6 +52,38 @@ def collect_rarely() -> None:
     With Python's own threshold it took a quarter of the time of a verification.
     """
     gc.set_threshold(200_000)
+
+
+def import_when_used(*names: str) -> None:
+    """Let `import name` load a package once something of it is asked for.
+
+    `from name import part` asks at once, and so does `import name.part`.
+    """
+    for name in names:
+        spec = util.find_spec(name) if name not in sys.modules else None
+        if spec is not None and spec.loader is not None:
+            package = util.module_from_spec(spec)
+            vars(package).pop("__path__", None)  # which is asked for where a part is imported
+            package.__class__ = _Waiting
+            sys.modules[name] = package
+
+
+class _Waiting(ModuleType):
+    """A module that is not yet executed.
+
+    That of importlib, with Python 3.11, is executed by the first `import` that finds it.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        """Something of the module, which is executed now."""
+        spec = self.__spec__
+        if (name.startswith("__") and name != "__path__") or spec is None or spec.loader is None:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        self.__class__ = ModuleType  # type: ignore[assignment]
+        if spec.submodule_search_locations is not None:
+            self.__path__ = spec.submodule_search_locations
+        spec.loader.exec_module(self)
+        return getattr(self, name)
 
 
 def _devices(environment: MutableMapping[str, str]) -> int:

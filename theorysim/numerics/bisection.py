@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import optimistix as optx
 from jaxtyping import Array, Float
 
 # Far below what any statement asks of a root, and far above rounding: 40 halvings of an interval
@@ -22,8 +23,6 @@ def falling_root(
     To a relative error of TOLERANCE, from `start` between the ends. Nothing is raised where the
     function does not change its sign between them: what is returned has no meaning then.
     """
-    import optimistix as optx  # slow to import, and a kept program needs none
-
     solver = optx.Bisection(rtol=TOLERANCE, atol=0.0, flip=True)
     ends = {"lower": lower, "upper": upper}
     return optx.root_find(lambda t, _: function(t), solver, start, options=ends, throw=False).value

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import diffrax
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PyTree
@@ -55,8 +56,6 @@ def integrate(
         max_steps: bound on the number of steps.
         reverse: make room for reverse derivatives; there are forward ones only without.
     """
-    import diffrax  # slow to import, and a kept program needs none
-
     eps = float(jnp.finfo(jnp.result_type(*jax.tree.leaves(start), float)).eps)
     rtol, atol = max(rtol, 8 * eps), max(atol, 8 * eps * 1e-2)
     span = times[-1] - times[0]

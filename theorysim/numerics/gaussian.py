@@ -23,6 +23,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from scipy.special import gammaln
 
 from theorysim.numerics.kernels import arc_cosine
 
@@ -141,8 +142,6 @@ def truncation_error(
 
 def _relu_coefficients(orders: int) -> Float[np.ndarray, " orders"]:
     """mu_p = h_(p-2)(0) / sqrt(2 pi p (p-1)) for p >= 2, since s'' is a point mass at 0."""
-    from scipy.special import gammaln  # slow to import, and a kept program needs none
-
     p = np.arange(orders)
     j = np.maximum(p - 2, 0) // 2
     at_zero = (-1.0) ** j * np.exp(gammaln(2.0 * j + 1) / 2 - gammaln(j + 1.0) - j * np.log(2))

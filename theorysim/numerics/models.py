@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import equinox as eqx
 from jaxtyping import Array, PyTree
 
 
@@ -21,8 +22,6 @@ class Functional(NamedTuple):
 
 def from_equinox(module: Any) -> Functional:
     """Parameters are all floating-point arrays of the module, which is called as `module(x)`."""
-    import equinox as eqx  # slow to import
-
     params, static = eqx.partition(module, eqx.is_inexact_array)
     return Functional(lambda params, x: eqx.combine(params, static)(x), params)
 

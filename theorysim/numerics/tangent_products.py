@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from theorysim.numerics.tangent_kernels import Model
 
@@ -85,8 +86,6 @@ def top_of_spectrum(
     Raises:
         ValueError: for a count that is not between 1 and the rows of K less 1.
     """
-    from scipy.sparse.linalg import LinearOperator, eigsh  # slow to import
-
     shape = _outputs(model, params, inputs)
     rows = math.prod(shape)
     if not 0 < count < rows:

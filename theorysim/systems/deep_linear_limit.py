@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import optimistix as optx
 from jaxtyping import Array, Float
 
 from theorysim.numerics.checks import are_finite, when_known
@@ -58,8 +59,6 @@ def log_norm_ratio(lengths: Alignment, depth: Scalar) -> Float[Array, ""]:
     Raises:
         ValueError: for a depth below 1; a traced one gives NaN.
     """
-    import optimistix as optx  # slow to import, and a kept program needs none
-
     when_known(_check_depth, depth)
     depth = jnp.asarray(depth, lengths.source_parallel.dtype)
     vanishes = (lengths.source_orthogonal == 0) & (lengths.target_parallel == 0)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import diffrax
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -274,8 +275,6 @@ def high_dimensional_flow(
     dm/dtime = rate h(m) (1 - m^2) - (rate^2 / 2) m V(m): the noise of the steps lengthens u^ and so
     pulls it back. V is drawn on a grid of overlaps and interpolated.
     """
-    import diffrax  # slow to import, and a kept program needs none
-
     grid = jnp.sin(jnp.linspace(-jnp.pi / 2, jnp.pi / 2, nodes))
     # One overlap at a time: all at once would hold nodes * draws inputs.
     noise = jax.lax.map(lambda m: mean_square_pull(problem, activation.value, m, key, draws), grid)

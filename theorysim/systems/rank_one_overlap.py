@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
+from scipy import special
 
 from theorysim.numerics.flow import integrate
 from theorysim.numerics.gaussian import Activation, truncation_error
@@ -80,8 +81,6 @@ def series_coefficients(
 
     (scale^2/k)^(l+1) C(l+s, l) (l+s+1) mu_(l+s+1)^2 A^-(l+s+1), zero where l + s >= orders.
     """
-    from scipy import special  # slow to import, and a kept program needs none
-
     a = square_length(problem)
     left, right = np.meshgrid(np.arange(orders), np.arange(orders), indexing="ij")
     order = np.minimum(left + right, orders - 1)
