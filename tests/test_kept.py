@@ -1,5 +1,6 @@
 """Kept programs: traced once, never used for another, and compute the same bits."""
 
+import io
 import os
 import pickle
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from theorysim import kept
 from theorysim.environment import PROGRAMS
 from theorysim.kept import Program, kept_value
+from theorysim.store import kept_files
 
 ROWS = {"a": np.linspace(0.1, 2, 12).reshape(4, 3), "n": np.arange(4)}
 
@@ -141,7 +143,7 @@ def test_a_damaged_program_is_made_anew_and_replaced(folder, damage, x64, caplog
     (path,) = files(folder)
     data = path.read_bytes()
     if damage == "other":  # whole, and no program
-        kept.store().write(path.name, b"something else")
+        kept_files().write(path.name, b"something else")
     else:
         wrong = data[:-1] + bytes([data[-1] ^ 1])
         path.write_bytes({"bit": wrong, "cut": data[:100], "empty": b""}[damage])
@@ -161,11 +163,17 @@ class _Stranger:
         return os.system, (f"touch {self.mark}",)
 
 
-def test_a_file_from_a_stranger_runs_no_code(folder, tmp_path, x64):
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_file_from_a_stranger_runs_no_code(folder, tmp_path, inside, x64):
+    """Neither in what tells of the program nor in what surrounds its machine code."""
     first = Program(counted([]), "text")(ROWS, 2.5)
     (path,) = files(folder)
     mark = tmp_path / "mark"
-    kept.store().write(path.name, pickle.dumps((b"", _Stranger(mark))))
+    strange = _Stranger(mark)
+    if inside:
+        found = kept._Plain(io.BytesIO(kept_files().read(path.name))).load()
+        strange = found._replace(payload=pickle.dumps((strange, [], True)))
+    kept_files().write(path.name, pickle.dumps(strange))
     calls = []
     same(Program(counted(calls), "text")(ROWS, 2.5), first)
     assert len(calls) == 1 and not mark.exists()
@@ -206,7 +214,7 @@ def test_values_are_kept_exactly(folder, value):
 
 def test_no_folder_means_that_nothing_is_kept(monkeypatch, x64):
     monkeypatch.setenv(PROGRAMS, "")
-    assert kept.store() is None
+    assert kept_files() is None
     calls = []
     for _ in range(2):
         Program(counted(calls), "text")(ROWS, 2.5)

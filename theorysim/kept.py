@@ -40,7 +40,7 @@ from theorysim.executables import (
     held_by,
     to_bytes,
 )
-from theorysim.store import Store, kept_files
+from theorysim.store import kept_files
 from theorysim.versions import versions
 
 # What programs are traced by, beside the packages of `versions`.
@@ -49,7 +49,6 @@ TRACING = ("jaxtyping", "lineax", "ml_dtypes", "optimistix", "opt_einsum")
 ASIDE = ("cache", "dump", "log")
 
 Value = TypeVar("Value")
-
 
 # All that live.
 _programs: WeakSet[Program] = WeakSet()
@@ -101,7 +100,7 @@ class Program:
         self._at.clear()
 
     def _is_known(self) -> bool:
-        return self._made_of is not None and store() is not None
+        return self._made_of is not None and kept_files() is not None
 
     def _made(self, key: str, shapes: list, tree: Any) -> Executable:
         """The program of flat arguments, compiled, and stored where it has a form for it."""
@@ -113,7 +112,7 @@ class Program:
             return found
 
         compiled = compile_anew(jit(flat).lower(*shapes))
-        payload, folder, results = to_bytes(compiled), store(), trees[-1]
+        payload, folder, results = to_bytes(compiled), kept_files(), trees[-1]
         held, device = held_by(compiled), device_of(compiled)
         if payload is not None and device is not None and folder is not None:
             count = len(shapes), results.num_leaves
@@ -139,7 +138,7 @@ class _Kept(NamedTuple):
 
 def kept_value(made_of: str | None, what: str, compute: Callable[[], Value]) -> Value:
     """What is counted on a traced program (numbers, texts, lists of them), kept as programs are."""
-    folder = store()
+    folder = kept_files()
     if made_of is None or folder is None:
         return compute()
     key = _digest("value", made_of, what, _standing())
@@ -155,11 +154,6 @@ def _shape(leaf: Any) -> jax.ShapeDtypeStruct:
     """Shape and type, as JAX has it: a number of Python takes the precision of what it meets."""
     seen = jax.typeof(leaf)
     return jax.ShapeDtypeStruct(seen.shape, seen.dtype, weak_type=seen.weak_type)
-
-
-def store() -> Store | None:
-    """Where this process keeps programs; None where it keeps none."""
-    return kept_files()
 
 
 class _Plain(pickle.Unpickler):
@@ -199,7 +193,7 @@ def foreseen(task: str) -> Iterator[None]:
 
     One processor is left to who needs them.
     """
-    folder = store()
+    folder = kept_files()
     if folder is None:
         yield
         return
@@ -234,7 +228,7 @@ def _loaded(key: str) -> Executable | None:
 
 
 def _read(key: str) -> _Read | None:
-    folder = store()
+    folder = kept_files()
     data = folder.read(key) if folder is not None else None
     if data is None:
         return None

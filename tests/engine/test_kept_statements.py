@@ -15,7 +15,7 @@ from theorysim.engine.measure.making import made_of, made_of_margins
 from theorysim.engine.registry import origins
 from theorysim.engine.verify import verify as verifying
 from theorysim.environment import PROGRAMS
-from theorysim.kept import store
+from theorysim.store import kept_files
 
 # One that holds beside readings that are violated, and is small.
 STATEMENT = "linear-teachers/equation-7"
@@ -70,7 +70,7 @@ def test_damaged_programs_are_made_anew(folder):
         path.write_bytes(path.read_bytes()[:-7] if place % 2 else b"")
     assert report(instances=8) == first
     assert sorted(path.name for path in folder.iterdir()) == names
-    assert all(store().read(name) for name in names)
+    assert all(kept_files().read(name) for name in names)
 
 
 def test_what_is_not_the_registrys_own_is_not_known(theorem):
