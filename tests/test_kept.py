@@ -212,6 +212,42 @@ def test_values_are_kept_exactly(folder, value):
     assert kept_value("another", "what", lambda: "third") == "third"
 
 
+@pytest.mark.parametrize("strange", [b"\xff", b"no number"])
+def test_a_value_that_is_none_is_made_anew(folder, strange):
+    kept_value("text", "what", lambda: 7)
+    (path,) = files(folder)
+    kept_files().write(path.name, strange)
+    assert kept_value("text", "what", lambda: 8) == 8
+    assert kept_value("text", "what", never) == 8
+
+
+@pytest.mark.parametrize("strange", [b"\xff", b"same same", b""])
+def test_what_a_task_is_said_to_take_may_be_anything(folder, monkeypatch, strange, x64):
+    monkeypatch.setattr(kept, "_taken", {})
+    with kept.foreseen("task"):
+        first = Program(counted([]), "text")(ROWS, 2.5)
+    for path in files(folder):
+        if path.stat().st_size < 1000:
+            kept_files().write(path.name, strange)
+    with kept.foreseen("task"):
+        same(Program(counted([]), "text")(ROWS, 2.5), first)
+
+
+def test_nothing_is_compiled_anew_for_a_folder_that_takes_nothing(
+    tmp_path, monkeypatch, x64, caplog
+):
+    """JAX's own cache is used then."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(PROGRAMS, str(tmp_path / "file" / "programs"))
+    compiled = []
+    monkeypatch.setattr(
+        kept, "compile_anew", lambda lowered: compiled.append(1) or lowered.compile()
+    )
+    found = [Program(counted([]), f"text {number}")(ROWS, 2.5) for number in range(3)]
+    same(found[0], found[2])
+    assert len(compiled) == 1 and "takes no file" in caplog.text
+
+
 def test_no_folder_means_that_nothing_is_kept(monkeypatch, x64):
     monkeypatch.setenv(PROGRAMS, "")
     assert kept_files() is None

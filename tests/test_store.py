@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from hashlib import sha256
 
 import pytest
 
@@ -106,3 +107,16 @@ def test_two_processes_share_a_folder(tmp_path):
     ]
     assert [one.wait(timeout=120) for one in several] == [0, 0]
     assert not [path for path in (tmp_path / "programs").iterdir() if path.name.startswith(".")]
+
+
+def test_a_file_under_another_name_is_none(tmp_path):
+    store = Store(tmp_path, 1 << 20)
+    store.write("one", b"content")
+    (tmp_path / "one").rename(tmp_path / "other")
+    assert store.read("other") is None
+
+
+def test_what_something_else_wrote_with_a_digest_that_fits_is_none(tmp_path):
+    digest = sha256(b"name\0junk").digest()
+    (tmp_path / "name").write_bytes(digest + b"junk")
+    assert Store(tmp_path, 1 << 20).read("name") is None

@@ -26,17 +26,22 @@ def run() -> None:
         code = end.code or 0
     else:
         code = 0
-    if threading.active_count() > 1 or not _is_written_out():
+    if threading.active_count() > 1 or not _is_alone() or not _is_written_out():
         sys.exit(code)  # whoever still works is waited for
     atexit._run_exitfuncs()
     os._exit(code)
 
 
+def _is_alone() -> bool:
+    """Whether the process was begun for the command: a profiler or a debugger has work left."""
+    return getattr(sys.modules["__main__"], "run", None) is run and sys.gettrace() is None
+
+
 def _is_written_out() -> bool:
     """Whether all output went where it goes; the interpreter says it, if not."""
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
     except (OSError, ValueError):
         return False
     return True

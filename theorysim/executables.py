@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -24,6 +25,9 @@ CALLS_BACK = re.compile(rb"python\w*_callback")
 # Kernels of the CPU whose functions are looked up in SciPy: JAX does so when it lowers a program,
 # which a loaded one is not.
 LIBRARY = (b"lapack_", b"tridiagonal")
+
+# All threads compile with the same setting.
+_ONE_SETTING = threading.Lock()
 
 
 class Held(NamedTuple):
@@ -64,14 +68,15 @@ def compile_anew(lowered: Lowered) -> Compiled:
 
     What is taken from there has lost the machine code that `to_bytes` would write.
     """
-    before = jax.config.jax_enable_compilation_cache  # type: ignore[attr-defined]
-    try:
-        jax.config.update("jax_enable_compilation_cache", False)
-        reset_cache()  # which had asked for the setting once
-        return lowered.compile()
-    finally:
-        jax.config.update("jax_enable_compilation_cache", before)
-        reset_cache()
+    with _ONE_SETTING:
+        before = jax.config.jax_enable_compilation_cache  # type: ignore[attr-defined]
+        try:
+            jax.config.update("jax_enable_compilation_cache", False)
+            reset_cache()  # which had asked for the setting once
+            return lowered.compile()
+        finally:
+            jax.config.update("jax_enable_compilation_cache", before)
+            reset_cache()
 
 
 def to_bytes(compiled: Compiled) -> bytes | None:

@@ -17,7 +17,7 @@ import os
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from importlib import metadata, util
@@ -100,7 +100,8 @@ class Program:
         self._at.clear()
 
     def _is_known(self) -> bool:
-        return self._made_of is not None and kept_files() is not None
+        folder = kept_files()
+        return self._made_of is not None and folder is not None and folder.takes_files
 
     def _made(self, key: str, shapes: list, tree: Any) -> Executable:
         """The program of flat arguments, compiled, and stored where it has a form for it."""
@@ -144,7 +145,8 @@ def kept_value(made_of: str | None, what: str, compute: Callable[[], Value]) -> 
     key = _digest("value", made_of, what, _standing())
     data = folder.read(key)
     if data is not None:
-        return json.loads(data)
+        with suppress(ValueError):  # something else wrote it
+            return json.loads(data)
     value = compute()
     folder.write(key, json.dumps(value).encode())
     return value
@@ -199,7 +201,7 @@ def foreseen(task: str) -> Iterator[None]:
         return
     name = _digest("task", task, _fixed())
     before = folder.read(name)
-    keys = before.decode().split() if before else []
+    keys = dict.fromkeys((before or b"").decode(errors="replace").split())
     with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1)) as threads:
         _ahead.update({key: threads.submit(_read, key) for key in keys})
         try:

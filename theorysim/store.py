@@ -1,7 +1,7 @@
 """A folder of files that can be made again: bounded, whole or not there, and never trusted.
 
-Several processes may use it at once. A file begins with the SHA-256 of the rest; one that does not
-fit is as good as none, and is replaced once its content has been made anew.
+Several processes may use it at once. A file begins with the SHA-256 of its name and the rest; one
+that does not fit is as good as none, and is replaced once its content has been made anew.
 """
 
 from __future__ import annotations
@@ -49,6 +49,11 @@ class Store:
         self._folder, self._most = folder, most_bytes
         self._warned = False
 
+    @property
+    def takes_files(self) -> bool:
+        """Whether it does, as far as was seen."""
+        return not self._warned
+
     def read(self, name: str) -> bytes | None:
         """The content of that name; None where there is none, or it is damaged."""
         path = self._folder / name
@@ -59,14 +64,19 @@ class Store:
         with suppress(OSError):  # another user's, or gone by now: it is read all the same
             os.utime(path)
         digest, packed = data[:DIGEST], data[DIGEST:]
-        return zlib.decompress(packed) if sha256(packed).digest() == digest else None
+        if digest != _digest(name, packed):
+            return None
+        try:
+            return zlib.decompress(packed)
+        except zlib.error:  # something else wrote it
+            return None
 
     def write(self, name: str, content: bytes) -> None:
         """Keep a content under a name, if the disk takes it."""
         packed = zlib.compress(content, LEVEL)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self._folder / name, sha256(packed).digest() + packed)
+            write_whole(self._folder / name, _digest(name, packed) + packed)
         except OSError as error:
             self._warn(error)
         else:
@@ -103,3 +113,7 @@ class Store:
                 self._folder,
                 error.strerror,
             )
+
+
+def _digest(name: str, packed: bytes) -> bytes:
+    return sha256(name.encode() + b"\0" + packed).digest()

@@ -34,6 +34,7 @@ def judged(differences, applies=True):
         skewness=zero,
         bias=zero,
         extremes=np.zeros((1, 0)),
+        by_key=np.zeros(1, bool),
     )
     return CLAIM.judge(Evidence(measurement))
 

@@ -16,7 +16,8 @@ def main():
 {body}
 
 command.main = main
-command.run()
+run = command.run
+run()
 """
 
 
@@ -48,6 +49,20 @@ def test_a_message_is_told():
 def test_threads_that_still_work_are_waited_for():
     work = "threading.Thread(target=lambda: (time.sleep(0.5), print('done'))).start()"
     assert run(work).stdout == "done\n"
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_closed_stream_is_no_fault(stream):
+    """As of `theorysim list >&-`, where the interpreter has no such stream."""
+    assert run(f"sys.{stream} = None").returncode == 0
+
+
+def test_a_profiler_around_the_command_writes_what_it_saw(tmp_path):
+    path = tmp_path / "profile"
+    command = [sys.executable, "-m", "cProfile", "-o", path, "-m", "theorysim", "--version"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    assert subprocess.run(command, env=environment, capture_output=True).returncode == 0
+    assert path.stat().st_size > 1000
 
 
 def test_output_that_goes_nowhere_is_an_error():

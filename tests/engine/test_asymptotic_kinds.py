@@ -162,6 +162,7 @@ def measured(quantity):
         skewness=zero,
         bias=zero,
         extremes=np.zeros((len(quantity), 0)),
+        by_key=np.zeros(len(quantity), bool),
     )
 
 

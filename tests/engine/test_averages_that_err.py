@@ -26,6 +26,10 @@ def one_of_many(x, key):
     return jax.nn.one_hot(jax.random.randint(key, (), 0, 100), 100, dtype=float)
 
 
+def uniform(x, key):
+    return jax.random.uniform(key)
+
+
 def norm(r):
     return jnp.linalg.norm(r.mean(r.sim))
 
@@ -115,6 +119,61 @@ def test_a_mean_that_all_keys_together_refute_is_refuted():
     assert attack(statement, budget=4).refuted
 
 
+def normals(count):
+    return lambda x, key: jax.random.normal(key, (count,))
+
+
+# What some of 64 fresh sets of keys do not know hides no violation.
+PLAINLY_FALSE = {
+    "a condition that some sets doubt": (
+        at_most(
+            "claim", lambda r: r.mean(r.sim), lambda r: 0.2, where=lambda r: r.mean(r.sim) - 0.22
+        ),
+        uniform,
+    ),
+    "a condition that most sets doubt": (
+        at_most(
+            "claim", lambda r: r.mean(r.sim), lambda r: -0.8, where=lambda r: r.mean(r.sim) + 0.9
+        ),
+        normals(10),
+    ),
+    "a quotient of nothing in some sets": (
+        at_most(
+            "claim",
+            lambda r: r.mean(jnp.where(r.sim < 0.1, 5 + r.sim, 0)) / r.mean(1.0 * (r.sim < 0.1)),
+            lambda r: 1.0,
+        ),
+        uniform,
+    ),
+    "points of keys in another shape": (
+        at_most(
+            "claim",
+            lambda r: jnp.ravel(r.sim - r.mean(r.sim)),
+            lambda r: 1.3 * jnp.ones(3 * r.keys),
+        ),
+        normals(3),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLAINLY_FALSE)
+def test_what_some_sets_of_keys_do_not_know_hides_no_violation(name):
+    claim, simulate = PLAINLY_FALSE[name]
+    statement = about(WIDE, claim, simulate, keys=64, instances=16)
+    assert judged(statement).verdict is Verdict.VIOLATED
+    assert attack(statement, budget=16).refuted
+
+
+@pytest.mark.parametrize("times", [63, 64])
+def test_a_path_as_long_as_there_are_keys_is_a_path(times):
+    """An event of chance .003 at each of its times is no rarer than .002."""
+    claim = at_least("claim", lambda r: r.mean(1.0 * (r.sim < 0.003)), lambda r: 0.002)
+    draw = lambda x, key: jax.random.uniform(key, (times,))  # noqa: E731
+    statement = about(WIDE, claim, draw, keys=64, instances=4)
+    assert judged(statement).verdict is Verdict.INCONCLUSIVE
+    assert not attack(statement, budget=4).refuted
+
+
 def test_a_formula_that_needs_the_number_of_its_keys_is_told_where_to_find_it():
     claim = at_least("claim", lambda r: r.mean(r.sim.reshape(64, 1)), lambda r: 0.2)
     with pytest.raises(UsageError, match="with its 64 keys, but none with the 4 "):
@@ -152,10 +211,6 @@ def test_the_bias_of_a_square_is_the_variance_of_the_mean():
         run = Run(Space().sample(jax.random.key(0), {}), (), samples, keys=64)
         declared = sides_with_errors(claim, run)[2]
         assert declared.bias == pytest.approx(float(jnp.var(samples, ddof=1)) / 64)
-
-
-def uniform(x, key):
-    return jax.random.uniform(key)
 
 
 def rare(r):

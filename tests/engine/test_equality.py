@@ -31,6 +31,7 @@ def measured(lhs, rhs, error):
         skewness=none,
         bias=none,
         extremes=np.zeros((ROWS, 0)),
+        by_key=np.zeros(ROWS, bool),
     )
 
 

@@ -55,6 +55,7 @@ def measurement(lhs, rhs, error, applies=True):
         skewness=none,
         bias=none,
         extremes=np.zeros((len(lhs), 0)),
+        by_key=np.zeros(len(lhs), bool),
     )
 
 

@@ -61,6 +61,7 @@ def measured(claim: Claim, x: float, lhs, rhs, **more) -> Measurement | None:
         skewness=none,
         bias=none,
         extremes=np.zeros((1, 1)),
+        by_key=np.zeros(1, bool),
     )
     with jax.enable_x64(True):
         instance = jax.tree.map(lambda leaf: np.asarray(leaf)[None], theorem.space.instance(x=x))

@@ -71,7 +71,8 @@ class Measurement:
     the largest along the path (after a second look, `rounding` may be one per point). `edge` is how
     far the points are from where the claim's condition changes. `extremes` are the largest
     deviations of the samples behind averages from their medians, in units of the median deviation.
-    `probability` is the printed one, 0 for claims that print none.
+    `probability` is the printed one, 0 for claims that print none. `by_key` says whether there are
+    other points where there are other keys.
     """
 
     lhs: Shaped[Any, "*points"]
@@ -86,6 +87,7 @@ class Measurement:
     skewness: Shaped[Any, "*points"]
     bias: Shaped[Any, "*points"]
     extremes: Shaped[Any, "*instances largest"]
+    by_key: Shaped[Any, "*instances"]
 
     def rows(self, rows: np.ndarray) -> Measurement:
         """The measurement of some instances."""

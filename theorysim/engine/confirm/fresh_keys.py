@@ -123,19 +123,17 @@ def misses_again(
     keys = fresh_keys(key, setup.theorem.keys)
     several = jax.tree.map(lambda leaf: np.repeat(np.asarray(leaf)[None], len(keys), axis=0), x)
     found = measure_all(setup.of(reading.only([claim.name])), several, keys)
-    return violated_by_all(claim, found[reading.name][claim.name], setup.theorem.keys)
+    return violated_by_all(claim, found[reading.name][claim.name])
 
 
-def violated_by_all(claim: Pointwise | OnAverage, found: Measurement, keys: int) -> bool:
-    """Whether fresh sets of so many keys violate a claim: each of the first, and all together.
+def violated_by_all(claim: Pointwise | OnAverage, found: Measurement) -> bool:
+    """Whether fresh sets of keys violate a claim: each of the first, and all together.
 
-    Where the points may be the keys themselves, each of the first is enough: together they have no
-    mean.
+    Where every key has points of its own, each of the first is enough: together they have no mean.
     """
     if not claim.violated_rows(found.rows(np.arange(FRESH_SETS))).all():
         return False
-    points_are_keys = np.shape(found.lhs)[1:2] == (keys,)
-    if not isinstance(claim, Pointwise) or points_are_keys:
+    if not isinstance(claim, Pointwise) or np.any(found.by_key):
         return True
     return bool(claim.states(_together(found))[1].any())
 
@@ -143,20 +141,27 @@ def violated_by_all(claim: Pointwise | OnAverage, found: Measurement, keys: int)
 def _together(found: Measurement) -> Points:
     """The points of one instance by the keys of all rows: what they err by falls with their number.
 
-    All else that they err by, and what few keys bias, does not.
+    All else that they err by, and what few keys bias, does not. Rows of which something is not
+    known (a condition in doubt, a quotient of nothing) are passed over, if enough are left.
     """
     each = tabulate(found)
-    shape, bias = each.lhs.shape, np.reshape(found.bias, each.lhs.shape)
-    variance = np.mean(np.reshape(found.sampling, shape) ** 2, axis=0) / len(each.lhs)
+    shape = each.lhs.shape
+    known = each.applies & np.isfinite(each.error)
+    count = np.maximum(known.sum(axis=0), 1)
+
+    def mean(values: np.ndarray) -> np.ndarray:
+        return np.sum(np.where(known, np.reshape(values, shape), 0), axis=0)[None] / count
+
+    variance = mean(np.asarray(found.sampling) ** 2) / count
     with np.errstate(invalid="ignore"):
-        # What is not known of one row (heavy tails) is not known of all of them.
-        other = np.max(each.error - each.parts["sampling"], axis=0)
-        error = other + SURELY * np.sqrt(variance) + BIASES * np.mean(bias, axis=0)
+        other = np.where(known, each.error - each.parts["sampling"], 0)
+    rounding = np.max(np.where(known, each.parts["rounding"], 0), axis=0)[None]
+    error = np.max(other, axis=0) + BIASES * mean(found.bias) + SURELY * np.sqrt(variance)
     return Points(
-        lhs=np.mean(each.lhs, axis=0)[None],
-        rhs=np.mean(each.rhs, axis=0)[None],
-        applies=np.all(each.applies, axis=0)[None],
-        error=error[None],
-        non_rounding_error=(error - np.max(each.parts["rounding"], axis=0))[None],
-        parts={"rounding": np.max(each.parts["rounding"], axis=0)[None]},
+        lhs=mean(each.lhs),
+        rhs=mean(each.rhs),
+        applies=known.sum(axis=0)[None] >= FRESH_SETS,
+        error=error,
+        non_rounding_error=error - rounding,
+        parts={"rounding": rounding},
     )

@@ -227,10 +227,9 @@ class Examiner:
         return self._is_confirmed(claim, candidate)
 
     def _misses_with_other_keys(self, claim: Pointwise, candidate: Candidate) -> bool:
-        keys = self.setup.theorem.keys
-        fresh = [candidate._replace(key=key) for key in fresh_keys(candidate.key, keys)]
-        measured = self._measure(fresh)
-        if not violated_by_all(claim, _uncertain(measured.by_claim[claim.name]), keys):
+        keys = fresh_keys(candidate.key, self.setup.theorem.keys)
+        measured = self._measure([candidate._replace(key=key) for key in keys])
+        if not violated_by_all(claim, _uncertain(measured.by_claim[claim.name])):
             return False
         (reading,) = self.setup.readings
         x = Instance(dict(candidate.values), self.setup.settings.size_items, np.ones(()))

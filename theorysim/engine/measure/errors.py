@@ -250,6 +250,7 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
         skewness=declared.skewness,
         bias=declared.bias,
         extremes=extremes(averaged),
+        by_key=jnp.asarray(lhs.shape != sides[0].shape[1:]),
     )
 
 

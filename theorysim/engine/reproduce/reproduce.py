@@ -218,6 +218,7 @@ def _evidence(claim: Claim, run: Run) -> Evidence:
         skewness=nothing,
         bias=nothing,
         extremes=np.zeros((1, 0)),
+        by_key=np.ones(1, bool),
     )
     return Evidence(measurement)
 
