@@ -96,3 +96,16 @@ def test_every_statement_is_measured_and_no_experiment(record):
     latency.main(["--only", "low-rank/lemma", "--rounds", "1"])
     ids = {command[-2] for command, _ in asked if len(command) > 3}
     assert "low-rank/lemma-7" in ids and all(id.startswith("low-rank/lemma") for id in ids)
+
+
+def test_what_another_checkout_took_stands_until_it_is_run_again(record, tmp_path):
+    file, _ = record
+    ids = tmp_path / "ids"
+    ids.write_text("one/lemma-1\n")
+    asked = ["--ids", str(ids), "--rounds", "1", "--fresh"]
+    latency.main([*asked, "--against", str(tmp_path)])
+    latency.main(asked)
+    last = Line.of(json.loads(file.read_text().splitlines()[-1]))
+    (told,) = latency.recorded()
+    assert last.before is None and told.before == Taken(1.5, 1.4)
+    assert told == latency.replace(last, before=told.before, against=told.against)
