@@ -82,7 +82,11 @@ class _Waiting(ModuleType):
         self.__class__ = ModuleType  # type: ignore[assignment]
         if spec.submodule_search_locations is not None:
             self.__path__ = spec.submodule_search_locations
-        spec.loader.exec_module(self)
+        try:
+            spec.loader.exec_module(self)
+        except BaseException:
+            sys.modules.pop(self.__name__, None)  # as of any import that fails
+            raise
         return getattr(self, name)
 
 
