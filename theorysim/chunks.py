@@ -20,8 +20,8 @@ class Chunked:
     """A vectorised program, called with any number of rows.
 
     Args:
-        program: its first argument is a tree of arrays
-            that lead with the rows, and so does its result.
+        program: its first argument is a tree of arrays that lead with the rows, and so does its
+            result.
         most: rows at once, at most; fewer where the compiled program would not fit.
         what: what a row is called where not even one fits.
         by_threads: whether parts run side by side where there are several processors. Not for

@@ -18,7 +18,8 @@ from jax.experimental.compilation_cache.compilation_cache import reset_cache
 from jax.experimental.serialize_executable import deserialize_and_load, serialize
 from jax.stages import Compiled, Lowered
 
-# What JAX raises of programs that hold functions of Python, among others.
+# What JAX raises where a program cannot be written: of functions of Python and of constants that it
+# holds. It runs all the same, and is compiled by every process.
 NO_FORM = (NotImplementedError, ValueError, AttributeError, TypeError)
 # What only this process can call stands in a program that calls back.
 CALLS_BACK = re.compile(rb"python\w*_callback")

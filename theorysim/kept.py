@@ -222,7 +222,7 @@ def _loaded(key: str) -> Executable | None:
         return None
     try:
         results = _Plain(io.BytesIO(read.tree)).load()
-    except Exception:  # as below
+    except Exception:  # nodes that a stranger, or other code, wrote: the program is made anew
         return None
     if read.calls_library:
         find_library()

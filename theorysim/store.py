@@ -18,7 +18,7 @@ from theorysim.environment import PROGRAMS
 from theorysim.files import write_whole
 
 DIGEST = sha256().digest_size
-# Compresses programs to a sixth, in a hundredth of the time that it takes to make them.
+# Compresses programs to a quarter, in a hundredth of the time that it takes to make them.
 LEVEL = 1
 # What is left after a clearance, so that not every further file asks for one.
 KEPT_SHARE = 3 / 4
