@@ -134,6 +134,9 @@ def test_a_package_is_imported_once_it_is_used(tmp_path):
         "import slow.part; print(slow.part.one, other.one)",
     ):
         assert told(ask) == ["False slow", "executed", "1 1"]
+    whole = "from pathlib import Path\nfrom theorysim.environment import expect_code_of\n"
+    whole += "expect_code_of(Path('mine.py'))\nprint(vars(slow)['one'])\n"
+    assert told(whole) == ["False slow", "executed", "1"]
     (package / "__init__.py").write_text("raise ImportError('broken')\n")
     again = "\nfor _ in range(2):\n    try:\n        import slow; slow.one\n"
     again += "    except ImportError as error:\n        print(error)\n"

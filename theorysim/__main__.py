@@ -8,7 +8,7 @@ import sys
 import threading
 
 from theorysim.cli import main
-from theorysim.environment import import_when_used
+from theorysim.environment import has_code_of_others, import_when_used
 
 
 def run() -> None:
@@ -26,8 +26,10 @@ def run() -> None:
         code = end.code or 0
     else:
         code = 0
-    if threading.active_count() > 1 or not _is_alone() or not _is_written_out():
-        sys.exit(code)  # whoever still works is waited for
+    if has_code_of_others() or threading.active_count() > 1:
+        sys.exit(code)  # whoever still works is waited for, and open files are written out
+    if not _is_alone() or not _is_written_out():
+        sys.exit(code)
     atexit._run_exitfuncs()
     os._exit(code)
 

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import MutableMapping
+from contextlib import suppress
 from importlib import util
 from pathlib import Path
 from types import ModuleType
@@ -54,8 +55,29 @@ def collect_rarely() -> None:
     gc.set_threshold(200_000)
 
 
+# Files of others that have run, or will, in this process.
+_foreign: list[Path] = []
+
+
+def expect_code_of(file: Path) -> None:
+    """Be ready for code of others, which may do with a module whatever Python lets it do.
+
+    Nothing waits any longer to be imported, and the process ends as processes do.
+    """
+    _foreign.append(file)
+    for package in list(sys.modules.values()):
+        if type(package) is _Waiting:
+            with suppress(ImportError):  # which whoever imports it is told
+                package.load()
+
+
+def has_code_of_others() -> bool:
+    """Whether files of others have run in this process."""
+    return bool(_foreign)
+
+
 def import_when_used(*names: str) -> None:
-    """Let `import name` load a package once something of it is asked for.
+    """Let `import name` load a package once something of it is asked for, by this thread alone.
 
     `from name import part` asks at once, and so does `import name.part`.
     """
@@ -76,9 +98,15 @@ class _Waiting(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         """Something of the module, which is executed now."""
-        spec = self.__spec__
-        if (name.startswith("__") and name != "__path__") or spec is None or spec.loader is None:
+        if name.startswith("__") and name != "__path__":  # walks over all modules ask for these
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        self.load()
+        return getattr(self, name)
+
+    def load(self) -> None:
+        """Execute the module; raises what it raises."""
+        spec = self.__spec__
+        assert spec is not None and spec.loader is not None
         self.__class__ = ModuleType  # type: ignore[assignment]
         if spec.submodule_search_locations is not None:
             self.__path__ = spec.submodule_search_locations
@@ -87,7 +115,6 @@ class _Waiting(ModuleType):
         except BaseException:
             sys.modules.pop(self.__name__, None)  # as of any import that fails
             raise
-        return getattr(self, name)
 
 
 def _devices(environment: MutableMapping[str, str]) -> int:

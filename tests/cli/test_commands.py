@@ -169,6 +169,13 @@ def test_bad_usage_is_one_message(run, statement, arguments, message):
     assert "Traceback" not in error
 
 
+@pytest.mark.parametrize(("value", "refused"), [("1", True), ("True", True), ("0", False)])
+def test_what_is_not_to_be_compiled_is_refused(run, monkeypatch, value, refused):
+    monkeypatch.setenv("JAX_DISABLE_JIT", value)
+    code, _, error = run("show", "overtraining/lemma-a.28")
+    assert (code == 2) is refused and ("JAX_DISABLE_JIT" in error) is refused
+
+
 @pytest.mark.parametrize("command", ["show", "errata"])
 def test_a_terminal_without_unicode_gets_question_marks(command):
     done = subprocess.run(

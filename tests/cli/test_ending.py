@@ -57,12 +57,27 @@ def test_a_closed_stream_is_no_fault(stream):
     assert run(f"sys.{stream} = None").returncode == 0
 
 
+def test_what_a_file_of_others_left_open_is_written(tmp_path):
+    path = tmp_path / "left_open"
+    code = "from theorysim.environment import expect_code_of\nfrom pathlib import Path\n"
+    code += f"expect_code_of(Path('mine.py'))\nsys.left = open({str(path)!r}, 'w')\n"
+    assert run(code + "sys.left.write('all')\nraise SystemExit(3)").returncode == 3
+    assert path.read_text() == "all"
+
+
 def test_a_profiler_around_the_command_writes_what_it_saw(tmp_path):
     path = tmp_path / "profile"
     command = [sys.executable, "-m", "cProfile", "-o", path, "-m", "theorysim", "--version"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run(command, env=environment, capture_output=True).returncode == 0
     assert path.stat().st_size > 1000
+
+
+def test_an_answer_needs_no_stream_of_errors():
+    """As of `theorysim verify ID 2>&-`."""
+    body = "import os\nfrom theorysim.cli.options import progress_on_terminal\n"
+    body += "sys.stderr = None\nwith progress_on_terminal('verify') as told:\n    told(1, 2, 'x')"
+    assert run(body).returncode == 0
 
 
 def test_output_that_goes_nowhere_is_an_error():

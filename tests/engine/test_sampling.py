@@ -144,14 +144,15 @@ def test_a_false_average_misses_with_fresh_keys_and_a_true_one_does_not():
             x = statement.space.sample(jax.random.key(1), setup.settings.sizes)
             key = np.asarray(jax.random.key_data(jax.random.key(2)))
             (claim,) = reading.claims
-            assert fresh_keys.misses_again(setup, reading, claim, x, key) is expected
+            found = fresh_keys.measured_again(setup, reading, claim, x, key)
+            assert fresh_keys.violated_by_each(claim, found) is expected
 
 
 def test_an_average_that_misses_by_chance_refutes_nothing(monkeypatch):
     false = average(jax.random.normal, 2.0, 64)
     (claim,) = verify(false).readings[0].claims
-    assert claim.verdict is Verdict.VIOLATED and claim.note.endswith("3 sets of fresh keys")
-    monkeypatch.setattr(fresh_keys, "misses_again", lambda *_: False)
+    assert claim.verdict is Verdict.VIOLATED and claim.note.endswith("of 4096 fresh keys")
+    monkeypatch.setattr(fresh_keys, "violated_by_each", lambda *_: False)
     (claim,) = verify(false).readings[0].claims
-    assert claim.verdict is Verdict.INCONCLUSIVE and claim.note.endswith("averages by chance")
+    assert claim.verdict is Verdict.INCONCLUSIVE and "averages by chance" in claim.note
     assert claim.confirmation == ""

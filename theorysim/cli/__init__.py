@@ -124,6 +124,8 @@ def theorysim(
     ] = False,
 ) -> None:
     """Verify theorems about learning dynamics by running them."""
+    if os.environ.get("JAX_DISABLE_JIT", "").lower() not in ("", "0", "false", "no", "off"):
+        raise UsageError("JAX_DISABLE_JIT is set, but everything here is compiled: unset it")
 
 
 app.command("list")(list_command)

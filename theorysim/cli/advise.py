@@ -16,7 +16,7 @@ from theorysim.cli.options import (
     console,
     progress_on_terminal,
 )
-from theorysim.environment import prepare
+from theorysim.environment import expect_code_of, prepare
 from theorysim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -158,6 +158,8 @@ def _answer(
     from theorysim.advise.given import check
 
     check("seed", seed)
+    if file is not None:
+        expect_code_of(file)
     given = files.example(question, seed, text) if file is None else files.request(question, file)
     # A file may name a group as `head`, too; what is asked on the command line goes before it.
     given |= {name: value for name, value in options.items() if value is not None}

@@ -17,6 +17,7 @@ from theorysim.authoring.statements import (
     kinds_of,
 )
 from theorysim.authoring.writing import FIRST, write_pack, write_statement
+from theorysim.cli.options import is_terminal
 from theorysim.errors import UsageError
 
 
@@ -47,7 +48,7 @@ def new(
         raise UsageError("name a file, theorysim new my_rate.py, or a package, --pack my-rates")
     if file is not None and pack is not None and file.parent != Path():
         raise UsageError(f"{file}: in a package a theorem has its place; give the file's name only")
-    statement = _statement(title, kind, system, asks=sys.stdin.isatty())
+    statement = _statement(title, kind, system, asks=is_terminal(sys.stdin))
     if pack is None:
         assert file is not None
         write_statement(file, statement)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -57,7 +57,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def progress_on_terminal(what: str) -> AbstractContextManager[Progress]:
     """A bar where the error stream is a terminal, else nothing."""
-    return progress_bar(what) if sys.stderr.isatty() else nullcontext(silent)
+    return progress_bar(what) if is_terminal(sys.stderr) else nullcontext(silent)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether it is one; a stream that was closed before the process began is None."""
+    return stream is not None and stream.isatty()
 
 
 def kept_folder(name: str) -> Path | None:

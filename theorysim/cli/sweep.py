@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from theorysim.cli.options import Files, Scheduler, Settings, check_picture, cluster
+from theorysim.cli.options import Files, Scheduler, Settings, check_picture, cluster, is_terminal
 from theorysim.cli.settings import parse_grid, parse_settings
 from theorysim.environment import prepare
 from theorysim.errors import UsageError
@@ -200,7 +200,7 @@ def _run(request: dict[str, Any], out: Path | None, client: Client | None) -> xa
         attributes={"theorem": theorem.id, "request": json.dumps(request)},
         out=out,
         client=client,
-        progress=sys.stderr.isatty(),
+        progress=is_terminal(sys.stderr),
     )
 
 

@@ -18,11 +18,7 @@ from theorysim.claims.theorem import Theorem
 from theorysim.compiled import jit
 from theorysim.enclosures import Outcome
 from theorysim.engine.confirm.confirm import confirm
-from theorysim.engine.confirm.fresh_keys import (
-    fresh_keys,
-    lost_with_more_keys,
-    violated_by_all,
-)
+from theorysim.engine.confirm.fresh_keys import lost_with_other_keys
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.falsify.nearby import AT_BOUNDARY, FAR, NEARBY, Candidate, Nearby
 from theorysim.engine.falsify.objective import LEAST
@@ -216,8 +212,7 @@ class Examiner:
     def _persists(self, claim: Pointwise, candidate: Candidate) -> bool:
         """Whether all feasible instances about it violate, and it is confirmed as `verify` does.
 
-        An average must miss with fresh keys, and with more, as well: a search measures thousands
-        of points.
+        An average must miss with fresh keys as well: a search measures thousands of points.
         """
         found = self._violating_about(claim, candidate)
         if found is None:
@@ -227,14 +222,12 @@ class Examiner:
         return self._is_confirmed(claim, candidate)
 
     def _misses_with_other_keys(self, claim: Pointwise, candidate: Candidate) -> bool:
-        keys = fresh_keys(candidate.key, self.setup.theorem.keys)
-        measured = self._measure([candidate._replace(key=key) for key in keys])
-        if not violated_by_all(claim, _uncertain(measured.by_claim[claim.name])):
-            return False
         (reading,) = self.setup.readings
         x = Instance(dict(candidate.values), self.setup.settings.size_items, np.ones(()))
         before = self._measure([candidate]).by_claim[claim.name]
-        return not lost_with_more_keys(self.setup, reading, claim, x, candidate.key, before)
+        return not lost_with_other_keys(
+            self.setup, reading, claim, x, candidate.key, before, _uncertain
+        )
 
     def _is_confirmed(self, claim: Pointwise, candidate: Candidate) -> bool:
         """Whether the violation survives more bits, or other roundings."""

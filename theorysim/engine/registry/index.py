@@ -31,6 +31,7 @@ from theorysim.engine.registry.headers import (
 from theorysim.engine.registry.kept_headers import headers_of
 from theorysim.engine.registry.neighbours import code_of, importable, run_source
 from theorysim.engine.registry.origins import remember
+from theorysim.environment import expect_code_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -275,6 +276,8 @@ def _load(entry: Entry, modified: tuple[tuple[Path, int], ...]) -> Theorem:
 
     from theorysim.claims.theorem import Theorem
 
+    if not entry.path.is_relative_to(OWN):
+        expect_code_of(entry.path)
     try:
         with jax.enable_x64(True):
             module = importlib.import_module(entry.module) if entry.module else _run_file(entry)

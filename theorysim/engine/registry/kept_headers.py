@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from hashlib import sha256
@@ -26,9 +27,9 @@ def headers_of(modules: Sequence[Path]) -> list[tuple[Header, ...]]:
         return [read_headers(path) for path in modules]
     states = [(str(path), *state_of(path)) for path in modules]
     key = sha256(json.dumps(["headers", sys.version, _reader(), states]).encode()).hexdigest()
-    data = folder.read(key)
-    if data is not None:
-        return [tuple(map(_header, several)) for several in json.loads(data)]
+    with suppress(ValueError, TypeError, KeyError):  # of another format
+        if (data := folder.read(key)) is not None:
+            return [tuple(map(_header, several)) for several in json.loads(data)]
     found = [read_headers(path) for path in modules]
     folder.write(key, json.dumps([list(map(asdict, several)) for several in found]).encode())
     return found
