@@ -86,7 +86,6 @@ def test_what_is_forgotten_is_let_go():
 @pytest.mark.parametrize("wide", [True, False])
 def test_threads_change_nothing(monkeypatch, wide):
     """A thread has settings of JAX of its own: it must take the caller's precision."""
-    monkeypatch.setattr(chunks, "_processors", lambda: 3)
     seen = set()
     part = chunks._side_by_side
 
@@ -99,7 +98,7 @@ def test_threads_change_nothing(monkeypatch, wide):
         summing = program([])
         rows = (np.random.default_rng(0).normal(size=(50, 3)), np.arange(50))
         alone = Chunked(summing, 4, "a row")(rows, 2.0)
-        together = Chunked(summing, 4, "a row", by_threads=True)(rows, 2.0)
+        together = Chunked(summing, 12, "a row", threads=3)(rows, 2.0)
     assert together["sum"].dtype == (np.float64 if wide else np.float32)
     assert seen == {3}
     jax.tree.map(np.testing.assert_array_equal, alone, together)

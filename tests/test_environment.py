@@ -22,7 +22,7 @@ def test_everything_is_set_in_an_empty_environment(home):
     cache = home / ".cache" / "theorysim" / "jax"
     assert cache.is_dir()
     assert environment == {
-        "NPROC": "16",
+        "NPROC": "32",
         "OPENBLAS_NUM_THREADS": "1",
         "EQX_ON_ERROR": "nan",
         "XLA_FLAGS": f"{OPTIMISATION}=1",
@@ -59,8 +59,8 @@ def test_other_flags_are_kept(home):
 @pytest.mark.parametrize(
     ("environment", "threads"),
     [
-        ({"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}, "16"),
-        ({"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}, "32"),
+        ({"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}, "32"),
+        ({"XLA_FLAGS": "--xla_force_host_platform_device_count=9"}, "36"),
         ({"JAX_NUM_CPU_DEVICES": "10"}, "40"),
     ],
 )

@@ -27,7 +27,7 @@ ALLOWED = {
     "compiled": set(),
     "progress": set(),
     "memory": {"errors"},
-    "chunks": {"kept", "memory"},
+    "chunks": {"environment", "kept", "memory"},
     "jaxprs": {"jaxprs", "errors"},
     "enclosures": {"enclosures", "jaxprs", "progress", "errors"},
     "sweeps": {"sweeps", "jaxprs", "compiled", "memory", "progress", "versions", "errors"},

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from theorysim import kept
+from theorysim.environment import programs_at_once
 from theorysim.kept import Program
 from theorysim.memory import most_that_fit, programs_that_fit
 
@@ -24,13 +25,13 @@ class Chunked:
             result.
         most: rows at once, at most; fewer where the compiled program would not fit.
         what: what a row is called where not even one fits.
-        by_threads: whether parts run side by side where there are several processors. Not for
-            programs with linear algebra, whose calls wait for threads of one pool.
+        threads: how many parts may run side by side (`threads_for`). They share the rows that one
+            would take.
     """
 
-    def __init__(self, program: Program, most: int, what: str, by_threads: bool = False):
-        self._program, self._most, self._what = program, most, what
-        self._by_threads = by_threads
+    def __init__(self, program: Program, most: int, what: str, threads: int = 1):
+        self._program, self._most, self._what = program, -(-most // threads), what
+        self._threads = threads
 
     def __call__(self, rows: Any, *shared: Any) -> Any:
         """The results of all rows, as NumPy arrays; raises SizeError where not even one fits."""
@@ -54,7 +55,7 @@ class Chunked:
             return jax.tree.map(lambda leaf: np.asarray(leaf)[: total - start], found)
 
         starts = range(0, total, length)
-        threads = min(_processors(), at_once) if self._by_threads else 1
+        threads = min(self._threads, at_once)
         yield from map(part, starts) if threads == 1 else _side_by_side(part, starts, threads)
 
 
@@ -69,12 +70,17 @@ def _side_by_side(
         pool.shutdown(cancel_futures=True)
 
 
-def _processors() -> int:
-    """How many parts run at once: an accelerator takes them in turn."""
+def threads_for(calls_libraries: bool) -> int:
+    """How many parts of a program run at once: as many as there are processors.
+
+    An accelerator takes them in turn. Calls of linear algebra wait for threads of one pool, and so
+    do parts that make them, for ever if all threads wait.
+    """
     if jax.default_backend() != "cpu":
         return 1
     allowed = getattr(os, "sched_getaffinity", None)  # of Linux alone
-    return len(allowed(0)) if allowed else os.cpu_count() or 1
+    processors = len(allowed(0)) if allowed else os.cpu_count() or 1
+    return min(processors, programs_at_once()) if calls_libraries else processors
 
 
 def forget() -> None:

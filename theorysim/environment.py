@@ -10,15 +10,18 @@ import gc
 import os
 import re
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
 from importlib import util
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-# Batched LAPACK calls can deadlock XLA's CPU thread pool when it has fewer threads than this.
+# Batched LAPACK calls can deadlock XLA's CPU thread pool when it has fewer threads than this for
+# each program that runs: with 50 decompositions side by side 4 threads hung for one program, 8 for
+# two and 16 for eight, where 6, 12 and 32 did not.
 THREADS = 16
+PROGRAMS_AT_ONCE = 2
 THREADS_PER_DEVICE = 4
 
 # Where traced programs are kept, each known by what it is made of; nowhere where it is empty.
@@ -30,7 +33,8 @@ OPTIMISATION = "--xla_backend_optimization_level"
 
 def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
     """Set what the user has not set: threads, error handling, compiler level, program cache."""
-    environment.setdefault("NPROC", str(max(THREADS, THREADS_PER_DEVICE * _devices(environment))))
+    threads = max(THREADS * PROGRAMS_AT_ONCE, THREADS_PER_DEVICE * _devices(environment))
+    environment.setdefault("NPROC", str(threads))
     # XLA's threads already call LAPACK side by side; its own threads then wait for one another:
     # batched decompositions of 64 x 64 matrices took 33 ms with one and seconds with several.
     environment.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -45,6 +49,12 @@ def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
             environment[name] = str(folder)
     environment.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     environment.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
+
+
+def programs_at_once(environment: Mapping[str, str] = os.environ) -> int:
+    """How many programs with batched linear algebra XLA's threads suffice for, at least one."""
+    threads = environment.get("NPROC", "")
+    return max(1, int(threads) // THREADS) if threads.isdigit() else 1
 
 
 def collect_rarely() -> None:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from theorysim.chunks import Chunked
+from theorysim.chunks import Chunked, threads_for
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.kinds import Claim, Probable
@@ -160,8 +160,8 @@ def _moved(
 def _in_parts(case: Case, sizes: SizeItems, rows: int, origins: bool) -> Chunked:
     """The program of a case's sides, run on so many rows at once."""
     sides = perturbed_sides(case.theorem, case.reading, sizes, origins)
-    by_threads = not traced(case, sizes).calls_libraries
-    return Chunked(sides, rows, case.theorem.id, by_threads)
+    threads = threads_for(traced(case, sizes).calls_libraries)
+    return Chunked(sides, rows, case.theorem.id, threads)
 
 
 def _computed(case: Case, program: Callable, rows: tuple, shape: tuple[int, int, int]) -> Sides:

@@ -16,7 +16,7 @@ import numpy as np
 import optax
 from jaxtyping import Array
 
-from theorysim.chunks import Chunked
+from theorysim.chunks import Chunked, threads_for
 from theorysim.claims.instance import SizeItems
 from theorysim.claims.kinds import Attack, Claim
 from theorysim.claims.reading import ResolvedReading
@@ -134,8 +134,8 @@ def _scoring_program(
     whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0)))
     across = jax.vmap(score, in_axes=(0, None, 0))
     many = Program(lambda rows, fixed: across(rows[0], fixed, rows[1]), None)
-    by_threads = not contains(whole.jaxpr, LIBRARIES)
-    return many, score, side_by_side(waits(whole.jaxpr), CHUNK), by_threads, fingerprint(whole)
+    threads = threads_for(contains(whole.jaxpr, LIBRARIES))
+    return many, score, side_by_side(waits(whole.jaxpr), CHUNK), threads, fingerprint(whole)
 
 
 @lru_cache(maxsize=256)
@@ -173,12 +173,12 @@ class Objective:
         self.evaluations = 0
         self.spent = 0
         program = _scoring_program(theorem, reading, tuple(claims), settings.size_items)
-        many, single, most, by_threads, self.computation = program
+        many, single, most, threads, self.computation = program
         self._fixed = dict(settings.values)
         need = instance_bytes(theorem, (reading,), settings.sizes)
         wanted = min(most, max(LEAST_CHUNK, budget // CHUNKS))
         chunk = chunk_length(need, wanted, str(setup))
-        self._score = Chunked(many, chunk, str(setup), by_threads)
+        self._score = Chunked(many, chunk, str(setup), threads)
         self._climb = Chunked(_ascent_program(single), chunk, str(setup))  # of other operations
 
     def score(self, points: Points) -> list[Scored]:

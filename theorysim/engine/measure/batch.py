@@ -11,7 +11,7 @@ import numpy as np
 from jax.stages import Traced
 from jaxtyping import Array
 
-from theorysim.chunks import Chunked
+from theorysim.chunks import Chunked, threads_for
 from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
@@ -149,7 +149,7 @@ def measure_all(
     rows = jax.tree.map(lambda leaf: np.asarray(leaf)[order], (instances, keys))
     parts, done = [], 0
     progress(done, total, "compiling and measuring")
-    chunked = Chunked(program, chunk, str(setup), by_threads=not cost.calls_libraries)
+    chunked = Chunked(program, chunk, str(setup), threads_for(cost.calls_libraries))
     for part in chunked.parts(rows):
         parts.append(part)
         done += len(jax.tree.leaves(part)[0])
