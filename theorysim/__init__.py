@@ -1,7 +1,7 @@
 """Theorems about learning dynamics as objects that can be verified, falsified and swept.
 
 Importing theorysim imports no JAX, changes no global JAX setting and no environment variable.
-Programs that run batched linear algebra on a CPU should set `NPROC=16` in their environment, as the
+Programs that run batched linear algebra on a CPU should set `NPROC=32` in their environment, as the
 command does: with the number of threads that XLA chooses, they can deadlock.
 """
 

@@ -212,6 +212,12 @@ def test_a_formula_that_needs_the_number_of_its_keys_is_told_where_to_find_it():
     assert judged(about(WIDE, claim, uniform, keys=64, instances=4)).verdict is Verdict.HOLDS
 
 
+def test_the_axis_of_keys_must_be_the_first():
+    claim = at_most("claim", lambda r: (r.sim - r.mean(r.sim)).T, lambda r: 2.0)
+    with pytest.raises(UsageError, match=r"shape \(3, 64\) with its 64 keys, and \(3, 4\)"):
+        judged(about(WIDE, claim, normals(3), keys=64, instances=4))
+
+
 def test_keys_that_do_not_fit_confirm_nothing(monkeypatch):
     def measured(setup, *rest):
         if setup.theorem.keys > 64:

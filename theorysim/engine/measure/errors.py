@@ -232,6 +232,7 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
     lhs, rhs, declared = sides_with_errors(claim, run)
     few = min(run.keys, PERTURBED_KEYS)
     sides = _perturbed_sides(claim, perturbed, few, run.keys)
+    _check_axis_of_keys(claim, lhs.shape, sides[0].shape[1:], run.keys)
     applies, unseen = claim.applies(run, lhs.shape), _unseen(lhs, sides[0])
     edge, averaged_there = edge_of(claim, run, _integrated(perturbed, few), lhs.shape)
     averaged = [*declared.averaged, *averaged_there]
@@ -271,6 +272,17 @@ def _perturbed_sides(
             f"claim {claim.name!r} has sides with its {keys} keys, but none with the {few} by "
             f"which its rounding is measured ({error}): write `r.keys` for their number"
         ) from error
+
+
+def _check_axis_of_keys(
+    claim: Claim, shape: tuple[int, ...], of_few: tuple[int, ...], keys: int
+) -> None:
+    """Refuse points that other keys change along another axis than the first."""
+    if shape[1:] != of_few[1:]:
+        raise UsageError(
+            f"claim {claim.name!r} has sides of shape {shape} with its {keys} keys, and {of_few} "
+            "with fewer: the axis of the keys must be the first"
+        )
 
 
 def _integrated(perturbed: tuple[Instance, Any, Any], keys: int) -> list[Run]:
