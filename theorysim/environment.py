@@ -54,7 +54,7 @@ def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
 def programs_at_once(environment: Mapping[str, str] = os.environ) -> int:
     """How many programs with batched linear algebra XLA's threads suffice for, at least one."""
     threads = environment.get("NPROC", "")
-    return max(1, int(threads) // THREADS) if threads.isdigit() else 1
+    return max(1, int(threads) // THREADS) if threads.isdecimal() else 1
 
 
 def collect_rarely() -> None:
@@ -77,7 +77,7 @@ def expect_code_of(file: Path) -> None:
     _foreign.append(file)
     for package in list(sys.modules.values()):
         if type(package) is _Waiting:
-            with suppress(ImportError):  # which whoever imports it is told
+            with suppress(Exception):  # which whoever imports it is told
                 package.load()
 
 
@@ -132,7 +132,7 @@ def _devices(environment: MutableMapping[str, str]) -> int:
     flags = environment.get("XLA_FLAGS", "")
     asked = re.findall(r"--xla_force_host_platform_device_count=(\d+)", flags)
     asked.append(environment.get("JAX_NUM_CPU_DEVICES", ""))
-    return max((int(number) for number in asked if number.isdigit()), default=1)
+    return max((int(number) for number in asked if number.isdecimal()), default=1)
 
 
 def cache_folder(environment: MutableMapping[str, str] = os.environ) -> Path:

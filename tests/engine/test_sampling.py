@@ -144,14 +144,15 @@ def test_a_false_average_misses_with_fresh_keys_and_a_true_one_does_not():
             x = statement.space.sample(jax.random.key(1), setup.settings.sizes)
             key = np.asarray(jax.random.key_data(jax.random.key(2)))
             (claim,) = reading.claims
-            found = fresh_keys.measured_again(setup, reading, claim, x, key)
+            found = fresh_keys.measured_again(setup, x, key, 8)[claim.name]
             assert fresh_keys.violated_by_each(claim, found) is expected
 
 
 def test_an_average_that_misses_by_chance_refutes_nothing(monkeypatch):
     false = average(jax.random.normal, 2.0, 64)
     (claim,) = verify(false).readings[0].claims
-    assert claim.verdict is Verdict.VIOLATED and claim.note.endswith("of 4096 fresh keys")
+    assert claim.verdict is Verdict.VIOLATED
+    assert claim.note.endswith("with 8 sets of 1024 fresh keys")
     monkeypatch.setattr(fresh_keys, "violated_by_each", lambda *_: False)
     (claim,) = verify(false).readings[0].claims
     assert claim.verdict is Verdict.INCONCLUSIVE and "averages by chance" in claim.note

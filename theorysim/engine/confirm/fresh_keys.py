@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,12 +27,29 @@ from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.setup import Setup
 from theorysim.errors import SizeError
 
-# An average must miss with each of so many sets of at least so many keys: an event of chance 0.01
-# is not met by 64 keys in one case of two, by 4096 never.
-FRESH_SETS = 2
-FRESH_KEYS = 4096
-# And with so many times as many as it was taken of: a bias that falls like a power shows.
+# An average must miss with each of several sets of keys: an event of chance 0.01 is not met by 64
+# keys in one case of two, by 8 sets of 1024 never. Where a formula is singular at an average, few
+# sets may all lie far from it by luck.
+FRESH_KEYS = 8192
+FEWEST_KEYS, FEWEST_SETS = 1024, 2
+# Each set has so many times as many as it was taken of: a bias that falls like a power shows.
 MORE_KEYS = 4
+
+
+class FreshKeys(NamedTuple):
+    """How many sets of how many fresh keys averages are taken of again."""
+
+    sets: int
+    keys: int
+
+    def __str__(self) -> str:
+        return f"{self.sets} sets of {self.keys} fresh keys"
+
+
+def how_many(keys: int) -> FreshKeys:
+    """How many for averages that were taken of so many; each set has a multiple of them."""
+    each = keys * max(MORE_KEYS, math.ceil(FEWEST_KEYS / keys))
+    return FreshKeys(max(FEWEST_SETS, FRESH_KEYS // each), each)
 
 
 @partial(jax.jit, static_argnames="sets")
@@ -41,22 +59,12 @@ def _folded(key: jax.typing.ArrayLike, sets: int) -> jax.Array:
     return jax.random.key_data(fresh)
 
 
-def fresh_keys(key: jax.typing.ArrayLike) -> np.ndarray:
+def fresh_keys(key: jax.typing.ArrayLike, sets: int) -> np.ndarray:
     """Data of a key for each set of fresh keys, which are drawn from it.
 
     No search uses them: a key folded with 0 draws, with 1 simulates.
     """
-    return np.asarray(_folded(key, FRESH_SETS))
-
-
-def how_many(keys: int) -> int:
-    """How many fresh keys a set has where averages were taken of so many; a multiple of them."""
-    return keys * max(MORE_KEYS, math.ceil(FRESH_KEYS / keys))
-
-
-def sets_of_keys(keys: int) -> str:
-    """The same, in the words of a note."""
-    return f"{FRESH_SETS} sets of {how_many(keys)} fresh keys"
+    return np.asarray(_folded(key, sets))
 
 
 def lost_with_other_keys(
@@ -73,34 +81,29 @@ def lost_with_other_keys(
     `before` is what was measured of the one instance; `allowing` makes what is measured again err
     by more.
     """
-    sets = sets_of_keys(setup.theorem.keys)
+    fresh = how_many(setup.theorem.keys)
+    several = replace(setup, theorem=replace(setup.theorem, keys=fresh.keys))
+    several = several.of(reading.only([claim.name]))
     try:
-        found = allowing(measured_again(setup, reading, claim, x, key))
+        found = allowing(measured_again(several, x, key, fresh.sets)[claim.name])
     except SizeError:
-        return f"{sets}, which do not fit into memory"
+        return f"{fresh}, which do not fit into memory"
     if not violated_by_each(claim, found):
-        return f"{sets}: averages by chance, or biased by few keys"
+        return f"{fresh}: averages by chance, or biased by few keys"
     if isinstance(claim, Pointwise) and not _exceeds_the_change(claim, before, found):
-        return f"{sets}: so many still bias what is made of averages"
+        return f"{fresh}: so many still bias what is made of averages"
     return ""
 
 
-def measured_again(
-    setup: Setup,
-    reading: ResolvedReading,
-    claim: Pointwise | OnAverage,
-    x: Instance,
-    key: np.ndarray,
-) -> Measurement:
-    """The claim at one instance, a row for each set of fresh keys.
+def measured_again(setup: Setup, x: Instance, key: np.ndarray, sets: int) -> dict[str, Measurement]:
+    """The claims of one reading at one instance, a row for each set of fresh keys.
 
     Raises:
         SizeError: where so many runs do not fit into memory.
     """
-    theorem = replace(setup.theorem, keys=how_many(setup.theorem.keys))
-    several = replace(setup, theorem=theorem).of(reading.only([claim.name]))
-    rows = jax.tree.map(lambda leaf: np.repeat(np.asarray(leaf)[None], FRESH_SETS, axis=0), x)
-    return measure_all(several, rows, fresh_keys(key))[reading.name][claim.name]
+    (reading,) = setup.readings
+    rows = jax.tree.map(lambda leaf: np.repeat(np.asarray(leaf)[None], sets, axis=0), x)
+    return measure_all(setup, rows, fresh_keys(key, sets))[reading.name]
 
 
 def violated_by_each(claim: Pointwise | OnAverage, found: Measurement) -> bool:
@@ -117,10 +120,17 @@ def violated_by_each(claim: Pointwise | OnAverage, found: Measurement) -> bool:
 
 
 def _surely_violated(claim: Pointwise, found: Measurement) -> Bool[np.ndarray, "rows columns"]:
-    """Where a claim is violated by what leaves nothing to chance: that many standard errors."""
+    """Where a claim is violated by what leaves nothing to chance: that many standard errors.
+
+    That is of the largest among the sets. An event that no key met may have been missed: where
+    there is none above rounding, it is the largest along the path.
+    """
     points = tabulate(found)
     sampling, bias = (np.reshape(p, points.error.shape) for p in (found.sampling, found.bias))
-    surely = SURELY * sampling + BIASES * bias
+    largest = np.max(sampling, axis=0)
+    seen = largest > BATCHES * np.max(points.parts["rounding"], axis=0)
+    standard = np.where(seen, largest, np.max(largest, initial=0.0))
+    surely = SURELY * standard + BIASES * bias
     error = points.error + np.maximum(surely - points.parts["sampling"], 0)
     return claim.states(replace(points, error=error))[1]
 

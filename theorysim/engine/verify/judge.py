@@ -174,7 +174,7 @@ def _with_fresh_keys(
     keys: np.ndarray,
 ) -> Judgement:
     """A violation by averages, if it comes back at its instance with many fresh keys."""
-    from theorysim.engine.confirm.fresh_keys import lost_with_other_keys, sets_of_keys
+    from theorysim.engine.confirm.fresh_keys import how_many, lost_with_other_keys
 
     row = judgement.row
     assert row is not None
@@ -182,7 +182,7 @@ def _with_fresh_keys(
     before = evidence.measurement.rows(np.array([row]))
     lost = lost_with_other_keys(setup, reading, claim, decisive, keys[row], before)
     if not lost:
-        note = f"{judgement.note} and with {sets_of_keys(setup.theorem.keys)}"
+        note = f"{judgement.note} and with {how_many(setup.theorem.keys)}"
         return replace(judgement, note=note)
     note = f"{judgement.note}, but not with {lost}"
     return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note, confirmation="")
