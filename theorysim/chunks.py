@@ -55,8 +55,8 @@ class Chunked:
             return jax.tree.map(lambda leaf: np.asarray(leaf)[: total - start], found)
 
         starts = range(0, total, length)
-        threads = min(self._threads, at_once)
-        yield from map(part, starts) if threads == 1 else _side_by_side(part, starts, threads)
+        threads = min(self._threads, at_once, len(starts))
+        yield from map(part, starts) if threads < 2 else _side_by_side(part, starts, threads)
 
 
 def _side_by_side(

@@ -7,7 +7,6 @@ import pytest
 from jax import lax
 
 from tests.engine.statements import theorem
-from theorysim import chunks
 from theorysim.claims import Real, Space, at_most
 from theorysim.engine.measure import batch
 from theorysim.engine.measure.sample import draw_sample
@@ -61,7 +60,7 @@ def test_the_order_and_the_threads_change_no_bit(monkeypatch, name, keys):
 
     def measured(worth, threads):
         monkeypatch.setattr(batch, "WORTH_SORTING", worth)
-        monkeypatch.setattr(chunks, "_processors", lambda: threads)
+        monkeypatch.setattr(batch, "threads_for", lambda calls_libraries: threads)
         return batch.measure_all(setup, sample.instances, sample.keys)
 
     longest_first = batch._longest_first
