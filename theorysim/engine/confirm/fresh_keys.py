@@ -109,7 +109,7 @@ def measured_again(setup: Setup, x: Instance, key: np.ndarray, sets: int) -> dic
 def violated_by_each(claim: Pointwise | OnAverage, found: Measurement) -> bool:
     """Whether every set of keys violates a claim, at one same point unless each has its own.
 
-    On a path of thousands of points some miss by chance, but hardly one of them twice.
+    On a path of thousands of points some miss by chance, but hardly one of them in every set.
     """
     if not isinstance(claim, Pointwise):
         return bool(claim.violated_rows(found).all())
