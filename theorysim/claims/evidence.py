@@ -67,8 +67,8 @@ class Measurement:
 
     `lhs`, `rhs`, `applies` (whether the claim speaks of the point), `limit`, `sampling` (a standard
     error), `skewness` (of the batches behind it) and `bias` (what the jackknife says of the
-    slack's) have the shape of the points; `rounding` and `integrator` are one number per instance,
-    the largest along the path (after a second look, `rounding` may be one per point). `edge` is how
+    slack's) have the shape of the points; `rounding` and `integrator` have it, too (or are one
+    number per instance). `edge` is how
     far the points are from where the claim's condition changes. `extremes` are the largest
     deviations of the samples behind averages from their medians, in units of the median deviation.
     `probability` is the printed one, 0 for claims that print none. `by_key` says whether there are
@@ -81,7 +81,7 @@ class Measurement:
     edge: Edge
     probability: Shaped[Any, "*instances"]
     rounding: Shaped[Any, "..."]
-    integrator: Shaped[Any, "*instances"]
+    integrator: Shaped[Any, "..."]
     limit: Shaped[Any, "*points"]
     sampling: Shaped[Any, "*points"]
     skewness: Shaped[Any, "*points"]
@@ -92,6 +92,15 @@ class Measurement:
     def rows(self, rows: np.ndarray) -> Measurement:
         """The measurement of some instances."""
         return jax.tree.map(lambda leaf: leaf[rows], self)
+
+    def with_errors_of_path(self) -> Measurement:
+        """The measurement of many with the largest errors of their paths at all points of these."""
+        rows = len(self.lhs)
+        rounding, integrator = (
+            np.max(np.reshape(part, (rows, -1)), axis=1, initial=0.0)
+            for part in (self.rounding, self.integrator)
+        )
+        return replace(self, rounding=rounding, integrator=integrator)
 
 
 jax.tree_util.register_dataclass(
@@ -255,7 +264,7 @@ def tabulate(measurement: Measurement, share: bool = True) -> Points:
     with np.errstate(invalid="ignore"):
         parts = {
             "rounding": np.asarray(measurement.rounding).reshape(rows, -1) + own,
-            "integrator": np.asarray(measurement.integrator).reshape(rows, 1) + 0 * own,
+            "integrator": np.asarray(measurement.integrator).reshape(rows, -1) + 0 * own,
             "limit": table["limit"],
             "sampling": _sampling_error(table) + BIASES * table["bias"],
         }

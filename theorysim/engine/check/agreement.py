@@ -13,7 +13,7 @@ from theorysim.claims.instance import Instance, size_items
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.check.step import MISTAKE, Step, Subject
 from theorysim.engine.measure.batch import measure_all
-from theorysim.engine.measure.errors import Measurements, measure
+from theorysim.engine.measure.errors import Measurements, measure, with_errors_at_points
 from theorysim.engine.measure.sample import draw_sample
 from theorysim.engine.measure.setup import Settings, Setup
 
@@ -77,7 +77,7 @@ def alone(
         if not double:
             x = jax.tree.map(lambda leaf: np.asarray(leaf, NARROW[leaf.dtype.kind]), x)
         data = jnp.asarray(np.asarray(key)[0] + np.uint32(other_key))
-        return _program(theorem, double)(x, jax.random.wrap_key_data(data))
+        return with_errors_at_points(_program(theorem, double)(x, jax.random.wrap_key_data(data)))
 
 
 @lru_cache(maxsize=8)
@@ -94,7 +94,8 @@ def disagreements(one: Measurements, other: Measurements) -> dict[str, int]:
     for reading in one:
         for name, m in one[reading].items():
             o = other[reading][name]
-            error = np.sum([float(e) for e in (m.rounding, o.rounding, m.integrator, o.integrator)])
+            error = np.asarray(m.rounding) + np.asarray(o.rounding)
+            error = error + np.asarray(m.integrator) + np.asarray(o.integrator)
             count = 0
             for a, b in ((m.lhs, o.lhs), (m.rhs, o.rhs)):
                 eps = max(np.finfo(np.asarray(side).dtype).eps for side in (a, b))

@@ -81,18 +81,31 @@ def lost_with_other_keys(
     `before` is what was measured of the one instance; `allowing` makes what is measured again err
     by more.
     """
+    return taken_again(setup, reading, claim, x, key, before, allowing)[0]
+
+
+def taken_again(
+    setup: Setup,
+    reading: ResolvedReading,
+    claim: Pointwise | OnAverage,
+    x: Instance,
+    key: np.ndarray,
+    before: Measurement,
+    allowing: Callable[[Measurement], Measurement] = lambda measured: measured,
+) -> tuple[str, Measurement | None]:
+    """The same, and what was measured of each set of keys; None where they do not fit."""
     fresh = how_many(setup.theorem.keys)
     several = replace(setup, theorem=replace(setup.theorem, keys=fresh.keys))
     several = several.of(reading.only([claim.name]))
     try:
         found = allowing(measured_again(several, x, key, fresh.sets)[claim.name])
     except SizeError:
-        return f"{fresh}, which do not fit into memory"
+        return f"{fresh}, which do not fit into memory", None
     if not violated_by_each(claim, found):
-        return f"{fresh}: averages by chance, or biased by few keys"
+        return f"{fresh}: averages by chance, or biased by few keys", found
     if isinstance(claim, Pointwise) and not _exceeds_the_change(claim, before, found):
-        return f"{fresh}: so many still bias what is made of averages"
-    return ""
+        return f"{fresh}: so many still bias what is made of averages", found
+    return "", found
 
 
 def measured_again(setup: Setup, x: Instance, key: np.ndarray, sets: int) -> dict[str, Measurement]:

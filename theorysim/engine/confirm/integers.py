@@ -48,7 +48,8 @@ def without_overflow(
     changed = _changed(measurement, program((np.zeros(len(keys)), x, keys))[case.claim.name])
     if not changed.any():
         return measurement
-    rounding = np.where(changed, np.nan, np.asarray(measurement.rounding))
+    rounding = np.array(measurement.rounding, float)
+    rounding[changed] = np.nan
     return dataclasses.replace(measurement, rounding=rounding)
 
 
@@ -68,5 +69,5 @@ def _changed(plain: Measurement, perturbed: list[np.ndarray]) -> np.ndarray:
     distance = distances(perturbed[0], lhs) + distances(perturbed[1], rhs)
     with np.errstate(invalid="ignore"):
         allowed = CHANGE * (np.abs(lhs) + np.abs(rhs))
-        allowed += ROUNDINGS * np.asarray(plain.rounding).reshape(count, 1)
+        allowed += ROUNDINGS * np.asarray(plain.rounding).reshape(count, -1)
         return np.any(applies & (distance > allowed), axis=1)

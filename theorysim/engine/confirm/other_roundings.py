@@ -29,6 +29,7 @@ from theorysim.engine.confirm.speaking import (
 )
 from theorysim.engine.confirm.suspect import Answer, Case, Finding, Suspect
 from theorysim.engine.confirm.traced import traced
+from theorysim.engine.measure.along_path import at_points
 from theorysim.engine.measure.batch import instance_bytes
 from theorysim.engine.measure.errors import (
     PERTURBATIONS,
@@ -141,7 +142,7 @@ def spread_of_origins(case: Case, suspect: Suspect) -> Float[np.ndarray, " path"
     moved = _moved(case, [suspect], range(1 + AGAIN), origins=True)
     turns, told = [sides.of_row(0) for sides in moved], _told(case, suspect)
     speaking = [(one, _speaks(case, told, one, origins=True)) for one in turns]
-    return np.max([np.where(s, _spread(suspect, one, s), np.inf) for one, s in speaking], axis=0)
+    return np.max([np.where(s, _spread(suspect, one, s)[0], np.inf) for one, s in speaking], axis=0)
 
 
 def _moved(
@@ -331,8 +332,9 @@ def _conditions(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) ->
 
 
 def _judged(case: Case, suspect: Suspect, told: Told, sides: Sides) -> Finding:
-    speaks = _speaks(case, told, sides)
-    least = ROUNDING_SAFETY * _spread(suspect, sides, speaks) + suspect.points.non_rounding_error[0]
+    speaks, points = _speaks(case, told, sides), suspect.points
+    spread = at_points(*_spread(suspect, sides, speaks), points.scale[0])
+    least = ROUNDING_SAFETY * spread + points.non_rounding_error[0]
     with np.errstate(invalid="ignore"):
         room = np.max(case.claim.slack(sides.lhs, sides.rhs), axis=0)
         violated = suspect.violated & speaks & (room < -least)
@@ -341,9 +343,14 @@ def _judged(case: Case, suspect: Suspect, told: Told, sides: Sides) -> Finding:
     return Finding(Answer.VIOLATED, MEANS, suspect.worst(violated))
 
 
-def _spread(suspect: Suspect, sides: Sides, speaks: Bool[np.ndarray, " path"]) -> float:
-    """By how much both sides move, where the claim speaks however it is rounded."""
+def _spread(
+    suspect: Suspect, sides: Sides, speaks: Bool[np.ndarray, " path"]
+) -> tuple[float, float]:
+    """By how much both sides move, and by which part, where the claim speaks for certain."""
     points = suspect.points
     known = points.applies[0] & speaks & ~np.isnan(points.lhs[0] + points.rhs[0])
     both = (sides.lhs, points.lhs), (sides.rhs, points.rhs)
-    return sum(float(np.max(distances(*pair)[:, known], initial=0.0)) for pair in both)
+    moves = [np.max(distances(*pair), axis=0)[known] for pair in both]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = np.where(sum(moves) > 0, sum(moves) / points.scale[0, known], 0)
+    return sum(float(np.max(move, initial=0.0)) for move in moves), np.max(part, initial=0.0)

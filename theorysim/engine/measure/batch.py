@@ -23,6 +23,7 @@ from theorysim.engine.measure.errors import (
     compiled,
     measure,
     replace_tolerance_scale,
+    with_errors_at_points,
 )
 from theorysim.engine.measure.making import made_of
 from theorysim.engine.measure.setup import Setup
@@ -155,7 +156,9 @@ def measure_all(
         done += len(jax.tree.leaves(part)[0])
         progress(done, total, "measuring")
     place = np.argsort(order)
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[place], *parts)
+    return with_errors_at_points(
+        jax.tree.map(lambda *leaves: np.concatenate(leaves)[place], *parts)
+    )
 
 
 def _longest_first(setup: Setup, instances: Instance, keys: np.ndarray, chunk: int) -> np.ndarray:

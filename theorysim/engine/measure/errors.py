@@ -5,6 +5,7 @@ Four sources of error are measured, each by running the formula again with that 
 - rounding: perturbed runs, their inputs jittered by a few ulps and their outputs by one; the
   largest spread of both sides over these and along the whole path, times a safety factor;
 - integrator: a run with tolerances 32 times coarser, its largest difference along the path;
+  (both at points that are small beside the largest: see `along_path`)
 - limit: the formula with the ends of paths moved, by the signs that change it most;
 - sampling: the formula with each batch of keys left out (jackknife).
 """
@@ -20,7 +21,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Float, Shaped
 
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, field_values
@@ -28,6 +29,7 @@ from theorysim.claims.kinds import Claim, OnAverage
 from theorysim.claims.margins import place_of
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import BATCHES, Run
+from theorysim.engine.measure.along_path import at_points
 from theorysim.engine.measure.declared import (
     PERTURBED_KEYS,
     edge_of,
@@ -64,8 +66,9 @@ def measure(
 ) -> Measurements:
     """All claims of all readings on one instance; pure, meant to be vmapped and jitted.
 
-    Returns a measurement per name of reading and name of claim. Readings that share a simulation
-    or a prediction share its run. `exact` names the fields that rounding does not move.
+    Returns a measurement per name of reading and name of claim, to be completed by
+    `with_errors_at_points`. Readings that share a simulation or a prediction share its run. `exact`
+    names the fields that rounding does not move.
     """
     every_key = simulation_keys(key, keys)
     few = every_key[:PERTURBED_KEYS]
@@ -201,19 +204,30 @@ def _perturbed_parts(
     return jax.vmap(perturb)(noise, tolerance_scale)
 
 
-def _spread(sides: tuple[Array, Array], applies: Array, which: slice) -> Array:
-    """Largest distance of some runs to the undisturbed one, over both sides and all points.
+def _along_path(
+    sides: tuple[Array, Array], applies: Array, which: slice, factor: float
+) -> Float[Array, "2"]:
+    """`factor` times the largest distance of some runs to the undisturbed one along the path.
+
+    It is the sum of both sides' own. Beside it stands the largest part that the distance is of
+    both sides at one point.
+    """
+    distances = [_distance(side, applies, which) for side in sides]
+    largest = sum(jnp.max(distance, initial=0.0) for distance in distances)
+    distance, scale = sum(distances), sum(jnp.abs(side[0]) for side in sides)
+    part = jnp.max(jnp.where(distance > 0, distance / scale, 0), initial=0.0)
+    return factor * jnp.stack([largest, part])
+
+
+def _distance(side: Array, applies: Array, which: slice) -> Array:
+    """The largest distance of some runs to the undisturbed one, at every point.
 
     Where the undisturbed one is NaN the point is undefined, which says nothing of the others.
     """
-
-    def widest(side: Array) -> Array:
-        distance = jnp.where(jnp.isnan(side[0]), 0, jnp.abs(side[which] - side[0]))
-        if side.ndim > 1:  # perturbed runs have the first keys only
-            distance = jnp.where(applies[: side.shape[1]], distance, 0)
-        return jnp.max(distance, initial=0.0)
-
-    return widest(sides[0]) + widest(sides[1])
+    distance = jnp.where(jnp.isnan(side[0]), 0, jnp.abs(side[which] - side[0]))
+    if side.ndim > 1:  # perturbed runs have the first keys only
+        distance = jnp.where(applies[: side.shape[1]], distance, 0)
+    return jnp.max(distance, axis=0, initial=0.0)
 
 
 def _unseen(points: Array, perturbed: Array) -> float:
@@ -234,6 +248,7 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
     sides = _perturbed_sides(claim, perturbed, few, run.keys)
     _check_axis_of_keys(claim, lhs.shape, sides[0].shape[1:], run.keys)
     applies, unseen = claim.applies(run, lhs.shape), _unseen(lhs, sides[0])
+    roundings, coarser = slice(1, 1 + PERTURBATIONS), slice(1 + PERTURBATIONS, None)
     edge, averaged_there = edge_of(claim, run, _integrated(perturbed, few), lhs.shape)
     averaged = [*declared.averaged, *averaged_there]
     if isinstance(claim, OnAverage) and run.keys >= BATCHES:  # the spread of a few is no unit
@@ -244,8 +259,8 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
         applies=applies,
         edge=edge,
         probability=jnp.asarray(claim.printed_probability(run), float),
-        rounding=ROUNDING_SAFETY * unseen * _spread(sides, applies, slice(1, 1 + PERTURBATIONS)),
-        integrator=unseen * _spread(sides, applies, slice(1 + PERTURBATIONS, None)),
+        rounding=_along_path(sides, applies, roundings, ROUNDING_SAFETY * unseen),
+        integrator=_along_path(sides, applies, coarser, unseen),
         limit=declared.limit,
         sampling=declared.sampling,
         skewness=declared.skewness,
@@ -253,6 +268,28 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
         extremes=extremes(averaged),
         by_key=jnp.asarray(lhs.shape != sides[0].shape[1:]),
     )
+
+
+def with_errors_at_points(found: Measurements) -> Measurements:
+    """What `measure` returns, alone or stacked, with its errors along the path at each point."""
+    return {
+        reading: {
+            name: dataclasses.replace(
+                claim,
+                rounding=_at_points(claim, claim.rounding),
+                integrator=_at_points(claim, claim.integrator),
+            )
+            for name, claim in claims.items()
+        }
+        for reading, claims in found.items()
+    }
+
+
+def _at_points(claim: Measurement, error: Shaped[Any, "... 2"]) -> Shaped[np.ndarray, "*points"]:
+    lhs, rhs = np.asarray(claim.lhs), np.asarray(claim.rhs)
+    instances = np.shape(error)[:-1]
+    along = np.reshape(error, (*instances, *[1] * (lhs.ndim - len(instances)), 2))
+    return at_points(along[..., 0], along[..., 1], np.abs(lhs) + np.abs(rhs))
 
 
 def _perturbed_sides(

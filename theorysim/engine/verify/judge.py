@@ -117,6 +117,8 @@ def _looked_at_again(
     Enclosures are loaded only where they are needed.
     """
     holds = judgement.verdict is Verdict.HOLDS
+    if holds and np.size(evidence.measurement.extremes):
+        return _unless_leaning(setup, sample, reading, claim, judgement, evidence)
     looks_closer = holds and isinstance(claim, Inequality) and _is_short(setup)
     grows = holds and measurement_cost(setup).grows_integers
     if holds and not (looks_closer or grows):
@@ -140,9 +142,41 @@ def _looked_at_again(
     if holds:
         return _not_hidden(case, judgement, evidence, x, keys)
     confirmed = confirmed_judgement(case, judgement, evidence.measurement, x, keys)
-    if confirmed.verdict is not Verdict.VIOLATED or not np.size(evidence.measurement.extremes):
+    if confirmed.verdict is not Verdict.VIOLATED:
+        return _with_errors_of_path(claim, evidence) or confirmed
+    if not np.size(evidence.measurement.extremes):
         return confirmed
     return _with_fresh_keys(setup, reading, claim, confirmed, evidence, x, keys)
+
+
+def _unless_leaning(
+    setup: Setup,
+    sample: Sample,
+    reading: ResolvedReading,
+    claim: Pointwise,
+    judgement: Judgement,
+    evidence: Evidence,
+) -> Judgement:
+    """What holds by averages, unless points that lean the other way are violated by more keys."""
+    from theorysim.engine.confirm.leaning import leaning_row, with_fresh_keys
+
+    row = leaning_row(claim, evidence.measurement)
+    if row is None:
+        return judgement
+    rows = sample.rows_of(reading, claim)
+    x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
+    return with_fresh_keys(setup, reading, claim, judgement, evidence, x, keys, row)
+
+
+def _with_errors_of_path(claim: Pointwise, evidence: Evidence) -> Judgement | None:
+    """The judgement with the largest errors along each path at all its points, if nothing violates.
+
+    Small numbers beside large ones are taken to err by parts of their own, which what absorbs them
+    belies: 1 - tanh x is 0 at once, with all that it should be.
+    """
+    coarse = evidence.measurement.with_errors_of_path()
+    judgement = claim.judge(replace(evidence, measurement=coarse))
+    return None if judgement.verdict is Verdict.VIOLATED else judgement
 
 
 def _not_hidden(

@@ -1,0 +1,101 @@
+"""Before a claim about averages is said to hold: points that lean the other way are taken again.
+
+Few keys leave a large error, within which much may be violated that one can see: a mean of 0.3 that
+is said to be at most 0, in units of the standard error of 64 keys 2.4 of it. Where one point leans
+further than chance lets the worst of all, or the points of many instances together do, averages of
+fresh keys decide at the instance that leans most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from theorysim.claims.evidence import BIASES, Evidence, Judgement, Measurement, tabulate
+from theorysim.claims.instance import Instance
+from theorysim.claims.kinds import Pointwise
+from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.run import BATCHES
+from theorysim.claims.verdict import Verdict
+from theorysim.engine.confirm.fresh_keys import how_many, taken_again
+from theorysim.engine.measure.setup import Setup
+
+# Chance that points of a true claim, all of whose sides are equal, are taken again for nothing.
+CHANCE = 0.05
+
+
+def leaning_row(claim: Pointwise, measurement: Measurement) -> int | None:
+    """The instance to be taken again; None where none leans by more than chance."""
+    from theorysim.numerics.statistics import student_quantile
+
+    lean = _lean(claim, measurement)
+    known = np.isfinite(lean)
+    if not known.any():
+        return None
+    row, column = np.unravel_index(np.argmax(np.where(known, lean, -np.inf)), lean.shape)
+    if lean[row, column] > student_quantile(1 - CHANCE / known.sum(), BATCHES - 1):
+        return int(row)
+    together = np.sum(np.where(known, lean, 0), axis=0) / np.sqrt(np.maximum(known.sum(0), 1))
+    column = int(np.argmax(together))
+    if together[column] > student_quantile(1 - CHANCE / lean.shape[1], BATCHES - 1):
+        return int(np.argmax(np.where(known[:, column], lean[:, column], -np.inf)))
+    return None
+
+
+def _lean(claim: Pointwise, measurement: Measurement) -> Float[np.ndarray, "rows columns"]:
+    """By how many standard errors points lie on the other side, beyond what else they err by.
+
+    NaN where the claim does not speak, or where no average errs by more than rounding. Of two sides
+    that are to be equal it is the distance, with the sign that most of them have.
+    """
+    points = tabulate(measurement)
+    sampling, bias = (
+        np.reshape(part, points.lhs.shape) for part in (measurement.sampling, measurement.bias)
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        room = claim.slack(points.lhs, points.rhs)
+        if claim.has_contrasts:
+            apart = points.lhs - points.rhs
+            room = -apart * np.sign(np.sum(np.sign(np.where(points.applies, apart, 0)), axis=0))
+        other = sum(points.parts[part] for part in ("rounding", "integrator", "limit"))
+        other = other + BIASES * bias
+        lean = (-room - np.sign(-room) * np.minimum(np.abs(room), other)) / sampling
+    uncertain = points.applies & ~points.in_doubt & (sampling > BATCHES * points.parts["rounding"])
+    return np.where(uncertain, lean, np.nan)
+
+
+def with_fresh_keys(
+    setup: Setup,
+    reading: ResolvedReading,
+    claim: Pointwise,
+    judgement: Judgement,
+    evidence: Evidence,
+    instances: Instance,
+    keys: np.ndarray,
+    row: int,
+) -> Judgement:
+    """What holds, unless fresh keys at one instance violate it, or lean the same way."""
+    x = jax.tree.map(lambda leaf: leaf[row], instances)
+    before = evidence.measurement.rows(np.array([row]))
+    lost, found = taken_again(setup, reading, claim, x, keys[row], before)
+    means = f"with {how_many(setup.theorem.keys)}"
+    if found is None or (lost and leaning_row(claim, found) is None):
+        return judgement
+    if lost:
+        note = f"within the error of averages it holds, but they lean the other way, also {means}"
+        return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note)
+    shown = claim.judge(Evidence(found))
+    note = f"within the error of {setup.theorem.keys} keys it holds, but it is violated {means}"
+    return replace(
+        shown,
+        note=note,
+        confirmation=means,
+        checked=judgement.checked,
+        resolved=judgement.resolved,
+        ties=judgement.ties,
+        scatter=judgement.scatter,
+        row=row,
+    )
