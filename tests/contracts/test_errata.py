@@ -1,7 +1,7 @@
 """Every entry of the ledger of errata is checked again, and no refuted claim is missing."""
 
 import pytest
-from drawn import COSTLY, is_drawn, marks_of
+from drawn import is_quick, marks_of
 
 from theorysim.claims import Verdict
 from theorysim.engine.registry.ledger import LEDGER, errata
@@ -12,20 +12,16 @@ ENTRIES = errata()
 # What a ladder shows, no single instance does; the catalogue's verdict re-checks it.
 OVER_A_LADDER = ("exists_constant", "scales_as", "tends_to")
 REPLAYED = [e for e in ENTRIES if e["instance"] and e["kind"] not in OVER_A_LADDER]
-# Twenty seconds for two claims.
-SLOWEST = "overtraining/lemma-a.20"
 
 
 def replay(entry: dict):
     """One worker replays what belongs to a theorem: its programs are compiled once.
 
-    A default run replays what belongs to one in 12 theorems, the costly ones left out.
+    A default run replays what belongs to the quick ones.
     """
     name = f"{entry['theorem']}, {entry['reading']}, {entry['claim']}"
     group = pytest.mark.xdist_group(f"errata of {entry['theorem']}")
-    theorem = entry["theorem"]
-    drawn = is_drawn(theorem, 1, of=12) and theorem not in {*COSTLY, SLOWEST}
-    return pytest.param(entry, id=name, marks=[group, *marks_of(drawn)])
+    return pytest.param(entry, id=name, marks=[group, *marks_of(is_quick(entry["theorem"]))])
 
 
 @pytest.mark.parametrize("entry", [replay(entry) for entry in REPLAYED])

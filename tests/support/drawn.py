@@ -2,52 +2,26 @@
 
 import zlib
 from collections.abc import Iterable
+from functools import cache
 
 import pytest
 
-# Theorems that a default run does not verify: a core spends over half a minute on their verdicts
-# or their mutants.
-COSTLY = {
-    "linear-teachers/corollary-6.3",
-    "linear-teachers/definition-5.1",
-    "linear-teachers/definition-5.1-near-zero",
-    "linear-teachers/equation-7",
-    "linear-teachers/theorem-4.2",
-    "linear-teachers/theorem-5.2",
-    "linear-teachers/theorem-5.4",
-    "linear-teachers/theorem-5.4-rows",
-    "linear-teachers/theorem-5.5",
-    "linear-teachers/theorem-6.1",
-    "linear-teachers/theorem-6.1-finite-width",
-    "linear-teachers/theorem-6.1-footnote-4",
-    "linearization/lemma-3",
-    "low-rank/claim-6",
-    "low-rank/claim-7",
-    "low-rank/claim-8",
-    "low-rank/claim-9",
-    "low-rank/condition-1",
-    "low-rank/lemma-1",
-    "low-rank/lemma-2",
-    "low-rank/lemma-3",
-    "low-rank/proposition-3",
-    "low-rank/theorem-4",
-    "low-rank/theorem-4-success",
-    "low-rank/theorem-5",
-    "low-rank/theorem-6",
-    "low-rank/theorem-7",
-    "low-rank/theorem-8-fine-tuning",
-    "overtraining/lemma-a.12",
-    "overtraining/lemma-a.22",
-    "overtraining/lemma-a.23-batches",
-    "overtraining/theorem-4.6-batches",
-    "overtraining/theorem-4.7-batches",
-    "overtraining/theorem-a.1",
-    "transferability/def-y-transfer",
-    "transferability/eq-25-34",
-    "transferability/lemma-6",
-    "transferability/ntk-two-stage",
-    "transferability/theorem-2-widths",
-}
+from benchmarks import latency
+
+# Of a theorem that is verified from empty caches within so many seconds of a processor, beyond
+# those of imports, a default run keeps all contracts: they take two or three times as long.
+QUICK = 1.5
+
+
+@cache
+def _cold() -> dict[str, float]:
+    """Seconds of a processor that verifying a theorem took from empty caches, as last recorded."""
+    return {line.statement: line.cold.cpu - line.bare.cpu for line in latency.recorded()}
+
+
+def is_quick(theorem: str) -> bool:
+    """Whether verifying a theorem takes little, as it is taken to where that is not recorded."""
+    return _cold().get(theorem, 0.0) < QUICK
 
 
 def is_drawn(name: str, share: int, of: int = 12) -> bool:

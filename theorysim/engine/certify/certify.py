@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
 from theorysim.claims.instance import Instance, size_items
@@ -46,6 +45,7 @@ from theorysim.engine.measure.making import no_key
 from theorysim.engine.measure.setup import refuse_experiment, select_readings
 from theorysim.errors import UsageError
 from theorysim.jaxprs.fingerprint import fingerprint
+from theorysim.precision import in_precision
 from theorysim.progress import Progress, silent
 
 # With fewer bits even literals lose digits.
@@ -94,7 +94,7 @@ def certify(
         )
     if max_boxes < 1:
         raise UsageError(f"max_boxes {max_boxes}: expected at least 1")
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         targets = [(r, c) for r in select_readings(theorem, reading, claim) for c in r.claims]
         parts = [] if instance is not None else pieces(theorem.space, box or {})
         if instance is not None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 from flint import arb, ctx
 
@@ -49,6 +48,7 @@ from theorysim.engine.measure.making import no_key
 from theorysim.engine.measure.setup import select_readings
 from theorysim.errors import UsageError
 from theorysim.jaxprs.fingerprint import fingerprint
+from theorysim.precision import in_precision
 
 Ends = tuple[tuple[float, float], ...]
 
@@ -92,7 +92,7 @@ def replay(
     try:
         if not data["certificates"]:
             raise ValueError("it certifies nothing")
-        with jax.enable_x64(True):
+        with in_precision(double=True):
             return tuple(_replayed(theorem, data, one) for one in data["certificates"])
     except UsageError:
         raise

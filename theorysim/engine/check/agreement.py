@@ -16,6 +16,7 @@ from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.errors import Measurements, measure, with_errors_at_points
 from theorysim.engine.measure.sample import draw_sample
 from theorysim.engine.measure.setup import Settings, Setup
+from theorysim.precision import in_precision
 
 NAME = "precision"
 # Beside its measured error, a side may differ by so many units of its last place.
@@ -27,7 +28,7 @@ NARROW = {"f": np.float32, "i": np.int32}
 def precision(subject: Subject) -> Step:
     """One instance under jit alone, under vmap, and in float32, within the measured errors."""
     theorem = subject.theorem
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         sample = draw_sample(subject.setup(), 1)
         x, key = jax.tree.map(lambda leaf: leaf[:1], (sample.instances, sample.keys))
     among, single = together(theorem, x, key), alone(theorem, x, key)
@@ -60,7 +61,7 @@ def _quoted(apart: dict[str, int]) -> str:
 
 def together(theorem: Theorem, x: Instance, key: np.ndarray) -> Measurements:
     """The primary reading on stacked instances as `verify` measures it; the first one's."""
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         setup = Setup(theorem, (theorem.primary(),), Settings(dict(size_items(x)), {}))
         return jax.tree.map(lambda leaf: leaf[0], measure_all(setup, x, key))
 
@@ -73,7 +74,7 @@ def alone(
     `other_key` is added to the data of its key.
     """
     x = jax.tree.map(lambda leaf: np.asarray(leaf)[0], x)
-    with jax.enable_x64(double), np.errstate(over="ignore"):  # what overflows differs, and is told
+    with in_precision(double), np.errstate(over="ignore"):  # what overflows differs, and is told
         if not double:
             x = jax.tree.map(lambda leaf: np.asarray(leaf, NARROW[leaf.dtype.kind]), x)
         data = jnp.asarray(np.asarray(key)[0] + np.uint32(other_key))

@@ -15,6 +15,7 @@ from theorysim.engine.measure.errors import compiled, replace_tolerance_scale, s
 from theorysim.jaxprs.dependence import used_inputs
 from theorysim.jaxprs.fingerprint import fingerprint
 from theorysim.jaxprs.structure import contains
+from theorysim.precision import in_precision
 
 NAME = "purity"
 # Operations that draw random numbers.
@@ -23,7 +24,7 @@ DRAWING = frozenset({"random_bits", "random_seed", "threefry2x32", "rng_bit_gene
 
 def purity(subject: Subject) -> Step:
     """Trace twice, run twice: the same key must give the same program and the same numbers."""
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         for reading in subject.theorem.all_readings():
             for fault in _faults(subject, reading):
                 return Step(NAME, mend=fault, code=MISTAKE)

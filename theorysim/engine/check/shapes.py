@@ -28,6 +28,7 @@ from theorysim.engine.measure.sample import Sample, draw_sample
 from theorysim.engine.registry.faults import fault_in_a_file
 from theorysim.engine.registry.remedies import in_words
 from theorysim.engine.verify.report import EXIT_CODES
+from theorysim.precision import in_precision
 
 NAME = "shapes"
 # Draws on which both sides must be numbers.
@@ -38,7 +39,7 @@ Table = Bool[np.ndarray, "rows points"]
 
 def shapes(subject: Subject) -> Step:
     """Trace everything at the own sizes and at others, then evaluate it on a few draws."""
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         theorem = subject.theorem
         sizes = theorem.space.default_sizes()
         sides = _sides(theorem, sizes)[subject.primary.name]

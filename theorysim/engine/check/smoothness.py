@@ -10,6 +10,7 @@ from theorysim.claims.instance import Instance
 from theorysim.engine.check.step import Step, Subject
 from theorysim.engine.measure.errors import replace_tolerance_scale, simulation_keys
 from theorysim.jaxprs.kinks import Kink, kinks, kinks_met, line_of
+from theorysim.precision import in_precision
 
 NAME = "smoothness"
 # Draws, and of their coordinates the share that is put on an end of its range, where `falsify`
@@ -20,7 +21,7 @@ ENDS = 0.25
 
 def smoothness(subject: Subject) -> Step:
     """Look for kinks that are differentiated, and for runs that come upon them."""
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         simulate = subject.primary.simulate
         x = _instances(subject)
         data = jax.random.key_data(jax.random.split(jax.random.key(subject.seed), DRAWS))

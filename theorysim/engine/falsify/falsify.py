@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import jax
-
 from theorysim.claims.kinds import Attack as Way
 from theorysim.claims.kinds import Claim
 from theorysim.claims.theorem import Theorem
@@ -22,6 +20,7 @@ from theorysim.engine.measure.setup import (
     select_readings,
 )
 from theorysim.errors import UsageError
+from theorysim.precision import in_precision
 from theorysim.progress import Progress, silent
 
 DEFAULT_BUDGET = 20_000
@@ -58,7 +57,7 @@ def falsify(
     if budget < 1:
         raise UsageError(f"budget {budget}: expected at least 1")
     check_seed(seed)
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         fixed = parse_settings(theorem, settings or {})
         chosen = select_readings(theorem, reading, claim)
         total = sum(len(r.claims) for r in chosen)

@@ -29,6 +29,7 @@ from theorysim.engine.reproduce.runs import Elsewhere, Runs
 from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.reporting import make_report
 from theorysim.errors import UsageError
+from theorysim.precision import in_precision
 from theorysim.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def _sizes_of(theorem: Experiment, scale: str) -> dict[str, int]:
 def judge(runs: Runs, data: xarray.Dataset) -> dict[str, Judgement]:
     """The judgement on every claim of a reading, from the data of all runs."""
     reading = runs.reading
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         x = jax.tree.map(_in_double_precision, runs.instance)
         results = jax.tree.map(_in_double_precision, runs.results(data))
         run = Run(x, reading.predict(x), results, data.sizes[RUN])

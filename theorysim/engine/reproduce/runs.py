@@ -29,6 +29,7 @@ from theorysim.engine.reproduce.dataset import (
 )
 from theorysim.jaxprs.fingerprint import fingerprint
 from theorysim.memory import most_that_fit
+from theorysim.precision import in_precision
 from theorysim.progress import Progress
 from theorysim.versions import versions
 
@@ -92,7 +93,7 @@ class Runs:
         def anew(x: Instance, keys: jax.Array) -> Any:  # JAX would find an earlier trace of another
             return simulate(x, keys)
 
-        with jax.enable_x64(False):
+        with in_precision(double=False):
             return jax.jit(anew).trace(self.instance, keys)
 
     @cached_property

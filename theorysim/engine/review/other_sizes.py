@@ -10,7 +10,6 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-import jax
 import numpy as np
 
 from theorysim.claims.margins import is_met
@@ -22,6 +21,7 @@ from theorysim.engine.measure.setup import Settings, Setup
 from theorysim.engine.review.rounds import Deadline
 from theorysim.errors import SizeError
 from theorysim.jaxprs.structure import every_operation, size
+from theorysim.precision import in_precision
 
 # Sizes that are tried, at most; every one compiles a program.
 PLACES = 24
@@ -79,7 +79,7 @@ def _met(
     Raises:
         SizeError: where they compute with arrays that are too large for that.
     """
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         setup = Setup(theorem, (reading,), Settings(sizes, {}), seed)
         operations = every_operation(traced_drawing(setup).jaxpr.jaxpr)
         if max(size(made) for one in operations for made in one.outvars) > LARGEST:

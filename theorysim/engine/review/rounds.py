@@ -6,8 +6,6 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-import jax
-
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
@@ -15,6 +13,7 @@ from theorysim.engine.measure.batch import traced_measurement
 from theorysim.engine.measure.effort import OPERATIONS_PER_SECOND
 from theorysim.engine.measure.setup import Setup, parse_settings, select_readings
 from theorysim.jaxprs.cost import operations
+from theorysim.precision import in_precision
 
 # Points of a round, at least and at most; a first round is not to take more than this share of the
 # time by a count of its operations.
@@ -87,7 +86,7 @@ def search_rounds(
 
 def first_points(theorem: Theorem, reading: str, claims: Collection[str], seconds: float) -> int:
     """Points of a first round: as many as its share of the time affords by counted operations."""
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         readings = select_readings(theorem, reading, claims)
         setup = Setup(theorem, readings, parse_settings(theorem, {}))
         cost = operations(traced_measurement(setup).jaxpr.jaxpr)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
@@ -22,6 +21,7 @@ from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.sample import draw_sample
 from theorysim.engine.measure.setup import Setup, parse_settings
+from theorysim.precision import in_precision
 
 # Draws on which sides must all be equal.
 DRAWS = 32
@@ -38,7 +38,7 @@ def ties_by_construction(
     those that have no other ones.
     """
     wanted = reading.only(list(names))
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         setup = Setup(theorem, (wanted,), parse_settings(theorem, {}), seed)
         sample = draw_sample(setup, DRAWS)
         if not len(sample.keys):

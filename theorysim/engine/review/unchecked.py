@@ -21,6 +21,7 @@ from theorysim.engine.review.necessity import Necessity, Need
 from theorysim.engine.review.readings import Readings
 from theorysim.engine.review.record import Record
 from theorysim.engine.review.words import count, number, sizes_in_words
+from theorysim.precision import in_precision
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def uses_key(theorem: Theorem, reading: ResolvedReading) -> bool:
             for part in jax.tree.leaves(reading.simulate(x, jax.random.wrap_key_data(key_data)))
         ]
 
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         key = jax.random.key(0)
         x = jax.eval_shape(drawn, key)
         jaxpr = jax.make_jaxpr(outcome)(jax.random.key_data(key), x).jaxpr

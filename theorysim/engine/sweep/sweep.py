@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Unpack
 
-import jax
-
 from theorysim import sweeps
 from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
+from theorysim.precision import in_precision
 
 if TYPE_CHECKING:
     import xarray
@@ -54,5 +53,5 @@ def sweep(
         from theorysim.engine.many.tiles import on_cluster
 
         options["elsewhere"] = on_cluster(client, f)
-    with jax.enable_x64(True) if getattr(f, "in_float64", False) else nullcontext():
+    with in_precision(double=True) if getattr(f, "in_float64", False) else nullcontext():
         return sweeps.sweep(f, axes, **options)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import jax
-
 from theorysim.claims.reading import Mutant, ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
@@ -22,6 +20,7 @@ from theorysim.engine.measure.setup import (
 )
 from theorysim.engine.verify.judge import judge_readings
 from theorysim.errors import UsageError
+from theorysim.precision import in_precision
 from theorysim.tabular import Tabular
 
 
@@ -95,7 +94,7 @@ def mutation(
     check_seed(seed)
     if instances is not None and instances < 1:
         raise UsageError(f"{instances} instances: expected at least 1")
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         chosen = find_reading(theorem, reading)
         setup = Setup(theorem, (chosen,), parse_settings(theorem, settings or {}), seed)
         return _mutation(setup, chosen, instances or theorem.mutant_instances)

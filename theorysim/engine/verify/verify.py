@@ -33,6 +33,7 @@ from theorysim.engine.verify.mutation import warnings_about
 from theorysim.engine.verify.report import Report
 from theorysim.engine.verify.reporting import make_report
 from theorysim.errors import UsageError
+from theorysim.precision import in_precision
 from theorysim.progress import Progress, silent
 
 # The theorem's own number is doubled at most this often while too few are resolved.
@@ -79,7 +80,7 @@ def verify(
 
         asked = {"seed": seed, "settings": settings, "reading": reading, "claims": claims}
         return reproduce(theorem, **asked, progress=progress).report
-    with jax.enable_x64(True):
+    with in_precision(double=True):
         readings = select_readings(theorem, reading, claims)
         if instance is not None:
             if settings or instances is not None:

@@ -27,7 +27,7 @@ def _simulate(largest_cosine):
     def simulate(x: claims.Instance, key):
         powers = jnp.exp(-jnp.arange(1.0, TERMS + 1) * jnp.log1p(1 / x.k))
         cosine = x.share * largest_cosine(x.nu)
-        return dot(jnp.asarray(CHOICES), powers)[x.order], cosine ** (x.gamma / x.nu)
+        return dot(jnp.asarray(CHOICES, powers.dtype), powers)[x.order], cosine ** (x.gamma / x.nu)
 
     return simulate
 

@@ -35,14 +35,16 @@ def _polynomial(x: claims.Instance, g: Array) -> Array:
 
 def _pair(x: claims.Instance) -> tuple[Array, Array, Array]:
     """Two Gaussians of correlation 1 - gap at the nodes, and their difference."""
-    first, other = np.meshgrid(POINTS, POINTS, indexing="ij")
+    points = jnp.asarray(POINTS, x.gap.dtype)
+    first, other = jnp.meshgrid(points, points, indexing="ij")
     apart = jnp.sqrt(x.gap * (2 - x.gap)) * other - x.gap * first
-    return jnp.asarray(first), first + apart, apart
+    return first, first + apart, apart
 
 
 def _root_moment(values: Array, power) -> Float[Array, ""]:
     """(E |values|^power)^(1/power)."""
-    return jnp.sum(SHARES * jnp.abs(values) ** power) ** (1 / power)
+    shares = jnp.asarray(SHARES, values.dtype)
+    return jnp.sum(shares * jnp.abs(values) ** power) ** (1 / power)
 
 
 def simulate(x: claims.Instance, key) -> Moves:

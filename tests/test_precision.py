@@ -1,0 +1,72 @@
+"""Programs of both precisions in one process: constants of NumPy's keep all their digits."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tests.engine.statements import about, judged
+from theorysim.claims import Real, Verdict, equal
+from theorysim.engine.falsify.falsify import falsify
+from theorysim.precision import in_precision
+
+TENTHS = np.full(5, 0.1)
+
+
+def sum_of_tenths():
+    claim = equal("sum", lambda r: r.sim, lambda r: r.x.x / 2)
+    return about(Real(1, 2), claim, lambda x, key: jnp.sum(x.x * jnp.asarray(TENTHS)))
+
+
+def run_in_single_precision(statement):
+    """As somebody does who looks at a simulation; the trace lives as long as the result."""
+    run = jax.jit(statement.simulate)
+    with jax.enable_x64(False):
+        x = statement.space.sample(jax.random.key(0), {})
+        assert run(x, jax.random.key(0)).dtype == jnp.float32
+    return run
+
+
+def test_jax_mixes_precisions_still():
+    """The reason of it all: once this fails, the remedy may go."""
+    kept = run_in_single_precision(sum_of_tenths())
+    with jax.enable_x64(True):
+        assert jax.jit(lambda: jnp.asarray(TENTHS))().dtype == jnp.float32
+    del kept
+
+
+def test_what_ran_in_single_precision_is_verified_in_double():
+    statement = sum_of_tenths()
+    kept = run_in_single_precision(statement)
+    found = judged(statement)
+    assert found.verdict is Verdict.HOLDS and found.error < 1e-14
+    assert not falsify(statement, budget=300).attacks[0].refuted
+    del kept
+
+
+def test_what_was_verified_runs_in_single_precision():
+    statement = sum_of_tenths()
+    judged(statement)
+    with in_precision(double=False):
+        x = statement.space.sample(jax.random.key(0), {})
+        assert jax.jit(statement.simulate)(x, jax.random.key(0)).dtype == jnp.float32
+
+
+@pytest.mark.parametrize("double", [False, True])
+def test_programs_of_one_precision_are_kept(double):
+    traced = []
+
+    @jax.jit
+    def program(x):
+        traced.append(x)
+        return x + 1
+
+    for _ in range(3):
+        with in_precision(double=double):
+            program(1.0)
+    assert len(traced) == 1
+    with in_precision(double=not double):
+        program(1.0)
+    with in_precision(double=double):
+        program(1.0)
+    assert len(traced) == 3
