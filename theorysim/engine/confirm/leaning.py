@@ -67,7 +67,7 @@ def _lean(claim: Pointwise, measurement: Measurement) -> Float[np.ndarray, "rows
     return np.where(uncertain, lean, np.nan)
 
 
-def with_fresh_keys(
+def unless_leaning(
     setup: Setup,
     reading: ResolvedReading,
     claim: Pointwise,
@@ -75,9 +75,14 @@ def with_fresh_keys(
     evidence: Evidence,
     instances: Instance,
     keys: np.ndarray,
-    row: int,
 ) -> Judgement:
-    """What holds, unless fresh keys at one instance violate it, or lean the same way."""
+    """What holds by averages, unless points lean the other way, with fresh keys, too.
+
+    It is violated where these violate it at the instance that leans most.
+    """
+    row = leaning_row(claim, evidence.measurement)
+    if row is None:
+        return judgement
     x = jax.tree.map(lambda leaf: leaf[row], instances)
     before = evidence.measurement.rows(np.array([row]))
     lost, found = taken_again(setup, reading, claim, x, keys[row], before)
