@@ -17,6 +17,7 @@ from jaxtyping import Float
 from theorysim.claims.evidence import BIASES, Evidence, Judgement, Measurement, tabulate
 from theorysim.claims.instance import Instance
 from theorysim.claims.kinds import Pointwise
+from theorysim.claims.kinds.equality import Equality
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import BATCHES
 from theorysim.claims.verdict import Verdict
@@ -57,7 +58,7 @@ def _lean(claim: Pointwise, measurement: Measurement) -> Float[np.ndarray, "rows
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         room = claim.slack(points.lhs, points.rhs)
-        if claim.has_contrasts:
+        if isinstance(claim, Equality):
             apart = points.lhs - points.rhs
             room = -apart * np.sign(np.sum(np.sign(np.where(points.applies, apart, 0)), axis=0))
         other = sum(points.parts[part] for part in ("rounding", "integrator", "limit"))
