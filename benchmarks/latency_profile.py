@@ -3,11 +3,11 @@
     python -m benchmarks.latency_profile [--over RATIO] [--caches FOLDER] [--only TEXT] [--table]
 
 Of the statements that `benchmarks.latency` found to take more than so many bare imports (two, the
-goal), each is verified twice in a process of its own; the second run is told: seconds until the command begins to
-work, seconds in which programs are loaded, and those in which programs run, by the part of the
-engine that runs them. What is left is Python. Loading overlaps with the start. What is measured
-is appended to `benchmarks/latency_profile.jsonl`, from which a run that was stopped goes on, and
-told in docs/records/latency_profile.md; `--table` measures nothing.
+goal), each is verified twice in a process of its own; the second run is told: seconds until the
+command begins to work, seconds in which programs are loaded, and those in which programs run, by
+the part of the engine that runs them. What is left is Python. Loading overlaps with the start. What
+is measured is appended to `benchmarks/latency_profile.jsonl`, from which a run that was stopped
+goes on, and told in docs/records/latency_profile.md; `--table` measures nothing.
 """
 
 from __future__ import annotations
@@ -220,7 +220,8 @@ def page(lines: Sequence[Profile]) -> str:
     """The page of what was recorded."""
     commits = ", ".join(sorted({line.commit for line in lines}))
     loads = [line.load for line in lines]
-    how = f"{len(lines)} statements, measured at {commits}, load {min(loads):.1f} to {max(loads):.1f}."
+    load = f"load {min(loads):.1f} to {max(loads):.1f}"
+    how = f"{len(lines)} statements, measured at {commits}, {load}."
     return f"{HEAD}\n{how}\n\n" + "\n".join(table(lines)) + "\n"
 
 
