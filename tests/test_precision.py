@@ -1,5 +1,8 @@
 """Programs of both precisions in one process: constants of NumPy's keep all their digits."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -70,3 +73,25 @@ def test_programs_of_one_precision_are_kept(double):
     with in_precision(double=double):
         program(1.0)
     assert len(traced) == 3
+
+
+def test_a_thread_that_meddles_is_told_of_and_leaves_nothing_behind():
+    """It traces in single precision, with the same constant, while another verifies."""
+    tenths, meddled = np.full(5, 0.1), []
+
+    def meddle():
+        with jax.enable_x64(False):
+            program = jax.jit(lambda x: jnp.sum(x * jnp.asarray(tenths)))
+            return program(1.0), program
+
+    def simulate(x, key):
+        if not meddled:
+            with ThreadPoolExecutor(1) as pool:
+                meddled.append(pool.submit(meddle).result())
+        return jnp.sum(x.x * jnp.asarray(tenths))
+
+    statement = about(Real(1, 2), equal("sum", lambda r: r.sim, lambda r: r.x.x / 2), simulate)
+    with pytest.warns(RuntimeWarning, match="another thread traced"):
+        assert judged(statement).verdict is not Verdict.HOLDS
+    found = judged(replace(statement, id="tests/again"))
+    assert found.verdict is Verdict.HOLDS and found.error < 1e-14

@@ -8,12 +8,25 @@ run in single precision was then verified with constants of 8 digits, and refute
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import warnings
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import lru_cache
+from typing import TypeVar
 
 import jax
 
+Function = TypeVar("Function", bound=Callable)
+
 TRACED = "/jax/core/compile/jaxpr_trace_duration"
+
+OTHERS = (
+    "another thread traced programs in another precision meanwhile: constants of NumPy's may have "
+    "lost digits; let one end before the other begins"
+)
+
+# Clears what theorysim remembers of traces.
+_memories: list[Callable[[], None]] = []
 
 # The precisions (double or not) of traces that may live; None before anyone listens.
 _alive: set[bool] | None = None
@@ -24,13 +37,25 @@ def in_precision(double: bool) -> Generator[None]:
     """Within it, programs are traced in double (or single) precision with constants of their own.
 
     Where programs of the other one may have been traced, all that JAX keeps of programs is let go
-    of: they are traced anew when they are called again.
+    of: they are traced anew when they are called again. A warning tells of threads that traced in
+    the other precision meanwhile: constants may be theirs.
     """
     if not _listening() <= {double}:
+        for forget in _memories:
+            forget()
         jax.clear_caches()
         _listening().clear()
     with jax.enable_x64(double):
         yield
+    if not _listening() <= {double}:
+        warnings.warn(OTHERS, RuntimeWarning, stacklevel=3)
+
+
+def remembers_traces(function: Function) -> Function:
+    """The function with its last 256 results, which hold traces: forgotten when these are."""
+    remembering = lru_cache(maxsize=256)(function)
+    _memories.append(remembering.cache_clear)
+    return remembering  # type: ignore[return-value]
 
 
 def _listening() -> set[bool]:

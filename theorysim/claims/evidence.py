@@ -67,12 +67,11 @@ class Measurement:
 
     `lhs`, `rhs`, `applies` (whether the claim speaks of the point), `limit`, `sampling` (a standard
     error), `skewness` (of the batches behind it) and `bias` (what the jackknife says of the
-    slack's) have the shape of the points; `rounding` and `integrator` have it, too (or are one
-    number per instance). `edge` is how
-    far the points are from where the claim's condition changes. `extremes` are the largest
-    deviations of the samples behind averages from their medians, in units of the median deviation.
-    `probability` is the printed one, 0 for claims that print none. `by_key` says whether there are
-    other points where there are other keys.
+    slack's) have the shape of the points; so has `rounding`, or it is one number per instance, as
+    `integrator` is, the largest along the path. `edge` is how far the points are from where the
+    claim's condition changes. `extremes` are the largest deviations of the samples behind averages
+    from their medians, in units of the median deviation. `probability` is the printed one, 0 for
+    claims that print none. `by_key` says whether there are other points where there are other keys.
     """
 
     lhs: Shaped[Any, "*points"]
@@ -81,7 +80,7 @@ class Measurement:
     edge: Edge
     probability: Shaped[Any, "*instances"]
     rounding: Shaped[Any, "..."]
-    integrator: Shaped[Any, "..."]
+    integrator: Shaped[Any, "*instances"]
     limit: Shaped[Any, "*points"]
     sampling: Shaped[Any, "*points"]
     skewness: Shaped[Any, "*points"]
@@ -93,14 +92,10 @@ class Measurement:
         """The measurement of some instances."""
         return jax.tree.map(lambda leaf: leaf[rows], self)
 
-    def with_errors_of_path(self) -> Measurement:
-        """The measurement of many with the largest errors of their paths at all points of these."""
-        rows = len(self.lhs)
-        rounding, integrator = (
-            np.max(np.reshape(part, (rows, -1)), axis=1, initial=0.0)
-            for part in (self.rounding, self.integrator)
-        )
-        return replace(self, rounding=rounding, integrator=integrator)
+    def with_rounding_of_path(self) -> Measurement:
+        """The measurement of many with the largest roundings of their paths at all their points."""
+        rounding = np.reshape(self.rounding, (len(self.lhs), -1))
+        return replace(self, rounding=np.max(rounding, axis=1, initial=0.0))
 
 
 jax.tree_util.register_dataclass(
@@ -264,7 +259,7 @@ def tabulate(measurement: Measurement, share: bool = True) -> Points:
     with np.errstate(invalid="ignore"):
         parts = {
             "rounding": np.asarray(measurement.rounding).reshape(rows, -1) + own,
-            "integrator": np.asarray(measurement.integrator).reshape(rows, -1) + 0 * own,
+            "integrator": np.asarray(measurement.integrator).reshape(rows, 1) + 0 * own,
             "limit": table["limit"],
             "sampling": _sampling_error(table) + BIASES * table["bias"],
         }

@@ -95,8 +95,8 @@ def disagreements(one: Measurements, other: Measurements) -> dict[str, int]:
     for reading in one:
         for name, m in one[reading].items():
             o = other[reading][name]
-            error = np.asarray(m.rounding) + np.asarray(o.rounding)
-            error = error + np.asarray(m.integrator) + np.asarray(o.integrator)
+            integrators = float(m.integrator) + float(o.integrator)
+            error = np.asarray(m.rounding) + np.asarray(o.rounding) + integrators
             count = 0
             for a, b in ((m.lhs, o.lhs), (m.rhs, o.rhs)):
                 eps = max(np.finfo(np.asarray(side).dtype).eps for side in (a, b))

@@ -30,6 +30,7 @@ from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.jaxprs.structure import every_operation
 from theorysim.jaxprs.work import work
 from theorysim.kept import Program
+from theorysim.precision import remembers_traces
 
 
 class Met(Enum):
@@ -82,7 +83,7 @@ def _is_met(case: Case, name: str, x: Instance, key: np.ndarray | Array) -> Met:
     return _in_other_roundings(case, name, x, known, left)
 
 
-@lru_cache(maxsize=256)
+@remembers_traces
 def _formula(theorem: Theorem, reading: ResolvedReading, name: str, sizes: SizeItems) -> Formula:
     alone = replace(reading, hypotheses={name: reading.hypotheses[name]})
     return hypotheses_formula(theorem, alone, dict(sizes))

@@ -6,7 +6,6 @@ A witness, or an instance that misses a probability, is judged anew with that.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 
 import jax
 import numpy as np
@@ -27,6 +26,7 @@ from theorysim.engine.confirm.many_bits import (
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.confirm.traced import formula_of, probability_of, traced
 from theorysim.jaxprs.work import work
+from theorysim.precision import remembers_traces
 
 # Of a witness, before a look that compiles two long programs; more bits only where it is open of
 # which points the claim speaks.
@@ -135,7 +135,7 @@ def printed_with_bits(
     return replace(measurement, probability=found)
 
 
-@lru_cache(maxsize=64)
+@remembers_traces
 def _printed(case: Case, sizes: SizeItems) -> Formula | None:
     """The printed probability as a program; None where it is no formula, but a number."""
     formula = probability_of(case, sizes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import jax
@@ -18,6 +17,7 @@ from theorysim.engine.confirm.many_bits import FIRST, MORE, counts, values_with_
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.confirm.traced import condition_of
 from theorysim.jaxprs.work import work
+from theorysim.precision import remembers_traces
 
 # Entries that conditions of all instances may take together. So many are asked in any case, and no
 # more: each takes some milliseconds.
@@ -88,7 +88,7 @@ def told_of_rows(
     return found
 
 
-@lru_cache(maxsize=256)
+@remembers_traces
 def _condition(case: Case[Claim], sizes: SizeItems) -> Formula | None:
     return condition_of(case, sizes)
 

@@ -23,6 +23,7 @@ from theorysim.jaxprs.overflow import grows_integers, multiplies_integers
 from theorysim.jaxprs.structure import CALLS, contains, every_operation
 from theorysim.jaxprs.work import work
 from theorysim.kept import kept_value
+from theorysim.precision import remembers_traces
 
 
 class Facts(NamedTuple):
@@ -90,7 +91,7 @@ def condition_of(case: Case, sizes: SizeItems) -> Formula | None:
     return None if estimated else formula
 
 
-@lru_cache(maxsize=256)
+@remembers_traces
 def _formula_and_sources(case: Case, sizes: SizeItems) -> tuple[Formula, set[str]]:
     claim = case.claim
 

@@ -3,9 +3,9 @@
 Four sources of error are measured, each by running the formula again with that source disturbed:
 
 - rounding: perturbed runs, their inputs jittered by a few ulps and their outputs by one; the
-  largest spread of both sides over these and along the whole path, times a safety factor;
+  largest spread of both sides over these and along the whole path, times a safety factor (at points
+  that are small beside the largest: see `along_path`);
 - integrator: a run with tolerances 32 times coarser, its largest difference along the path;
-  (both at points that are small beside the largest: see `along_path`)
 - limit: the formula with the ends of paths moved, by the signs that change it most;
 - sampling: the formula with each batch of keys left out (jackknife).
 """
@@ -260,7 +260,7 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
         edge=edge,
         probability=jnp.asarray(claim.printed_probability(run), float),
         rounding=_along_path(sides, applies, roundings, ROUNDING_SAFETY * unseen),
-        integrator=_along_path(sides, applies, coarser, unseen),
+        integrator=_along_path(sides, applies, coarser, unseen)[0],
         limit=declared.limit,
         sampling=declared.sampling,
         skewness=declared.skewness,
@@ -271,24 +271,24 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
 
 
 def with_errors_at_points(found: Measurements) -> Measurements:
-    """What `measure` returns, alone or stacked, with its errors along the path at each point."""
+    """What `measure` returns, alone or stacked, with its error of rounding at each point.
+
+    That of an integrator is the largest along the path: an absolute tolerance leaves no part of
+    small states.
+    """
     return {
         reading: {
-            name: dataclasses.replace(
-                claim,
-                rounding=_at_points(claim, claim.rounding),
-                integrator=_at_points(claim, claim.integrator),
-            )
+            name: dataclasses.replace(claim, rounding=_rounding_at_points(claim))
             for name, claim in claims.items()
         }
         for reading, claims in found.items()
     }
 
 
-def _at_points(claim: Measurement, error: Shaped[Any, "... 2"]) -> Shaped[np.ndarray, "*points"]:
+def _rounding_at_points(claim: Measurement) -> Shaped[np.ndarray, "*points"]:
     lhs, rhs = np.asarray(claim.lhs), np.asarray(claim.rhs)
-    instances = np.shape(error)[:-1]
-    along = np.reshape(error, (*instances, *[1] * (lhs.ndim - len(instances)), 2))
+    instances = np.shape(claim.rounding)[:-1]
+    along = np.reshape(claim.rounding, (*instances, *[1] * (lhs.ndim - len(instances)), 2))
     return at_points(along[..., 0], along[..., 1], np.abs(lhs) + np.abs(rhs))
 
 

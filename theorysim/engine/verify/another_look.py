@@ -52,7 +52,7 @@ def _confirmed(
 
     Where small numbers beside large ones violate, since they are taken to err by parts of their
     own, and what absorbs them belies that (1 - tanh x is 0 at once, with all that it should be),
-    the errors at all points are the largest along their paths.
+    the rounding at all points is the largest along their paths.
     """
     from theorysim.engine.confirm.confirm import confirmed_judgement
     from theorysim.engine.confirm.suspect import Case
@@ -63,7 +63,7 @@ def _confirmed(
         if np.size(evidence.measurement.extremes):
             confirmed = with_fresh_keys(setup, reading, claim, confirmed, evidence, x, keys)
         return confirmed, evidence
-    coarse = replace(evidence, measurement=evidence.measurement.with_errors_of_path())
+    coarse = replace(evidence, measurement=evidence.measurement.with_rounding_of_path())
     judged = claim.judge(coarse)
     if judged.verdict is Verdict.VIOLATED:
         return confirmed, evidence
