@@ -66,15 +66,15 @@ def test_bounds_that_are_attained_hold(simulate, seed):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     "kink",
-    [lambda means: jnp.max(means[:5]), lambda means: jnp.abs(means[0])],
+    [lambda means: jnp.max(means), lambda means: jnp.abs(means[0])],
     ids=["max", "abs"],
 )
 def test_a_bias_that_more_keys_make_less_of_is_none_of_the_statement(kink, seed):
     """The jackknife does not see that of the largest of equal means, nor that of |0|."""
     claim = at_most(
         "m",
-        lambda r: jnp.stack([kink(r.mean(r.sim)), r.mean(r.sim)[5]]),
-        lambda r: jnp.array([0.0, 100.0]),
+        lambda r: jnp.append(r.mean(r.sim), kink(r.mean(r.sim))),
+        lambda r: jnp.where(jnp.isin(jnp.arange(9), jnp.array([0, 1, 8])), 0.0, 100.0),
     )
-    attained = about(FIELD, claim, normals(6), keys=64)
+    attained = about(FIELD, claim, normals(8), keys=64)
     assert judged(attained, seed=seed).verdict is Verdict.HOLDS

@@ -1,9 +1,9 @@
 """Before a claim about averages is said to hold: points that lean the other way are taken again.
 
-Few keys leave a large error, within which much may be violated that one can see: a mean of 0.3 that
-is said to be at most 0, in units of the standard error of 64 keys 2.4 of it. Where one point leans
-further than chance lets the worst of all, or the points of many instances together do, averages of
-fresh keys decide at the instance that leans most.
+Few keys leave a large error, within which much may be violated: a mean of 0.3 that is said to be at
+most 0 lies by 2.4 standard errors of 64 keys on the other side. Where one point leans further than
+chance lets the worst of all, or the points of many instances together do, averages of fresh keys
+decide at the instance that leans most.
 """
 
 from __future__ import annotations
@@ -31,41 +31,44 @@ CHANCE = 0.05
 KEPT = 0.7
 
 
-def leaning_row(claim: Pointwise, measurement: Measurement) -> int | None:
-    """The instance to be taken again; None where none leans by more than chance."""
+def leaning_point(claim: Pointwise, measurement: Measurement) -> tuple[int, int] | None:
+    """The instance to be taken again, and its point; None where none leans by more than chance."""
     from theorysim.numerics.statistics import student_quantile
 
     lean = _lean(claim, measurement)
     known = np.isfinite(lean)
     if not known.any():
         return None
-    row, column = np.unravel_index(np.argmax(np.where(known, lean, -np.inf)), lean.shape)
+    lean = np.where(known, lean, -np.inf)
+    row, column = np.unravel_index(np.argmax(lean), lean.shape)
     if lean[row, column] > student_quantile(1 - CHANCE / known.sum(), BATCHES - 1):
-        return int(row)
-    together = np.sum(np.where(known, lean, 0), axis=0) / np.sqrt(np.maximum(known.sum(0), 1))
+        return int(row), int(column)
+    together = np.sum(lean, axis=0, where=known) / np.sqrt(np.maximum(known.sum(0), 1))
     column = int(np.argmax(together))
     if together[column] > student_quantile(1 - CHANCE / lean.shape[1], BATCHES - 1):
-        return int(np.argmax(np.where(known[:, column], lean[:, column], -np.inf)))
+        return int(np.argmax(lean[:, column])), column
     return None
 
 
 def _stays(claim: Pointwise, before: Measurement, now: Measurement) -> bool:
-    """Whether points lean with more keys, too, and by as much.
+    """Whether a point leans with more keys, too, and by as much.
 
     What more keys make less of is a bias that the jackknife does not see, as of the largest of
     several equal means: it falls like 1/sqrt(keys), and is as many standard errors as before.
     """
-    if leaning_row(claim, now) is None:
+    point = leaning_point(claim, now)
+    if point is None:
         return False
-    then, later = (_mean_distance(claim, measured) for measured in (before, now))
-    return bool(np.any((later > 0) & (later > KEPT * then)))
+    then, later = (_mean_distance(claim, measured, point[1]) for measured in (before, now))
+    return later > KEPT * then
 
 
-def _mean_distance(claim: Pointwise, measurement: Measurement) -> Float[np.ndarray, " columns"]:
-    """By how much points lie on the other side, averaged over instances; 0 where none tells."""
+def _mean_distance(claim: Pointwise, measurement: Measurement, column: int) -> float:
+    """By how much a point lies on the other side, averaged over instances; 0 where none tells."""
     distance = _distance(claim, measurement)
+    distance = distance[:, min(column, distance.shape[1] - 1)]
     known = np.isfinite(distance)
-    return np.sum(np.where(known, distance, 0), axis=0) / np.maximum(known.sum(axis=0), 1)
+    return float(np.mean(distance[known])) if known.any() else 0.0
 
 
 def _lean(claim: Pointwise, measurement: Measurement) -> Float[np.ndarray, "rows columns"]:
@@ -109,9 +112,10 @@ def unless_leaning(
 
     It is violated where these violate it at the instance that leans most.
     """
-    row = leaning_row(claim, evidence.measurement)
-    if row is None:
+    point = leaning_point(claim, evidence.measurement)
+    if point is None:
         return judgement
+    row = point[0]
     x = jax.tree.map(lambda leaf: leaf[row], instances)
     before = evidence.measurement.rows(np.array([row]))
     lost, found = taken_again(setup, reading, claim, x, keys[row], before)
