@@ -10,7 +10,7 @@ from benchmarks import latency
 
 # Of a theorem that is verified from empty caches within so many seconds of a processor, beyond
 # those of imports, a default run keeps all contracts: they take two or three times as long.
-QUICK = 1.5
+QUICK = 1.2
 
 
 @cache

@@ -49,7 +49,7 @@ GUIDE = (
 RECORDED = (
     *("coverage", "experiments", "stability", "hypotheses", "constants", "attacks"),
     *("known_truths", "mutants", "verdict_rates", "changes", "advise", "advise_landmarks"),
-    *("benchmarks", "latency"),
+    *("benchmarks", "latency", "latency_profile"),
 )
 # What MkDocs writes for servers at a known address, which this site has not.
 FOR_SERVERS = ("404.html", "sitemap.xml", "sitemap.xml.gz")
