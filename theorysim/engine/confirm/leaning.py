@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import jax
 import numpy as np
 from jaxtyping import Float
 
 from theorysim.claims.evidence import BIASES, Evidence, Judgement, Measurement, tabulate
-from theorysim.claims.instance import Instance
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.kinds.equality import Equality
-from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import BATCHES
 from theorysim.claims.verdict import Verdict
 from theorysim.engine.confirm.fresh_keys import how_many, taken_again
-from theorysim.engine.measure.setup import Setup
+from theorysim.engine.confirm.judged import Judged
 
 # Chance that points of a true claim, all of whose sides are equal, are taken again for nothing.
 CHANCE = 0.05
@@ -99,41 +96,24 @@ def _distance(claim: Pointwise, measurement: Measurement) -> Float[np.ndarray, "
     return np.where(uncertain, distance, np.nan)
 
 
-def unless_leaning(
-    setup: Setup,
-    reading: ResolvedReading,
-    claim: Pointwise,
-    judgement: Judgement,
-    evidence: Evidence,
-    instances: Instance,
-    keys: np.ndarray,
-) -> Judgement:
+def unless_leaning(judged: Judged) -> Judgement:
     """What holds by averages, unless points lean the other way, with fresh keys, too.
 
     It is violated where these violate it at the instance that leans most.
     """
-    point = leaning_point(claim, evidence.measurement)
+    claim, judgement, keys = judged.claim, judged.judgement, judged.setup.theorem.keys
+    assert isinstance(claim, Pointwise)
+    point = leaning_point(claim, judged.measurement)
     if point is None:
         return judgement
-    row = point[0]
-    x = jax.tree.map(lambda leaf: leaf[row], instances)
-    before = evidence.measurement.rows(np.array([row]))
-    lost, found = taken_again(setup, reading, claim, x, keys[row], before)
-    means = f"with {how_many(setup.theorem.keys)}"
-    if found is None or (lost and not _stays(claim, evidence.measurement, found)):
+    row, means = point[0], f"with {how_many(keys)}"
+    lost, found = taken_again(judged.setup, judged.reading, claim, *judged.at(row))
+    if found is None or (lost and not _stays(claim, judged.measurement, found)):
         return judgement
     if lost:
         note = f"within the error of averages it holds, but they lean the other way, also {means}"
         return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note)
     shown = claim.judge(Evidence(found))
-    note = f"within the error of {setup.theorem.keys} keys it holds, but it is violated {means}"
-    return replace(
-        shown,
-        note=note,
-        confirmation=means,
-        checked=judgement.checked,
-        resolved=judgement.resolved,
-        ties=judgement.ties,
-        scatter=judgement.scatter,
-        row=row,
-    )
+    note = f"within the error of {keys} keys it holds, but it is violated {means}"
+    counts = {name: getattr(judgement, name) for name in ("checked", "resolved", "ties", "scatter")}
+    return replace(shown, note=note, confirmation=means, row=row, **counts)

@@ -1,152 +1,102 @@
-"""Another look at what a claim was judged: violations are confirmed, and what holds is doubted."""
+"""Another look at what a claim was judged: violations are confirmed, and what holds is doubted.
+
+Enclosures are loaded only where they are needed.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import jax
-import numpy as np
-
-from theorysim.claims.evidence import Evidence, Judgement
-from theorysim.claims.instance import Instance
-from theorysim.claims.kinds import OnAverage, Pointwise
+from theorysim.claims.evidence import Judgement
 from theorysim.claims.kinds.inequality import Inequality
-from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
+from theorysim.engine.confirm.judged import Judged
 from theorysim.engine.measure.batch import measurement_cost
-from theorysim.engine.measure.sample import Sample
-from theorysim.engine.measure.setup import Setup
 
 # A program of so many operations is traced and evaluated once more within some tenths of a second.
 SHORT_PROGRAM = 20_000
 
 
-def looked_at_again(
-    setup: Setup,
-    sample: Sample,
-    reading: ResolvedReading,
-    claim: Pointwise,
-    judgement: Judgement,
-    evidence: Evidence,
-) -> Judgement:
+def looked_at_again(judged: Judged) -> Judgement:
     """What violates is confirmed; what holds must not do so by what hides the contrary."""
-    rows = sample.rows_of(reading, claim)
-    x, keys = jax.tree.map(lambda leaf: leaf[rows], sample.instances), sample.keys[rows]
-    if judgement.verdict is Verdict.VIOLATED:
-        judgement, evidence = _confirmed(setup, reading, claim, judgement, evidence, x, keys)
-    if judgement.verdict is Verdict.HOLDS:
-        return _standing(setup, reading, claim, judgement, evidence, x, keys)
-    return judgement
+    if judged.judgement.verdict is Verdict.VIOLATED:
+        judged = _confirmed(judged)
+    if judged.judgement.verdict is Verdict.HOLDS:
+        return _standing(judged)
+    return judged.judgement
 
 
-def _confirmed(
-    setup: Setup,
-    reading: ResolvedReading,
-    claim: Pointwise,
-    judgement: Judgement,
-    evidence: Evidence,
-    x: Instance,
-    keys: np.ndarray,
-) -> tuple[Judgement, Evidence]:
-    """What becomes of a violation that is looked at again, and the evidence for it.
+def _confirmed(judged: Judged) -> Judged:
+    """What becomes of a violation that is looked at again.
 
     Where small numbers beside large ones violate, since they are taken to err by parts of their
     own, and what absorbs them belies that (1 - tanh x is 0 at once, with all that it should be),
     the rounding at all points is the largest along their paths.
     """
     from theorysim.engine.confirm.confirm import confirmed_judgement
-    from theorysim.engine.confirm.suspect import Case
 
-    case = Case(setup.theorem, reading, claim)
-    confirmed = confirmed_judgement(case, judgement, evidence.measurement, x, keys)
+    case, found = judged.case, judged.measurement
+    confirmed = confirmed_judgement(case, judged.judgement, found, judged.instances, judged.keys)
     if confirmed.verdict is Verdict.VIOLATED:
-        if np.size(evidence.measurement.extremes):
-            confirmed = with_fresh_keys(setup, reading, claim, confirmed, evidence, x, keys)
-        return confirmed, evidence
-    coarse = replace(evidence, measurement=evidence.measurement.with_rounding_of_path())
-    judged = claim.judge(coarse)
-    if judged.verdict is Verdict.VIOLATED:
-        return confirmed, evidence
-    return judged, coarse
+        judged = replace(judged, judgement=confirmed)
+        return replace(judged, judgement=with_fresh_keys(judged)) if judged.averages else judged
+    coarse = judged.but_for(found.with_rounding_of_path())
+    if coarse.judgement.verdict is Verdict.VIOLATED:
+        return replace(judged, judgement=confirmed)
+    return coarse
 
 
-def _standing(
-    setup: Setup,
-    reading: ResolvedReading,
-    claim: Pointwise,
-    judgement: Judgement,
-    evidence: Evidence,
-    x: Instance,
-    keys: np.ndarray,
-) -> Judgement:
-    """What holds, unless it does so by overflow, by absorption, or by the luck of few keys.
-
-    Enclosures are loaded only where they are needed.
-    """
-    if measurement_cost(setup).grows_integers:
-        from theorysim.engine.confirm.integers import without_overflow
-        from theorysim.engine.confirm.suspect import Case
-
-        case = Case(setup.theorem, reading, claim)
-        known = without_overflow(case, evidence.measurement, x, keys)
-        if known is not evidence.measurement:
-            evidence = replace(evidence, measurement=known)
-            judgement = claim.judge(evidence)
-        if judgement.verdict is not Verdict.HOLDS:
-            return judgement
-    if np.size(evidence.measurement.extremes):
+def _standing(judged: Judged) -> Judgement:
+    """What holds, unless it does so by overflow, by absorption, or by the luck of few keys."""
+    if measurement_cost(judged.setup).grows_integers:
+        judged = _without_overflow(judged)
+        if judged.judgement.verdict is not Verdict.HOLDS:
+            return judged.judgement
+    if judged.averages:
         from theorysim.engine.confirm.leaning import unless_leaning
 
-        return unless_leaning(setup, reading, claim, judgement, evidence, x, keys)
-    if isinstance(claim, Inequality) and _is_short(setup):
-        return _not_hidden(setup, reading, claim, judgement, evidence, x, keys)
-    return judgement
+        return unless_leaning(judged)
+    if isinstance(judged.claim, Inequality) and _is_short(judged):
+        return _not_hidden(judged)
+    return judged.judgement
 
 
-def _not_hidden(
-    setup: Setup,
-    reading: ResolvedReading,
-    claim: Pointwise,
-    judgement: Judgement,
-    evidence: Evidence,
-    x: Instance,
-    keys: np.ndarray,
-) -> Judgement:
+def _without_overflow(judged: Judged) -> Judged:
+    """The same, judged by what has no error where integers overflow."""
+    from theorysim.engine.confirm.integers import without_overflow
+
+    found = judged.measurement
+    known = without_overflow(judged.case, found, judged.instances, judged.keys)
+    return judged if known is found else judged.but_for(known)
+
+
+def _not_hidden(judged: Judged) -> Judgement:
     """What holds, unless more bits contradict it at the instance that decided."""
     from theorysim.engine.confirm.hidden import contradiction
-    from theorysim.engine.confirm.suspect import Case
 
-    assert judgement.row is not None
-    case = Case(setup.theorem, reading, claim)
-    means = contradiction(case, evidence.measurement, x, keys, judgement.row)
+    row, found = judged.judgement.row, judged.measurement
+    assert row is not None
+    means = contradiction(judged.case, found, judged.instances, judged.keys, row)
     if not means:
-        return judgement
+        return judged.judgement
     note = f"holds in double precision, whose rounding hides that it is violated {means}"
-    return replace(judgement, verdict=Verdict.INCONCLUSIVE, note=note)
+    return replace(judged.judgement, verdict=Verdict.INCONCLUSIVE, note=note)
 
 
-def _is_short(setup: Setup) -> bool:
+def _is_short(judged: Judged) -> bool:
     """Whether a second evaluation of what was measured costs next to nothing."""
+    setup = judged.setup
     return setup.theorem.keys == 1 and measurement_cost(setup).operations <= SHORT_PROGRAM
 
 
-def with_fresh_keys(
-    setup: Setup,
-    reading: ResolvedReading,
-    claim: Pointwise | OnAverage,
-    judgement: Judgement,
-    evidence: Evidence,
-    x: Instance,
-    keys: np.ndarray,
-) -> Judgement:
+def with_fresh_keys(judged: Judged) -> Judgement:
     """A violation by averages, if it comes back at its instance with many fresh keys."""
     from theorysim.engine.confirm.fresh_keys import how_many, lost_with_other_keys
 
-    row = judgement.row
-    assert row is not None
-    decisive = jax.tree.map(lambda leaf: leaf[row], x)
-    before = evidence.measurement.rows(np.array([row]))
-    lost = lost_with_other_keys(setup, reading, claim, decisive, keys[row], before)
+    judgement, setup = judged.judgement, judged.setup
+    assert judgement.row is not None
+    place = judged.at(judgement.row)
+    lost = lost_with_other_keys(setup, judged.reading, judged.claim, *place)
     if not lost:
         note = f"{judgement.note} and with {how_many(setup.theorem.keys)}"
         return replace(judgement, note=note)

@@ -11,6 +11,7 @@ from theorysim.claims.evidence import Evidence, Judgement, Ladder
 from theorysim.claims.kinds import Attack, Claim, OnAverage, Pointwise
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.verdict import Verdict
+from theorysim.engine.confirm.judged import Judged
 from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.ladders import Ladders
 from theorysim.engine.measure.sample import Sample
@@ -83,14 +84,14 @@ def _judge_together(setup: Setup, sample: Sample, wanted: int, progress: Progres
         )
         judgement = claim.judge(evidence)
         progress(measurements, measurements, f"looking again at {claim.name}")
-        if not isinstance(claim, Pointwise):
-            found_so = stand_by_roundings(setup, sample, reading, claim, judgement, evidence)
-            if isinstance(claim, OnAverage) and found_so.verdict is Verdict.VIOLATED:
-                rows = sample.rows_of(reading, claim)
-                x, keys = jax.tree.map(lambda leaf: leaf[rows], (sample.instances, sample.keys))
-                return with_fresh_keys(setup, reading, claim, found_so, evidence, x, keys)
-            return found_so
-        return looked_at_again(measured, sample, reading, claim, judgement, evidence)
+        x, keys = jax.tree.map(lambda leaf: leaf[rows], (sample.instances, sample.keys))
+        if isinstance(claim, Pointwise):
+            judged = Judged(measured, reading, claim, judgement, evidence, x, keys)
+            return looked_at_again(judged)
+        judgement = stand_by_roundings(setup, sample, reading, claim, judgement, evidence)
+        if isinstance(claim, OnAverage) and judgement.verdict is Verdict.VIOLATED:
+            return with_fresh_keys(Judged(setup, reading, claim, judgement, evidence, x, keys))
+        return judgement
 
     return {r.name: {claim.name: judge(r, claim) for claim in r.claims} for r in readings}
 
