@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from theorysim.numerics.random import chi_square
+from theorysim.numerics.random import chi_square, normal
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 5, 10**6])
@@ -29,3 +29,20 @@ def test_chi_square_takes_traced_degrees_of_its_own_per_lane():
 @pytest.mark.parametrize("degrees", [-6.0, np.nan, np.inf])
 def test_chi_square_of_no_law_is_undefined_and_returns(degrees):
     assert np.isnan(float(chi_square(jax.random.key(0), degrees)))
+
+
+def test_chi_squares_that_share_a_key_are_those_of_each():
+    degrees = jax.numpy.array([0.5, 3.0, 400.0])
+    together = jax.vmap(lambda n: chi_square(jax.random.key(1), n, (400,)))(degrees)
+    alone = [chi_square(jax.random.key(1), n, (400,)) for n in degrees]
+    np.testing.assert_allclose(together, alone, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(), (7,), (50, 3), (2, 5, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_normal_numbers_are_those_of_jax(shape, dtype):
+    with jax.enable_x64(dtype == "float64"):
+        key = jax.random.key(5)
+        found, expected = normal(key, shape, dtype), jax.random.normal(key, shape, dtype)
+    assert found.dtype == expected.dtype == dtype
+    np.testing.assert_array_equal(found, expected)

@@ -10,7 +10,7 @@ from drawn import thorough
 from scipy import stats
 
 from theorysim.numerics import gaussian
-from theorysim.systems import rank_one, rank_one_chain, rank_one_overlap
+from theorysim.systems import rank_one, rank_one_chain, rank_one_overlap, rank_one_walk
 from validation.oracles import gaussian as gaussian_oracle
 from validation.oracles import rank_one as oracle
 
@@ -170,7 +170,7 @@ def thinned(every):
 
 @jax.jit
 def passage(level):
-    return rank_one_chain.first_passage(*a_chain(), level=level, limit=200)
+    return rank_one_walk.first_passage(*a_chain(), level=level, limit=200)
 
 
 @pytest.mark.parametrize("every", [2, 25, 50, 100, 200])
@@ -184,6 +184,47 @@ def test_a_thinned_chain_is_the_chain(every):
 def test_first_passage_is_the_first_step_at_the_level(level):
     reached = np.flatnonzero(np.asarray(thinned(1)) >= level)
     assert float(passage(level)) == (reached[0] if len(reached) else np.inf)
+
+
+def test_passages_side_by_side_are_those_one_by_one():
+    """Of several keys, each for problems of several learning rates, which differ in length."""
+    *problem, _, _ = a_chain()
+    rates, keys = jnp.array([0.005, 0.02, 0.05]), jax.random.split(jax.random.key(3), 20)
+
+    def steps(rate, key):
+        return rank_one_walk.first_passage(*problem, rate, key, level=0.6, limit=2000)
+
+    together = jax.jit(jax.vmap(jax.vmap(steps, (None, 0)), (0, None)))(rates, keys)
+    alone = jax.jit(steps)
+    np.testing.assert_array_equal(together, [[alone(r, k) for k in keys] for r in rates])
+    assert len(set(np.asarray(together).ravel())) > 20
+
+
+def test_a_walk_notes_its_steps_as_long_as_it_goes_on():
+    every_step, until = np.asarray(thinned(1)), 30
+    rules = rank_one_walk.Rules(
+        jax.nn.relu,
+        lambda until, walk: walk.steps < until,
+        lambda _, walk, made: jnp.maximum(walk.noted, walk.state.overlap),
+    )
+    problem, _, start, dimension, rate, key = a_chain()
+    end = rank_one_walk.walk(
+        problem, rules, start, dimension, rate, key, until=until, noted=start.overlap
+    )
+    assert (int(end.steps), float(end.state.overlap)) == (until, float(every_step[until]))
+    assert float(end.noted) == every_step[: until + 1].max()
+
+
+def test_the_loss_is_that_of_both_networks():
+    setting, truth = problem(3, 8, scale=1.5)
+    rng = np.random.default_rng(0)
+    direction, coefficients, x = (jnp.asarray(rng.standard_normal(n)) for n in (8, 3, 8))
+    goal, own = (
+        rank_one.network(jax.nn.relu, rank_one.neurons(setting, c, u), setting.readout, x)
+        for c, u in ((setting.teacher, truth), (coefficients, direction))
+    )
+    loss = rank_one.sample_loss(setting, jax.nn.relu, truth, (direction, coefficients), x)
+    assert float(loss) == pytest.approx(float((goal - own) ** 2), rel=1e-13)
 
 
 def overlaps_of_both(name, k, d, steps, every, wrong_dimension=None, runs=2000):

@@ -61,6 +61,11 @@ def _call(equation: JaxprEqn, varies: Varies, found: list[bool]) -> Varies:
     return _flow(body, varies, found)
 
 
+def _own_vmap(equation: JaxprEqn, varies: Varies, found: list[bool]) -> Varies:
+    """What says itself how it is called with many waits for none of them (`sharing_keys`)."""
+    return [any(varies)] * len(equation.outvars)
+
+
 def _choice(equation: JaxprEqn, varies: Varies, found: list[bool]) -> Varies:
     """All branches run where the choice varies."""
     index, *given = varies
@@ -103,4 +108,9 @@ def _either(one: Sequence[bool], other: Sequence[bool]) -> Varies:
     return [a or b for a, b in zip(one, other, strict=True)]
 
 
-_RULES = {"cond": _choice, "scan": _scan, "while": _while} | dict.fromkeys(CALLS, _call)
+_RULES = dict.fromkeys(CALLS, _call) | {
+    "cond": _choice,
+    "scan": _scan,
+    "while": _while,
+    "custom_vmap_call": _own_vmap,
+}

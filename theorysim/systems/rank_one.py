@@ -29,6 +29,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from theorysim.numerics.checks import when_known
 from theorysim.numerics.descent import descend
 from theorysim.numerics.products import dot
+from theorysim.numerics.random import normal
 
 
 class RankOne(NamedTuple):
@@ -92,11 +93,17 @@ def sample_loss(
     student: tuple[Float[Array, " r"], Float[Array, " k"]],
     x: Float[Array, " r"],
 ) -> Float[Array, ""]:
-    """(teacher(x) - student(x))^2 for a student's (direction, coefficients)."""
-    direction, coefficients = student
-    goal = network(activation, neurons(problem, problem.teacher, truth), problem.readout, x)
-    own = network(activation, neurons(problem, coefficients, direction), problem.readout, x)
-    return jnp.square(goal - own)
+    """(teacher(x) - student(x))^2 for a student's (direction, coefficients).
+
+    Both see W x, which is formed once; neurons times x takes six times as long at d = 1024.
+    """
+    inside, root = dot(problem.features, x), jnp.sqrt(square_length(problem))
+
+    def output(direction: Array, coefficients: Array) -> Array:
+        rows = (inside + problem.scale * coefficients * dot(direction, x)) / root
+        return jnp.sum(problem.readout * activation(rows))
+
+    return jnp.square(output(truth, problem.teacher) - output(*student))
 
 
 def outside(
@@ -171,7 +178,7 @@ def train(
     )
 
     def batches(k: Array) -> Array:
-        return jax.random.normal(jax.random.fold_in(key, k), start.shape, start.dtype)
+        return normal(jax.random.fold_in(key, k), start.shape, start.dtype)
 
     def objective(student: Any, x: Array) -> Array:
         return sample_loss(problem, activation, truth, student, x)

@@ -24,7 +24,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from theorysim.numerics.flow import integrate
 from theorysim.numerics.gaussian import Activation
 from theorysim.numerics.products import dot
-from theorysim.numerics.random import chi_square
+from theorysim.numerics.random import chi_square, normal
 from theorysim.systems.rank_one import RankOne, square_length, unit
 from theorysim.systems.rank_one_overlap import speed
 
@@ -79,8 +79,8 @@ def draw(problem: RankOne, dimension: Any, key: PRNGKeyArray, count: int) -> Sam
     Many at once: the generator costs several times as much per number when called for one input.
     """
     rank, dtype = _rank(problem), problem.readout.dtype
-    normal, radial = jax.random.split(key)
-    numbers = jax.random.normal(normal, (count, rank + 2), dtype)
+    tangential, radial = jax.random.split(key)
+    numbers = normal(tangential, (count, rank + 2), dtype)
     square = chi_square(radial, dimension - rank - 2, (count,), dtype)
     inside = numbers[:, :rank]
     if problem.features is not None:
@@ -181,37 +181,6 @@ def trace(
     walk = _walker(problem, activation, dimension, (learning_rate, None), key, length)
     _, (_, path) = jax.lax.scan(walk, start, jnp.arange(steps // length))
     return jax.tree.map(_join, path)
-
-
-def first_passage(
-    problem: RankOne,
-    activation: Callable,
-    start: State,
-    dimension: Any,
-    learning_rate: Any,
-    key: PRNGKeyArray,
-    *,
-    level: Any,
-    limit: int,
-) -> Float[Array, ""]:
-    """Steps until the overlap first reaches `level`; infinite where `limit` steps do not."""
-    walk = _walker(problem, activation, dimension, (learning_rate, None), key, BLOCK)
-
-    def going(carry: tuple[Array, Array, State]) -> Array:
-        return (carry[0] < limit) & (carry[2].overlap < level)
-
-    def block(carry: tuple[Array, Array, State]) -> tuple[Array, Array, State]:
-        steps, _, state = carry
-        _, (path, _) = walk(state, steps // BLOCK)
-        reached = path.overlap >= level
-        # The first state that reached the level, or the last one.
-        stop = jnp.where(jnp.any(reached), jnp.argmax(reached), BLOCK - 1)
-        return steps + BLOCK, steps + stop + 1, jax.tree.map(lambda a: a[stop], path)
-
-    zero = jnp.asarray(0)
-    _, steps, state = jax.lax.while_loop(going, block, (zero, zero, start))
-    reached = (state.overlap >= level) & (steps <= limit)
-    return jnp.where(reached, steps.astype(state.overlap.dtype), jnp.inf)
 
 
 def _walker(

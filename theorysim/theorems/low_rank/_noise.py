@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from theorysim import claims
 from theorysim.claims.hypotheses import Margin
 from theorysim.systems import rank_one_chain as chain
+from theorysim.systems.rank_one import RankOne
+from theorysim.systems.rank_one_walk import Rules, Walk, walk
 from theorysim.theorems.low_rank._recovery import Setting, odd
 
 SETTING = Setting(True, lambda x: 1.0, odd)
@@ -43,53 +45,57 @@ def noise_space(**fields: claims.Field | claims.Size) -> claims.Space:
     return claims.Space(**{**given, **fields})
 
 
-class Noise(NamedTuple):
-    """Sums over the steps up to each time, and the numbers they are compared with."""
+class Regime(NamedTuple):
+    """A problem, V, and S, the largest of Condition 3."""
 
-    rate: Float[Array, ""]
+    problem: RankOne
     variance: Float[Array, ""]
-    """V"""
     signal: Float[Array, ""]
-    """|h(0)| / 2, the largest S of Condition 3"""
-    cubic: Float[Array, " steps"]
-    """eta^3 sum |L|^2 |<L, u>|"""
-    quadratic: Float[Array, " steps"]
-    """eta^2 sum |L|^2"""
-    martingale: Float[Array, " steps"]
-    """M = eta sum <E, u>"""
-    time: Float[Array, " steps"]
-    """steps taken, T from there on"""
+
+
+class Plan(NamedTuple):
+    """What a run is made with: eta and T."""
+
+    regime: Regime
+    rate: Float[Array, ""]
+    steps: Float[Array, ""]
+
+
+class Sums(NamedTuple):
+    """A sum over the steps of a run, at T; its infimum and its supremum over t = 1, ..., T."""
+
+    total: Float[Array, ""]
+    lowest: Float[Array, ""]
+    highest: Float[Array, ""]
 
 
 def run(
-    x: claims.Instance, key: PRNGKeyArray, delta: Callable[[claims.Instance, Noise], Array]
-) -> Noise:
-    """A run of T steps from an overlap of beta / sqrt(d)."""
+    x: claims.Instance,
+    key: PRNGKeyArray,
+    delta: Callable[[claims.Instance, Regime], Array],
+    increment: Callable[[Plan, chain.Step], Array],
+) -> Sums:
+    """What the increments of a run's steps add up to, from an overlap of beta / sqrt(d)."""
     given, activation = SETTING.reduced(x), SETTING.activation()
+    regime = Regime(given, variance_bound(x), SETTING.start_speed(given) / 2)
+    volume = x.dimension * regime.variance
+    rate, steps = delta(x, regime) / volume, jnp.minimum(x.alpha * volume, STEPS)
+
+    def goes_on(plan: Plan, walk: Walk) -> Bool[Array, ""]:
+        return walk.steps < plan.steps
+
+    def add(plan: Plan, walk: Walk, step: chain.Step) -> Sums:
+        total = walk.noted.total + increment(plan, step)
+        lowest, highest = walk.noted[1:]
+        return Sums(total, jnp.minimum(lowest, total), jnp.maximum(highest, total))
+
     start = chain.begin(given, x.beta / jnp.sqrt(x.dimension))
-    signal, bound = SETTING.start_speed(given) / 2, variance_bound(x)
-    none = jnp.zeros(STEPS)
-    size = delta(x, Noise(jnp.zeros(()), bound, signal, none, none, none, none))
-    rate = size / (x.dimension * bound)
-    path = chain.trace(given, activation.value, start, x.dimension, rate, STEPS, key)
-    taken = jnp.arange(STEPS) < jnp.ceil(x.alpha * x.dimension * bound)
-    drift = SETTING.speed(given, path.state.overlap) * path.state.rest**2
-
-    def total(power: int, increments: Array) -> Array:
-        return rate**power * jnp.cumsum(jnp.where(taken, increments, 0))
-
-    return Noise(
-        rate,
-        bound,
-        signal,
-        total(3, path.square * jnp.abs(path.towards)),
-        total(2, path.square),
-        total(1, path.towards + drift),
-        jnp.cumsum(taken.astype(rate.dtype)),
-    )
+    nothing = Sums(*map(jnp.asarray, (0.0, jnp.inf, -jnp.inf)))
+    plan, rules = Plan(regime, rate, steps), Rules(activation.value, goes_on, add)
+    return walk(given, rules, start, x.dimension, rate, key, until=plan, noted=nothing).noted
 
 
-def small_delta(x: claims.Instance, noise: Noise):
+def small_delta(x: claims.Instance, _: Regime):
     """alpha delta^2 <= epsilon^2 / log d."""
     return x.share * x.epsilon / jnp.sqrt(x.alpha * jnp.log(x.dimension))
 

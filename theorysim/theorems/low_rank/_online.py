@@ -19,6 +19,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim import claims
 from theorysim.claims.hypotheses import Margin
+from theorysim.numerics.random import normal
 from theorysim.systems import rank_one
 from theorysim.theorems.low_rank._problem import sign
 
@@ -136,7 +137,7 @@ def draw_samples(
     task: Task, activation: Callable, key: PRNGKeyArray, count: int, *, orthogonal: bool
 ) -> Sample:
     """Fresh Gaussian inputs; where `orthogonal`, u^ sees their part outside the features."""
-    x = jax.random.normal(key, (count, task.features.shape[1]))
+    x = normal(key, (count, task.features.shape[1]))
     inside = x @ task.features.T
     goal = output(task, activation, inside, (x @ task.truth)[:, None] * task.teacher)
     if orthogonal:

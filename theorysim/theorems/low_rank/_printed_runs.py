@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from theorysim.systems import rank_one_chain as chain
 from theorysim.systems.rank_one import RankOne
+from theorysim.systems.rank_one_walk import Rules, Walk, walk
 
 
 class End(NamedTuple):
@@ -16,6 +16,13 @@ class End(NamedTuple):
 
     overlap: Float[Array, ""]
     peaks: Float[Array, " times"]
+
+
+class Printed(NamedTuple):
+    """T and the early times."""
+
+    steps: Float[Array, ""]
+    early: Float[Array, " times"]
 
 
 def finish(
@@ -30,22 +37,24 @@ def finish(
     early: Any = (),
 ) -> End:
     """A run of T = `steps` steps from an overlap; `given` is a reduced problem."""
-    times = jnp.asarray(early, float)
+    start, times = chain.begin(given, overlap), jnp.asarray(early, float)
+    end = walk(
+        given,
+        Rules(activation, _goes_on, _peaks),
+        start,
+        dimension,
+        rate,
+        key,
+        until=Printed(steps, times),
+        noted=jnp.abs(start.overlap) + jnp.zeros_like(times),
+    )
+    return End(end.state.overlap, end.noted)
 
-    def move(carry: tuple[chain.State, Array], item: tuple) -> tuple[tuple, None]:
-        (state, peaks), (sample, t) = carry, item
-        moved = chain.step(given, activation, (rate, None), state, sample)[0]
-        state = jax.tree.map(lambda new, old: jnp.where(t <= steps, new, old), moved, state)
-        higher = jnp.maximum(peaks, jnp.abs(state.overlap))
-        return (state, jnp.where(t <= times, higher, peaks)), None
 
-    def block(j: Array, carry: tuple) -> tuple:
-        samples = chain.draw(given, dimension, jax.random.fold_in(key, j), chain.BLOCK)
-        now = j * chain.BLOCK + jnp.arange(1, chain.BLOCK + 1)
-        return jax.lax.scan(move, carry, (samples, now))[0]
+def _goes_on(printed: Printed, walk: Walk) -> Bool[Array, ""]:
+    return walk.steps + 1 <= printed.steps
 
-    start = chain.begin(given, overlap)
-    blocks = jnp.ceil(steps / chain.BLOCK).astype(int)
-    reached = jnp.abs(start.overlap) + jnp.zeros_like(times)
-    state, peaks = jax.lax.fori_loop(0, blocks, block, (start, reached))
-    return End(state.overlap, peaks)
+
+def _peaks(printed: Printed, walk: Walk, _: chain.Step) -> Float[Array, " times"]:
+    higher = jnp.maximum(walk.noted, jnp.abs(walk.state.overlap))
+    return jnp.where(walk.steps <= printed.early, higher, walk.noted)

@@ -17,6 +17,7 @@ from theorysim import claims
 from theorysim.claims.reading import Simulate
 from theorysim.claims.source import Source
 from theorysim.systems import rank_one_chain as chain
+from theorysim.systems.rank_one_walk import first_passage
 from theorysim.theorems.low_rank._recovery import Setting
 
 DIMENSIONS = (8.0, 16.0, 32.0, 64.0)
@@ -47,7 +48,7 @@ class Recovery:
     def steps(self, x: claims.Instance, key):
         """Steps until the square of the overlap is 1 - epsilon."""
         given, activation = self.setting.reduced(x), self.setting.activation()
-        return chain.first_passage(
+        return first_passage(
             given,
             activation.value,
             chain.begin(given, 1 / jnp.sqrt(x.dimension)),

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from theorysim.numerics.random import chi_square
+from theorysim.numerics.random import chi_square, normal
 from theorysim.systems import rank_one
 from theorysim.theorems.low_rank._online import BLOCK, Rates, Student, Task, along, output
 
@@ -87,8 +87,8 @@ def run(
         return jax.vmap(move, (0, 0, None))(states, rates, sample), None
 
     def block(states: State, number: Array) -> State:
-        normal, radial = jax.random.split(jax.random.fold_in(key, number))
-        drawn = jax.random.normal(normal, (BLOCK, task.truth.shape[0] + 1))
+        tangential, radial = jax.random.split(jax.random.fold_in(key, number))
+        drawn = normal(tangential, (BLOCK, task.truth.shape[0] + 1))
         z, q = drawn[:, :-1], drawn[:, -1]
         square = chi_square(radial, others, (BLOCK,), drawn.dtype)
         inside = z @ task.features.T

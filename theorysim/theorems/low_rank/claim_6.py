@@ -9,16 +9,22 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.systems.rank_one_chain import Step
 from theorysim.theorems.low_rank import _noise as noise
 
 
-def _delta(x: claims.Instance, _: noise.Noise):
+def _delta(x: claims.Instance, _: noise.Regime):
     return x.share * jnp.minimum(jnp.sqrt(x.epsilon / x.alpha), 1.0)
+
+
+def _cubic(plan: noise.Plan, step: Step):
+    """eta^3 |L|^2 |<L, u>|."""
+    return plan.rate**3 * step.square * jnp.abs(step.towards)
 
 
 def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     """The cubic sum at its end, where it is largest."""
-    return noise.run(x, key, _delta).cubic[-1]
+    return noise.run(x, key, _delta, _cubic).total
 
 
 def _claims(lost: float = 0.0):

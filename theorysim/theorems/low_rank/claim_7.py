@@ -11,19 +11,24 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.systems.rank_one_chain import Step
 from theorysim.theorems.low_rank import _noise as noise
 
 
-def _corrected(x: claims.Instance, at: noise.Noise):
+def _corrected(x: claims.Instance, at: noise.Regime):
     return x.share * at.signal / (4 * jnp.log(x.dimension * at.variance))
+
+
+def _drift_less_noise(plan: noise.Plan, step: Step):
+    """eta (S / 4 - eta |L|^2)."""
+    return plan.rate * (plan.regime.signal / 4 - plan.rate * step.square)
 
 
 def _simulate(delta):
     """The lowest point of the sum, at S = |h(0)| / 2."""
 
     def simulate(x: claims.Instance, key) -> Float[Array, ""]:
-        run = noise.run(x, key, delta)
-        return jnp.min(run.rate * run.time * run.signal / 4 - run.quadratic)
+        return noise.run(x, key, delta, _drift_less_noise).lowest
 
     return simulate
 

@@ -11,12 +11,18 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.systems.rank_one_chain import Step
 from theorysim.theorems.low_rank import _noise as noise
+
+
+def _quadratic(plan: noise.Plan, step: Step):
+    """eta^2 |L|^2."""
+    return plan.rate**2 * step.square
 
 
 def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     """The quadratic sum at its end, where it is largest."""
-    return noise.run(x, key, noise.small_delta).quadratic[-1]
+    return noise.run(x, key, noise.small_delta, _quadratic).total
 
 
 def _claims(bound: Callable, epsilon: tuple[float, ...] = noise.EPSILONS):

@@ -11,12 +11,21 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.systems.rank_one_chain import Step
 from theorysim.theorems.low_rank import _noise as noise
+
+
+def _noise(plan: noise.Plan, step: Step):
+    """eta <E, u>, what the gradient has beyond the population's."""
+    problem, state = plan.regime.problem, step.state
+    drift = noise.SETTING.speed(problem, state.overlap) * state.rest**2
+    return plan.rate * (step.towards + drift)
 
 
 def simulate(x: claims.Instance, key) -> Float[Array, ""]:
     """sup |M|."""
-    return jnp.max(jnp.abs(noise.run(x, key, noise.small_delta).martingale))
+    sums = noise.run(x, key, noise.small_delta, _noise)
+    return jnp.maximum(-sums.lowest, sums.highest)
 
 
 def _claims(growth: Callable = jnp.log, lost: float = 0.0):

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.gaussian import Activation
+from theorysim.numerics.random import normal
 from theorysim.systems import rank_one
 from theorysim.systems.rank_one_overlap import population_loss
 from theorysim.theorems.low_rank import _problem as problems
@@ -47,7 +48,7 @@ def _slopes(x: claims.Instance, activation: Activation, inputs: Array) -> Float[
 
 def _drawn(x: claims.Instance, key) -> Float[Array, " d"]:
     """The mean over a key's samples."""
-    return jnp.mean(_slopes(x, _lipschitz(x), jax.random.normal(key, (SAMPLES, x.d))), axis=0)
+    return jnp.mean(_slopes(x, _lipschitz(x), normal(key, (SAMPLES, x.d))), axis=0)
 
 
 def _exact(x: claims.Instance, key) -> Float[Array, " d"]:

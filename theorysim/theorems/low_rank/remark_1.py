@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from theorysim import claims
 from theorysim.numerics.gaussian import relu
+from theorysim.numerics.random import normal
 from theorysim.theorems.low_rank._generic import GENERIC
 from theorysim.theorems.low_rank._problem import problem, problem_space, truth
 
@@ -19,7 +20,7 @@ SAMPLES = 128  # per key
 def simulate(x: claims.Instance, key) -> Float[Array, " d"]:
     """The mean over samples."""
     given = problem(x)
-    inputs = jax.random.normal(key, (SAMPLES, x.d))
+    inputs = normal(key, (SAMPLES, x.d))
     moved = given.features + given.scale * given.teacher[:, None] * truth(x)
     base, teacher = (
         jax.nn.relu(inputs @ rows.T) @ given.readout for rows in (given.features, moved)

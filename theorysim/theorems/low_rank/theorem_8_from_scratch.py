@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.numerics.random import normal
 from theorysim.theorems.low_rank import _online as online
 from theorysim.theorems.low_rank import _orthogonal as orthogonal
 from theorysim.theorems.low_rank import _span_chain as chain
@@ -126,7 +127,7 @@ def _from_scratch(
 
     def block(rows: Array, number: Array) -> Array:
         drawn = jax.random.fold_in(samples, number)
-        inputs = jax.random.normal(drawn, (online.BLOCK, teacher.shape[1]))
+        inputs = normal(drawn, (online.BLOCK, teacher.shape[1]))
         return jax.lax.scan(step, rows, inputs)[0]
 
     begin = jnp.broadcast_to(start, (len(rates), *start.shape))
