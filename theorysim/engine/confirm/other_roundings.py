@@ -333,7 +333,7 @@ def _conditions(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) ->
 
 def _judged(case: Case, suspect: Suspect, told: Told, sides: Sides) -> Finding:
     speaks, points = _speaks(case, told, sides), suspect.points
-    spread = at_points(*_spread(suspect, sides, speaks), points.scale[0])
+    spread = at_points(_spread(suspect, sides, speaks), points.scale)[0]
     least = ROUNDING_SAFETY * spread + points.non_rounding_error[0]
     with np.errstate(invalid="ignore"):
         room = np.max(case.claim.slack(sides.lhs, sides.rhs), axis=0)
@@ -345,12 +345,10 @@ def _judged(case: Case, suspect: Suspect, told: Told, sides: Sides) -> Finding:
 
 def _spread(
     suspect: Suspect, sides: Sides, speaks: Bool[np.ndarray, " path"]
-) -> tuple[float, float]:
-    """By how much both sides move, and by which part, where the claim speaks for certain."""
+) -> Float[np.ndarray, "1 path"]:
+    """By how much both sides move together, where the claim speaks for certain; 0 elsewhere."""
     points = suspect.points
     known = points.applies[0] & speaks & ~np.isnan(points.lhs[0] + points.rhs[0])
     both = (sides.lhs, points.lhs), (sides.rhs, points.rhs)
-    moves = [np.max(distances(*pair), axis=0)[known] for pair in both]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        part = np.where(sum(moves) > 0, sum(moves) / points.scale[0, known], 0)
-    return sum(float(np.max(move, initial=0.0)) for move in moves), np.max(part, initial=0.0)
+    moves = [np.max(distances(*pair), axis=0) for pair in both]
+    return np.where(known, sum(moves), 0.0)[None]

@@ -205,18 +205,17 @@ def _perturbed_parts(
 
 
 def _along_path(
-    sides: tuple[Array, Array], applies: Array, which: slice, factor: float
-) -> Float[Array, "2"]:
-    """`factor` times the largest distance of some runs to the undisturbed one along the path.
+    sides: tuple[Array, Array], applies: Array, which: slice
+) -> Float[Array, "*few_points"]:
+    """The largest distance of some runs to the undisturbed one, of both sides together."""
+    lhs, rhs = (_distance(side, applies, which) for side in sides)
+    return lhs + rhs
 
-    It is the sum of both sides' own. Beside it stands the largest part that the distance is of
-    both sides at one point.
-    """
-    distances = [_distance(side, applies, which) for side in sides]
-    largest = sum(jnp.max(distance, initial=0.0) for distance in distances)
-    distance, scale = sum(distances), sum(jnp.abs(side[0]) for side in sides)
-    part = jnp.max(jnp.where(distance > 0, distance / scale, 0), initial=0.0)
-    return factor * jnp.stack([largest, part])
+
+def _of_all_keys(distance: Array, shape: tuple[int, ...]) -> Float[Array, "*points"]:
+    """Distances of the first keys as those of all: of others they are the largest of these."""
+    largest = distance if distance.shape == shape else jnp.max(distance, axis=0, initial=0.0)
+    return jnp.broadcast_to(largest, shape)
 
 
 def _distance(side: Array, applies: Array, which: slice) -> Array:
@@ -259,8 +258,10 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
         applies=applies,
         edge=edge,
         probability=jnp.asarray(claim.printed_probability(run), float),
-        rounding=_along_path(sides, applies, roundings, ROUNDING_SAFETY * unseen),
-        integrator=_along_path(sides, applies, coarser, unseen)[0],
+        rounding=ROUNDING_SAFETY
+        * unseen
+        * _of_all_keys(_along_path(sides, applies, roundings), lhs.shape),
+        integrator=unseen * jnp.max(_along_path(sides, applies, coarser), initial=0.0),
         limit=declared.limit,
         sampling=declared.sampling,
         skewness=declared.skewness,
@@ -286,10 +287,11 @@ def with_errors_at_points(found: Measurements) -> Measurements:
 
 
 def _rounding_at_points(claim: Measurement) -> Shaped[np.ndarray, "*points"]:
-    lhs, rhs = np.asarray(claim.lhs), np.asarray(claim.rhs)
-    instances = np.shape(claim.rounding)[:-1]
-    along = np.reshape(claim.rounding, (*instances, *[1] * (lhs.ndim - len(instances)), 2))
-    return at_points(along[..., 0], along[..., 1], np.abs(lhs) + np.abs(rhs))
+    instances = np.shape(claim.integrator)
+    rows = math.prod(instances)
+    scale = np.abs(np.asarray(claim.lhs)) + np.abs(np.asarray(claim.rhs))
+    found = at_points(np.reshape(claim.rounding, (rows, -1)), np.reshape(scale, (rows, -1)))
+    return np.reshape(found, scale.shape)
 
 
 def _perturbed_sides(
