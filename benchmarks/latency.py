@@ -240,6 +240,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--fresh", action="store_true", help="measure again what is recorded")
     parser.add_argument("--table", action="store_true", help="only print the table")
     options = parser.parse_args(arguments)
+    if options.rounds < 1:
+        parser.error(f"--rounds {options.rounds}: at least one run tells how long it takes")
     every = [entry.id for entry in catalogue() if not entry.is_experiment]
     if options.ids is not None:
         every = options.ids.read_text("utf-8").split()

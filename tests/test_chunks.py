@@ -49,6 +49,21 @@ def test_it_is_compiled_once_for_rows_of_any_number():
     assert traced == [4]
 
 
+def test_a_setting_of_jax_makes_other_programs(monkeypatch):
+    """Draws and what is measured with them follow it alike."""
+
+    def drawn(rows):
+        return jax.vmap(lambda seed: jax.random.normal(jax.random.key(seed), (3,)))(rows)
+
+    rows, drawing = np.arange(4), Chunked(Program(drawn, None), 4, "a row")
+    found = []
+    for partitionable in (True, False):
+        with jax.threefry_partitionable(partitionable):
+            found.append(drawing(rows))
+            np.testing.assert_array_equal(found[-1], jax.jit(drawn)(rows))
+    assert not np.array_equal(*found)
+
+
 def test_fewer_rows_at_once_where_memory_is_short(monkeypatch):
     limit(monkeypatch, 2**40)
     chunks._fitted.cache_clear()

@@ -6,13 +6,15 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
+import types
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from theorysim import kept
+from theorysim import kept, loaded
 from theorysim.environment import PROGRAMS
 from theorysim.kept import Program, kept_value
 from theorysim.store import kept_files
@@ -70,6 +72,33 @@ def test_nothing_is_kept_where_nobody_knows_what_it_is_made_of(folder, x64):
     assert kept_value(None, "number", lambda: 1) == 1
     assert kept_value(None, "number", lambda: 2) == 2
     assert files(folder) == []
+
+
+def test_nothing_is_kept_of_what_was_edited_while_the_process_runs(folder, monkeypatch, x64):
+    """A module that is imported late runs as edited, whatever its file says afterwards."""
+    module = types.ModuleType("theorysim.late")
+    module.__file__ = str(folder.parent / "late.py")
+    (folder.parent / "late.py").write_text("edited")
+    monkeypatch.setattr(loaded, "PACKAGE", str(folder.parent))
+    monkeypatch.setitem(sys.modules, "theorysim.late", module)
+    Program(counted([]), "text")(ROWS, 2.5)
+    kept_value("text", "number", lambda: 1)
+    assert files(folder) == []
+    monkeypatch.setattr(loaded, "LOADED", time.time() + 10)
+    kept_value("text", "number", lambda: 1)
+    assert len(files(folder)) == 1
+
+
+def test_texts_that_are_no_unicode_have_a_name_too(folder):
+    assert kept_value("\udcff", "number", lambda: 1) == kept_value("\udcff", "number", never) == 1
+
+
+def test_a_task_knows_its_own_programs_only(folder, x64):
+    for task in ("one", "other"):
+        with kept.foreseen(task):
+            Program(counted([], len(task)), task)(ROWS, 2.5)
+    with kept.foreseen("one"):
+        assert len(kept._ahead) == 1
 
 
 def test_another_text_is_another_program(folder, x64):
@@ -143,7 +172,7 @@ def test_a_damaged_program_is_made_anew_and_replaced(folder, damage, x64, caplog
     (path,) = files(folder)
     data = path.read_bytes()
     if damage == "other":  # whole, and no program
-        kept_files().write(path.name, b"something else")
+        kept_files().write(path.stem, b"something else")
     else:
         wrong = data[:-1] + bytes([data[-1] ^ 1])
         path.write_bytes({"bit": wrong, "cut": data[:100], "empty": b""}[damage])
@@ -171,9 +200,9 @@ def test_a_file_from_a_stranger_runs_no_code(folder, tmp_path, inside, x64):
     mark = tmp_path / "mark"
     strange = _Stranger(mark)
     if inside:
-        found = kept._Plain(io.BytesIO(kept_files().read(path.name))).load()
+        found = kept._Plain(io.BytesIO(kept_files().read(path.stem))).load()
         strange = found._replace(payload=pickle.dumps((strange, [], True)))
-    kept_files().write(path.name, pickle.dumps(strange))
+    kept_files().write(path.stem, pickle.dumps(strange))
     calls = []
     same(Program(counted(calls), "text")(ROWS, 2.5), first)
     assert len(calls) == 1 and not mark.exists()
@@ -216,7 +245,7 @@ def test_values_are_kept_exactly(folder, value):
 def test_a_value_that_is_none_is_made_anew(folder, strange):
     kept_value("text", "what", lambda: 7)
     (path,) = files(folder)
-    kept_files().write(path.name, strange)
+    kept_files().write(path.stem, strange)
     assert kept_value("text", "what", lambda: 8) == 8
     assert kept_value("text", "what", never) == 8
 
@@ -228,7 +257,7 @@ def test_what_a_task_is_said_to_take_may_be_anything(folder, monkeypatch, strang
         first = Program(counted([]), "text")(ROWS, 2.5)
     for path in files(folder):
         if path.stat().st_size < 1000:
-            kept_files().write(path.name, strange)
+            kept_files().write(path.stem, strange)
     with kept.foreseen("task"):
         same(Program(counted([]), "text")(ROWS, 2.5), first)
 

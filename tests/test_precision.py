@@ -75,6 +75,22 @@ def test_programs_of_one_precision_are_kept(double):
     assert len(traced) == 3
 
 
+def test_precisions_within_one_another_keep_their_digits(recwarn):
+    """The outer one goes on after the inner one, with constants of its own."""
+    tenths = np.full(5, 0.1)
+
+    def total():
+        return jax.jit(lambda: jnp.sum(jnp.asarray(tenths)))()
+
+    with in_precision(double=True):
+        first = total()
+        with in_precision(double=False):
+            assert total().dtype == jnp.float32
+        again = total()
+    assert first.dtype == again.dtype == jnp.float64 and first == again
+    assert not recwarn.list
+
+
 def test_a_thread_that_meddles_is_told_of_and_leaves_nothing_behind():
     """It traces in single precision, with the same constant, while another verifies."""
     tenths, meddled = np.full(5, 0.1), []

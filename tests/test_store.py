@@ -7,6 +7,7 @@ from hashlib import sha256
 
 import pytest
 
+from theorysim.environment import PROGRAMS
 from theorysim.store import DIGEST, Store
 
 MIB = 1 << 20
@@ -34,7 +35,7 @@ def test_what_is_written_is_read(store):
 @pytest.mark.parametrize("place", [0, DIGEST - 1, DIGEST, DIGEST + 5, -1])
 def test_one_wrong_bit_is_seen(store, tmp_path, place):
     store.write("a", incompressible(100))
-    path = tmp_path / "programs" / "a"
+    path = tmp_path / "programs" / "a.kept"
     data = bytearray(path.read_bytes())
     data[place] ^= 1
     path.write_bytes(data)
@@ -46,7 +47,7 @@ def test_one_wrong_bit_is_seen(store, tmp_path, place):
 @pytest.mark.parametrize("left", [0, 1, DIGEST, DIGEST + 1, 100])
 def test_a_file_that_was_cut_is_none(store, tmp_path, left):
     store.write("a", incompressible(1000))
-    path = tmp_path / "programs" / "a"
+    path = tmp_path / "programs" / "a.kept"
     path.write_bytes(path.read_bytes()[:left])
     assert store.read("a") is None
 
@@ -54,22 +55,44 @@ def test_a_file_that_was_cut_is_none(store, tmp_path, left):
 def test_the_least_recently_used_go(store, tmp_path):
     for number in range(4):
         store.write(str(number), incompressible(MIB // 5, number))
-        os.utime(tmp_path / "programs" / str(number), (number, number))
+        os.utime(tmp_path / "programs" / f"{number}.kept", (number, number))
     assert store.read("0") is not None  # now the most recently used
     store.write("4", incompressible(MIB // 3, 4))
-    left = {path.name for path in (tmp_path / "programs").iterdir()}
+    left = {path.stem for path in (tmp_path / "programs").iterdir()}
     assert left == {"0", "3", "4"}
     assert sum(path.stat().st_size for path in (tmp_path / "programs").iterdir()) <= MIB
 
 
 def test_what_a_stopped_writer_left_goes_too(store, tmp_path):
     store.write("a", b"content")
-    left = tmp_path / "programs" / ".b.half"
+    left = tmp_path / "programs" / ".b.kept.half"
     left.write_bytes(incompressible(MIB))
     os.utime(left, (1, 1))
     store.write("c", b"content")
     assert not left.exists()
     assert store.read("a") == store.read("c") == b"content"
+
+
+def test_files_of_others_stay_whatever_they_take(store, tmp_path):
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    (folder / "thesis.tar").write_bytes(incompressible(3 * MIB))
+    (folder / ".notes").write_text("old")
+    for path in list(folder.iterdir()):
+        os.utime(path, (1, 1))
+    for number in range(8):
+        store.write(str(number), incompressible(MIB // 3, number))
+    names = {path.name for path in folder.iterdir()}
+    assert {"thesis.tar", ".notes"} < names and len(names) < 2 + 8
+
+
+def test_a_folder_that_cannot_be_listed_is_warned_of(store, monkeypatch, caplog):
+    def refused(folder):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "scandir", refused)
+    store.write("a", b"content")
+    assert "Permission denied" in caplog.text and PROGRAMS in caplog.text
 
 
 def test_a_folder_that_takes_nothing_is_warned_of_once(tmp_path, caplog):
@@ -112,7 +135,7 @@ def test_two_processes_share_a_folder(tmp_path):
 def test_a_file_under_another_name_is_none(tmp_path):
     store = Store(tmp_path, 1 << 20)
     store.write("one", b"content")
-    (tmp_path / "one").rename(tmp_path / "other")
+    (tmp_path / "one.kept").rename(tmp_path / "other.kept")
     assert store.read("other") is None
 
 

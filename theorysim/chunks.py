@@ -44,7 +44,7 @@ class Chunked:
         single = tuple(jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype) for leaf in leaves)
         given, shared_tree = jax.tree.flatten(shared)
         abstract = (single, tree, tuple(map(jax.typeof, given)), shared_tree)
-        fitted = _fitted(self._program, abstract, self._most, self._what)
+        fitted = _fitted(self._program, abstract, self._most, self._what, kept.standing())
         compiled, length, at_once = fitted
         total, wide = len(leaves[0]), jax.dtypes.canonicalize_dtype(float).itemsize == 8
 
@@ -90,8 +90,11 @@ def forget() -> None:
 
 
 @lru_cache(maxsize=256)
-def _fitted(program: Program, abstract: tuple, most: int, what: str) -> tuple[Callable, int, int]:
+def _fitted(
+    program: Program, abstract: tuple, most: int, what: str, standing: str
+) -> tuple[Callable, int, int]:
     """The program compiled for so many rows, or for as many as fit: how many, and runs at once."""
+    del standing  # settings of JAX, by which programs are compiled anew
     single, tree, given, shared_tree = abstract
     shared = jax.tree.unflatten(shared_tree, given)
 

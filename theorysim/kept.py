@@ -40,7 +40,8 @@ from theorysim.executables import (
     held_by,
     to_bytes,
 )
-from theorysim.store import kept_files
+from theorysim.loaded import modules_are_as_loaded
+from theorysim.store import Store, kept_files
 from theorysim.versions import versions
 
 # What programs are traced by, beside the packages of `versions`.
@@ -89,7 +90,7 @@ class Program:
             return self._plain.lower(*arguments).compile()
         leaves, tree = jax.tree.flatten(arguments)
         shapes = list(map(_shape, leaves))
-        key = _digest("program", self._made_of or "", str(tree), str(shapes), _standing())
+        key = _digest("program", self._made_of or "", str(tree), str(shapes), standing())
         if key not in self._at:
             _taken[key] = None
             self._at[key] = _loaded(key) or self._made(key, shapes, tree)
@@ -118,7 +119,7 @@ class Program:
         if payload is not None and device is not None and folder is not None:
             count = len(shapes), results.num_leaves
             kept = _Kept(payload, *count, device, pickle.dumps(results), held and held[:2])
-            folder.write(key, pickle.dumps(kept))
+            _keep(folder, key, pickle.dumps(kept))
         return Executable(compiled, results, held)
 
 
@@ -142,14 +143,20 @@ def kept_value(made_of: str | None, what: str, compute: Callable[[], Value]) -> 
     folder = kept_files()
     if made_of is None or folder is None:
         return compute()
-    key = _digest("value", made_of, what, _standing())
+    key = _digest("value", made_of, what, standing())
     data = folder.read(key)
     if data is not None:
         with suppress(ValueError):  # something else wrote it
             return json.loads(data)
     value = compute()
-    folder.write(key, json.dumps(value).encode())
+    _keep(folder, key, json.dumps(value).encode())
     return value
+
+
+def _keep(folder: Store, key: str, content: bytes) -> None:
+    """Keep it, unless a module was edited, imported and perhaps written back: the key knows not."""
+    if modules_are_as_loaded():
+        folder.write(key, content)
 
 
 def _shape(leaf: Any) -> jax.ShapeDtypeStruct:
@@ -199,6 +206,7 @@ def foreseen(task: str) -> Iterator[None]:
     if folder is None:
         yield
         return
+    _taken.clear()
     name = _digest("task", task, _fixed())
     before = folder.read(name)
     keys = dict.fromkeys((before or b"").decode(errors="replace").split())
@@ -207,8 +215,8 @@ def foreseen(task: str) -> Iterator[None]:
         try:
             yield
         finally:
-            for key in keys:
-                _ahead.pop(key).cancel()
+            for loading in map(_ahead.pop, list(_ahead)):
+                loading.cancel()
     taken = " ".join(_taken).encode()
     if taken and taken != before:
         folder.write(name, taken)
@@ -216,7 +224,7 @@ def foreseen(task: str) -> Iterator[None]:
 
 def _loaded(key: str) -> Executable | None:
     """The program of the store, ready to be called."""
-    begun = _ahead.get(key)
+    begun = _ahead.pop(key, None)
     read = _read(key) if begun is None or begun.cancel() else begun.result()
     if read is None:
         return None
@@ -243,7 +251,7 @@ def _read(key: str) -> _Read | None:
     return _Read(compiled, kept.tree, held, calls_library(kept.payload))
 
 
-def _standing() -> str:
+def standing() -> str:
     """Versions, devices and settings that programs depend on; settings may change any time."""
     settings = {
         name: str(getattr(jax.config, name, value))
@@ -270,5 +278,5 @@ def _installed() -> dict[str, str]:
 def _digest(*texts: str) -> str:
     total = sha256()
     for text in texts:
-        total.update(len(text).to_bytes(8, "little") + text.encode())
+        total.update(len(text).to_bytes(8, "little") + text.encode(errors="surrogatepass"))
     return total.hexdigest()

@@ -1,10 +1,34 @@
-"""When this process began to load the package: what is written to its files later, it does not run.
+"""When this process began to load the package, and whether files were written since.
 
-`theorysim` imports this before anything else of the package can be loaded.
+What is written before a module is imported runs, later than all others; what is written to it
+afterwards does not. `theorysim` imports this before anything else of the package can be loaded.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 import time
+from pathlib import Path
 
 LOADED = time.time()
+
+# Clocks of files are coarser than that of the process.
+CLOCK = 1.0
+
+PACKAGE = str(Path(__file__).parent) + os.sep
+
+
+def is_as_loaded(path: str | Path) -> bool:
+    """Whether a file was last changed before this process began."""
+    try:
+        status = os.stat(path)
+    except OSError:  # it is gone
+        return False
+    return max(status.st_mtime, status.st_ctime) <= LOADED - CLOCK
+
+
+def modules_are_as_loaded() -> bool:
+    """The same of all modules of the package that were imported so far."""
+    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    return all(is_as_loaded(file) for file in files if file and file.startswith(PACKAGE))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import TypeVar
 
@@ -28,6 +29,9 @@ OTHERS = (
 # Clears what theorysim remembers of traces.
 _memories: list[Callable[[], None]] = []
 
+# The precision that one is within, if any.
+_within: ContextVar[bool | None] = ContextVar("_within", default=None)
+
 # The precisions (double or not) of traces that may live; None before anyone listens.
 _alive: set[bool] | None = None
 
@@ -40,15 +44,26 @@ def in_precision(double: bool) -> Generator[None]:
     of: they are traced anew when they are called again. A warning tells of threads that traced in
     the other precision meanwhile: constants may be theirs.
     """
+    _let_go_of_others(double)
+    outer, token = _within.get(), _within.set(double)
+    try:
+        with jax.enable_x64(double):
+            yield
+        if not _listening() <= {double}:
+            warnings.warn(OTHERS, RuntimeWarning, stacklevel=3)
+    finally:
+        _within.reset(token)
+        if outer is not None:
+            _let_go_of_others(outer)
+
+
+def _let_go_of_others(double: bool) -> None:
+    """Let go of all traces, where some may be of the other precision."""
     if not _listening() <= {double}:
         for forget in _memories:
             forget()
         jax.clear_caches()
         _listening().clear()
-    with jax.enable_x64(double):
-        yield
-    if not _listening() <= {double}:
-        warnings.warn(OTHERS, RuntimeWarning, stacklevel=3)
 
 
 def remembers_traces(function: Function) -> Function:

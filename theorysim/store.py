@@ -1,7 +1,8 @@
 """A folder of files that can be made again: bounded, whole or not there, and never trusted.
 
-Several processes may use it at once. A file begins with the SHA-256 of its name and the rest; one
-that does not fit is as good as none, and is replaced once its content has been made anew.
+Several processes may use it at once, and files of others may lie in it. A file begins with the
+SHA-256 of its name and the rest; one that does not fit is as good as none, and is replaced once its
+content has been made anew.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from theorysim.environment import PROGRAMS
 from theorysim.files import write_whole
 
 DIGEST = sha256().digest_size
+# By which a file is known to be one of these; a half-written one has more behind it.
+SUFFIX = ".kept"
 # Compresses programs to a quarter, in a hundredth of the time that it takes to make them.
 LEVEL = 1
 # What is left after a clearance, so that not every further file asks for one.
@@ -56,7 +59,7 @@ class Store:
 
     def read(self, name: str) -> bytes | None:
         """The content of that name; None where there is none, or it is damaged."""
-        path = self._folder / name
+        path = self._path(name)
         try:
             data = path.read_bytes()
         except OSError:
@@ -76,11 +79,13 @@ class Store:
         packed = zlib.compress(content, LEVEL)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self._folder / name, _digest(name, packed) + packed)
+            write_whole(self._path(name), _digest(name, packed) + packed)
+            self._clear()
         except OSError as error:
             self._warn(error)
-        else:
-            self._clear()
+
+    def _path(self, name: str) -> Path:
+        return self._folder / (name + SUFFIX)
 
     def _clear(self) -> None:
         """Remove what was not used for longest, where all files together are too large."""
@@ -99,7 +104,7 @@ class Store:
         """When each file was last used, its bytes and its path; what a stopped writer left, too."""
         found = []
         with os.scandir(self._folder) as entries:
-            for entry in entries:
+            for entry in (entry for entry in entries if _is_own(entry.name)):
                 with suppress(OSError):  # another process removed it
                     status = entry.stat()
                     found.append((status.st_mtime, status.st_size, entry.path))
@@ -109,10 +114,17 @@ class Store:
         if not self._warned:
             self._warned = True
             logging.getLogger(__name__).warning(
-                "theorysim: %s takes no file (%s): programs are not kept, which costs time",
+                "theorysim: %s takes no file (%s): programs are not kept, which costs time; set "
+                "%s to a folder of yours, or to nothing",
                 self._folder,
                 error.strerror,
+                PROGRAMS,
             )
+
+
+def _is_own(name: str) -> bool:
+    """Whether a file is one of a store, or what a stopped writer left."""
+    return name.endswith(SUFFIX) or (name.startswith(".") and f"{SUFFIX}." in name)
 
 
 def _digest(name: str, packed: bytes) -> bytes:

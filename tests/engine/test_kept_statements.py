@@ -7,15 +7,16 @@ from pathlib import Path
 import jax
 import pytest
 
+from theorysim import loaded
 from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
-from theorysim.engine.confirm import other_roundings, traced
+from theorysim.engine.confirm import hypotheses, other_roundings, traced
 from theorysim.engine.measure import batch, draw, making
 from theorysim.engine.measure.making import made_of, made_of_margins
 from theorysim.engine.registry import origins
 from theorysim.engine.verify import verify as verifying
 from theorysim.environment import PROGRAMS
-from theorysim.store import kept_files
+from theorysim.store import SUFFIX, kept_files
 
 # One that holds beside readings that are violated, and is small.
 STATEMENT = "linear-teachers/equation-7"
@@ -70,7 +71,7 @@ def test_damaged_programs_are_made_anew(folder):
         path.write_bytes(path.read_bytes()[:-7] if place % 2 else b"")
     assert report(instances=8) == first
     assert sorted(path.name for path in folder.iterdir()) == names
-    assert all(kept_files().read(name) for name in names)
+    assert all(kept_files().read(name.removesuffix(SUFFIX)) for name in names)
 
 
 def test_what_is_not_the_registrys_own_is_not_known(theorem):
@@ -109,6 +110,22 @@ def test_margins_made_at_run_time_are_not_known():
     assert made_of_margins(theorem, margins, ()) is not None
     assert made_of_margins(theorem, [*margins, lambda x: 1.0], ()) is None
     assert made_of_margins(theorem, margins, ()) != made_of_margins(theorem, margins[1:], ())
+
+
+def test_programs_that_differ_in_one_thing_are_known_apart():
+    """The same readings at the same sizes: each would give the other's numbers."""
+    theorem = registry.theorem("overtraining/theorem-4.7")
+    reading, sizes = theorem.primary(), tuple(theorem.space.default_sizes().items())
+    names = list(reading.hypotheses)
+    assert len(names) > 1
+    several = [
+        *(batch._measuring_program(theorem, (reading,), sizes, monte) for monte in (True, False)),
+        *(other_roundings.perturbed_sides(theorem, reading, sizes, own) for own in (True, False)),
+        *(hypotheses._margin_in_lanes(theorem, reading, name, sizes) for name in names),
+        other_roundings._conditions(theorem, reading, sizes),
+    ]
+    texts = [program._made_of for program in several]
+    assert None not in texts and len(set(texts)) == len(texts)
 
 
 LOCAL = """\"\"\"Doubling.\"\"\"
@@ -153,7 +170,7 @@ def package(tmp_path, monkeypatch):
         path.write_text("first")
     monkeypatch.setattr(origins, "PACKAGE", tmp_path)
     monkeypatch.setattr(origins, "OWN", tmp_path / "theorems")
-    monkeypatch.setattr(origins, "LOADED", 2e10)
+    monkeypatch.setattr(loaded, "LOADED", 2e10)
     origins._hash_of.cache_clear()
     yield tmp_path
     origins._hash_of.cache_clear()
@@ -197,7 +214,7 @@ def test_a_change_elsewhere_is_none(package, name):
 def test_code_that_was_changed_since_the_process_began_is_not_known(package, monkeypatch):
     path = package / "numerics" / "flow.py"
     assert sources(package) is not None
-    monkeypatch.setattr(origins, "LOADED", path.stat().st_ctime)
+    monkeypatch.setattr(loaded, "LOADED", path.stat().st_ctime)
     assert sources(package) is None
     os.utime(path, (1, 1))  # an old file that was moved here since
     assert sources(package) is None

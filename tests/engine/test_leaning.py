@@ -1,12 +1,17 @@
 """Averages of few keys hide much: what leans the other way is taken again before it holds."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from drawn import thorough
 
 from tests.engine.statements import about, judged
 from theorysim.claims import Real, Verdict, at_most, equal
+from theorysim.engine.confirm.judged import Judged
 
 FIELD = Real(1, 2)
 SEEDS = [1, *map(thorough, (2, 3))]
@@ -78,3 +83,12 @@ def test_a_bias_that_more_keys_make_less_of_is_none_of_the_statement(kink, seed)
     )
     attained = about(FIELD, claim, normals(8), keys=64)
     assert judged(attained, seed=seed).verdict is Verdict.HOLDS
+
+
+def test_a_row_comes_with_its_own_instance_and_key():
+    evidence: Any = SimpleNamespace(measurement=SimpleNamespace(rows=np.asarray))
+    other: Any = None
+    instances: Any = {"a": np.array([10, 20, 30])}
+    several = Judged(other, other, other, other, evidence, instances, np.array([[1, 2], [3, 4]]))
+    x, key, measured = several.at(1)
+    assert (x["a"], key.tolist(), np.asarray(measured).tolist()) == (20, [3, 4], [1])

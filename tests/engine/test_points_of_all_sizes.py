@@ -38,6 +38,22 @@ FALSE = {
             lambda x: x * jnp.array([2, 1e20, 1e20]),
         ),
     ),
+    "a point that cancels": about(
+        FIELD,
+        sides(
+            at_most,
+            lambda x: jnp.append(x * POWERS, jnp.sqrt(x) ** 2 - x),
+            lambda x: jnp.append(x * half_at_first(POWERS), 0.0),
+        ),
+    ),
+    "a distribution": about(
+        FIELD,
+        sides(
+            at_most,
+            lambda x: jnp.append(x * POWERS, jnp.sum(jax.nn.softmax(x * STEPS[:5])) - 1),
+            lambda x: jnp.append(x * half_at_first(POWERS), 0.0),
+        ),
+    ),
     "a step back": about(
         FIELD, increasing("rises", lambda r: r.x.x * POWERS * jnp.where(STEPS == 10, 0.01, 1))
     ),
@@ -57,7 +73,15 @@ def test_what_is_false_of_small_points_is_violated(name):
     assert found.lhs < 1e10
 
 
-@pytest.mark.parametrize("name", ["bound", *map(thorough, ("one of three", "means"))])
+def test_what_cancels_tells_of_no_other_point():
+    """Rounding alone parts it from 0 in some instances and not in others: all are violated."""
+    found = judged(FALSE["a distribution"])
+    assert found.note.startswith(f"{found.checked} of {found.checked} instances")
+
+
+@pytest.mark.parametrize(
+    "name", ["bound", "a point that cancels", *map(thorough, ("one of three", "means"))]
+)
 def test_what_is_false_of_small_points_falls(name):
     assert attack(FALSE[name], budget=1000).refuted
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from theorysim.loaded import LOADED
+from theorysim.loaded import is_as_loaded
 
 if TYPE_CHECKING:
     from theorysim.claims.theorem import Theorem
@@ -30,9 +30,6 @@ ASIDE = {
 }
 CACHES = {"__pycache__"}
 PRINT = ".toml"  # what a paper prints, and in which letters
-
-# Clocks of files are coarser than that of the process.
-CLOCK = 1.0
 
 _FILES: WeakKeyDictionary[Theorem, Path] = WeakKeyDictionary()
 
@@ -57,8 +54,7 @@ def sources_of(theorem: Theorem) -> str | None:
 def _hash_of(paper: Path) -> str | None:
     digest = sha256()
     for path in sorted(_files(paper)):
-        status = path.stat()
-        if max(status.st_mtime, status.st_ctime) > LOADED - CLOCK:
+        if not is_as_loaded(path):
             return None
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0")
         digest.update(sha256(path.read_bytes()).digest())
