@@ -1,4 +1,4 @@
-"""Which floats of a program are integers by their origin, so that nothing was rounded in them.
+"""Which floats of a program are integers or constants by their origin: nothing was rounded there.
 
 A result that merely equals an integer says nothing: the cosine of 1e-9 is 1.0 by rounding.
 """
@@ -6,6 +6,7 @@ A result that merely equals an integer says nothing: the cosine of 1e-9 is 1.0 b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import Any
 
 import jax.numpy as jnp
@@ -37,14 +38,27 @@ CLOSED = frozenset(_CLOSED.split())
 INTEGERS = frozenset({"ceil", "floor", "iota", "round", "sign"})
 
 
-def exact_outputs(program: ClosedJaxpr | Jaxpr, exact: Sequence[bool]) -> list[bool]:
-    """Of every output of a jaxpr, whether it is an integer by origin, given that of its inputs."""
+class Exact(IntEnum):
+    """What a number is known to be, by its origin."""
+
+    NOT = 0
+    CONSTANT = 1
+    """written in the program with few binary digits, as 1/2 is, and moved, but not computed with"""
+    INTEGER = 2
+
+
+# Of a constant: a multiple of one over this, below this.
+FEW = 1024
+
+
+def exact_outputs(program: ClosedJaxpr | Jaxpr, exact: Sequence[Exact]) -> list[Exact]:
+    """Of every output of a jaxpr, what it is by origin, given that of its inputs."""
     is_closed = isinstance(program, ClosedJaxpr)
     jaxpr, constants = (program.jaxpr, program.consts) if is_closed else (program, ())
     known = dict(zip(jaxpr.constvars, map(exact_constant, constants), strict=True))
     known.update(zip(jaxpr.invars, exact, strict=True))
 
-    def read(atom: Any) -> bool:
+    def read(atom: Any) -> Exact:
         return exact_constant(atom.val) if isinstance(atom, Literal) else known[atom]
 
     for equation in jaxpr.eqns:
@@ -53,25 +67,28 @@ def exact_outputs(program: ClosedJaxpr | Jaxpr, exact: Sequence[bool]) -> list[b
     return [read(atom) for atom in jaxpr.outvars]
 
 
-def exact_constant(value: Any) -> bool:
-    """Whether a constant consists of integers; one that is not known yet does not."""
+def exact_constant(value: Any) -> Exact:
+    """What a constant is in all its entries; one that is not known yet is nothing."""
     dtype = jnp.result_type(value) if not hasattr(value, "dtype") else value.dtype
     if not jnp.issubdtype(dtype, jnp.inexact):
-        return True
+        return Exact.INTEGER
     if isinstance(value, Tracer):
-        return False
+        return Exact.NOT
     numbers = np.asarray(value)
-    return bool(np.all(numbers == np.round(numbers)))
+    if np.all(numbers == np.round(numbers)):
+        return Exact.INTEGER
+    few = np.all(FEW * numbers == np.round(FEW * numbers)) and np.all(np.abs(numbers) < FEW)
+    return Exact.CONSTANT if few else Exact.NOT
 
 
-def exact_results(equation: Any, exact: Sequence[bool]) -> list[bool]:
-    """The same of an operation's results; what is no float is always exact."""
+def exact_results(equation: Any, exact: Sequence[Exact]) -> list[Exact]:
+    """The same of an operation's results; what is no float is always an integer."""
     name, params = equation.primitive.name, equation.params
     if name in CALLS:
         return exact_outputs(params[CALLS[name]], exact)
     if name == "cond":
         several = [exact_outputs(branch, exact[1:]) for branch in params["branches"]]
-        return [all(found) for found in zip(*several, strict=True)]
+        return [min(found) for found in zip(*several, strict=True)]
     if name == "scan":
         constants, start, rows = parts_of_scan(params, exact)
         start = steady(params["jaxpr"], constants, start, rows)
@@ -79,16 +96,29 @@ def exact_results(equation: Any, exact: Sequence[bool]) -> list[bool]:
     if name == "while":
         _, constants, start = parts_of_while(params, exact)
         return steady(params["body_jaxpr"], constants, start, [])
-    kept = name in INTEGERS or (_keeps_integers(equation) and all(exact))
-    return [kept or not jnp.issubdtype(v.aval.dtype, jnp.inexact) for v in equation.outvars]
+    kept = _kept(equation, min(exact, default=Exact.INTEGER))
+    floats = (jnp.issubdtype(v.aval.dtype, jnp.inexact) for v in equation.outvars)
+    return [kept if is_float else Exact.INTEGER for is_float in floats]
 
 
-def _keeps_integers(equation: Any) -> bool:
+def _kept(equation: Any, least: Exact) -> Exact:
+    """What results are whose operands are at least this."""
     name = equation.primitive.name
-    power = name == "integer_pow" and equation.params["y"] >= 0
+    if name in INTEGERS:
+        return Exact.INTEGER
     is_size = name == "abs" and jnp.issubdtype(equation.invars[0].aval.dtype, jnp.complexfloating)
-    moves = name in MOVES and name != "nextafter" and not is_size
-    return power or moves or name in CLOSED or name == "convert_element_type"
+    if (name in MOVES and name != "nextafter" and not is_size) or _only_renames(equation):
+        return least
+    power = name == "integer_pow" and equation.params["y"] >= 0
+    closed = power or name in CLOSED or name == "convert_element_type"
+    return Exact.INTEGER if closed and least is Exact.INTEGER else Exact.NOT
+
+
+def _only_renames(equation: Any) -> bool:
+    """Whether a type is changed for itself: it was one that gives way to others."""
+    (given, *_), (made, *_) = equation.invars, equation.outvars
+    same = equation.primitive.name == "convert_element_type"
+    return same and given.aval.dtype == made.aval.dtype
 
 
 def parts_of_scan(params: Any, given: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -103,11 +133,11 @@ def parts_of_while(params: Any, given: Sequence[Any]) -> tuple[list[Any], list[A
     return list(given[:tests]), list(given[tests:bodies]), list(given[bodies:])
 
 
-def steady(body: Any, constants: list[bool], start: list[bool], rows: list[bool]) -> list[bool]:
-    """What of a loop's state is an integer in every round."""
+def steady(body: Any, constants: list[Exact], start: list[Exact], rows: list[Exact]) -> list[Exact]:
+    """What a loop's state is in every round."""
     while True:
         moved = exact_outputs(body, [*constants, *start, *rows])[: len(start)]
-        kept = [one and other for one, other in zip(start, moved, strict=True)]
+        kept = [min(pair) for pair in zip(start, moved, strict=True)]
         if kept == start:
             return kept
         start = kept

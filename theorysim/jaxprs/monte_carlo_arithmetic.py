@@ -22,6 +22,7 @@ from jaxtyping import Array
 
 from theorysim.jaxprs.directions import Moves, in_this_lane, is_inexact, seed_of
 from theorysim.jaxprs.exactness import (
+    Exact,
     exact_constant,
     exact_results,
     parts_of_scan,
@@ -57,7 +58,7 @@ def perturb_rounding(
     def run(*inputs: Any) -> Any:
         program, shapes = jax.make_jaxpr(function, return_shape=True)(*inputs)
         leaves = list(map(jnp.asarray, jax.tree.leaves(inputs)))
-        exact = [not is_inexact(leaf) for leaf in leaves]
+        exact = [Exact.NOT if is_inexact(leaf) else Exact.INTEGER for leaf in leaves]
         # One for all inputs, where only integers that overflow are others: what does not depend on
         # an instance is computed once for all.
         seed = seed_of(leaves if roundings else [jnp.ones(())])
@@ -71,9 +72,9 @@ def perturb_rounding(
 
 
 def _call(
-    program: ClosedJaxpr | Jaxpr, moves: Moves, inputs: Sequence[Any], exact: Sequence[bool]
+    program: ClosedJaxpr | Jaxpr, moves: Moves, inputs: Sequence[Any], exact: Sequence[Exact]
 ) -> list[Any]:
-    """Outputs of a jaxpr; `exact` tells which inputs are integers by origin."""
+    """Outputs of a jaxpr; `exact` tells what inputs are by origin."""
     is_closed = isinstance(program, ClosedJaxpr)
     jaxpr, constants = (program.jaxpr, program.consts) if is_closed else (program, ())
     known = {v: moved_constant(c, moves) for v, c in zip(jaxpr.constvars, constants, strict=True)}
@@ -109,7 +110,7 @@ def _is_turned(equation: Any, known: Mapping[Any, Any]) -> bool:
 
 
 def _outputs(
-    equation: Any, moves: Moves, given: list[Any], exact: list[bool], turned: bool
+    equation: Any, moves: Moves, given: list[Any], exact: list[Exact], turned: bool
 ) -> Sequence[Any]:
     name, params = equation.primitive.name, equation.params
     if name in CALLS:
@@ -119,14 +120,14 @@ def _outputs(
     return moved_operation(equation, moves, given, exact, turned)
 
 
-def _while(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:
+def _while(params: Any, moves: Moves, given: list[Any], exact: list[Exact]) -> Sequence[Any]:
     test, body, start = parts_of_while(params, given)
     test_exact, body_exact, start_exact = parts_of_while(params, exact)
     state_exact = steady(params["body_jaxpr"], body_exact, start_exact, [])
 
     settles = moves.roundings and not _counts(params["cond_jaxpr"].jaxpr)
 
-    def called(program: ClosedJaxpr, count: Array, inputs: list[Any], flags: list[bool]) -> list:
+    def called(program: ClosedJaxpr, count: Array, inputs: list[Any], flags: list[Exact]) -> list:
         moved = _call(program, _in_round(moves, count), inputs, flags)
         if not settles:
             return moved
@@ -173,7 +174,7 @@ def _in_round(moves: Moves, count: Array) -> Moves:
     return moves._replace(round=moves.round + count)
 
 
-def _scan(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:
+def _scan(params: Any, moves: Moves, given: list[Any], exact: list[Exact]) -> Sequence[Any]:
     constants, start, rows = parts_of_scan(params, given)
     constants_exact, start_exact, rows_exact = parts_of_scan(params, exact)
     state_exact = steady(params["jaxpr"], constants_exact, start_exact, rows_exact)
@@ -188,7 +189,7 @@ def _scan(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Seq
     return [*end, *stacked]
 
 
-def _cond(params: Any, moves: Moves, given: list[Any], exact: list[bool]) -> Sequence[Any]:
+def _cond(params: Any, moves: Moves, given: list[Any], exact: list[Exact]) -> Sequence[Any]:
     index, *inputs = given
     branches = [
         lambda *inputs, branch=branch: _call(branch, moves, inputs, exact[1:])

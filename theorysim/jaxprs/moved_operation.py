@@ -17,7 +17,7 @@ import numpy as np
 from jax.extend.core import Literal
 
 from theorysim.jaxprs.directions import Moves, is_inexact
-from theorysim.jaxprs.exactness import exact_results
+from theorysim.jaxprs.exactness import Exact, exact_results
 from theorysim.jaxprs.moved_operands import SPECIAL, WHOLE, with_moved_operands, within_domain
 from theorysim.jaxprs.moved_origins import ORIGIN, apart, of_origin, sorts
 from theorysim.jaxprs.moved_roundings import in_range, moved_rounding, rounds_nothing
@@ -32,7 +32,7 @@ class _Operation:
     """What is done to numbers, whichever they are; `equation` stands for all that do the same."""
 
     equation: Any = field(compare=False)
-    exact: tuple[bool, ...]
+    exact: tuple[Exact, ...]
     turned: bool
     origins: bool
     ties: bool
@@ -47,7 +47,7 @@ class _Operation:
 
 
 def moved_operation(
-    equation: Any, moves: Moves, given: list[Any], exact: list[bool], turned: bool
+    equation: Any, moves: Moves, given: list[Any], exact: list[Exact], turned: bool
 ) -> Sequence[Any]:
     """The results of an operation that is neither a call nor a loop, in Monte Carlo arithmetic."""
     known_by = _known_by(equation)
@@ -100,15 +100,16 @@ def _exactly(value: Any) -> Hashable:
 
 
 def _results(
-    equation: Any, moves: Moves, given: list[Any], exact: list[bool], turned: bool
+    equation: Any, moves: Moves, given: list[Any], exact: list[Exact], turned: bool
 ) -> Sequence[Any]:
     name, params = equation.primitive.name, equation.params
     if not moves.roundings:
         return _overflowing(equation, moves, given)
+    integers = [one is Exact.INTEGER for one in exact]
     if moves.ties and jumps(equation):
-        given = from_whole(equation, moves, given, exact)
+        given = from_whole(equation, moves, given, integers)
     elif moves.ties and moves.origins and sorts(equation):
-        given = apart(moves, given, exact)
+        given = apart(moves, given, integers)
     elif name in WHOLE or name in SPECIAL:
         given = with_moved_operands(equation, moves, given, ORIGIN if moves.origins else 1)
     given = within_domain(name, given)
@@ -123,10 +124,11 @@ def _results(
     arrays = list(map(jnp.asarray, given))
     if may_overflow(equation):
         return [in_range(equation, moves, arrays, results[0])]
-    integers = exact_results(equation, exact)
     return [
-        moved_rounding(equation, moves, arrays, value, is_integer) if is_inexact(value) else value
-        for value, is_integer in zip(results, integers, strict=True)
+        moved_rounding(equation, moves, arrays, value, made is Exact.INTEGER)
+        if is_inexact(value)
+        else value
+        for value, made in zip(results, exact_results(equation, exact), strict=True)
     ]
 
 

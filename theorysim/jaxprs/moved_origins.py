@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from theorysim.jaxprs.directions import Moves, bits_of, is_inexact, is_power_of_two, nudged
-from theorysim.jaxprs.exactness import exact_results
+from theorysim.jaxprs.exactness import Exact, exact_results
 from theorysim.jaxprs.moved_operands import WHOLE
 from theorysim.jaxprs.moved_roundings import (
     DIFFERENCES,
@@ -50,14 +50,14 @@ def moved_constant(value: Any, moves: Moves) -> Any:
     return jnp.where(fixed, value, as_origin(value, moves))
 
 
-def of_origin(equation: Any, moves: Moves, given: list[Any], exact: list[bool], value: Any) -> Any:
+def of_origin(equation: Any, moves: Moves, given: list[Any], exact: list[Exact], value: Any) -> Any:
     """A result, moved where it is drawn, first rounded, or a sum."""
     name = equation.primitive.name
     if name == "bitcast_convert_type":
         return as_origin(value, moves)
     if not is_inexact(value) or rounds_nothing(equation):
         return value
-    if all(exact):
+    if all(one is Exact.INTEGER for one in exact):
         return value if all(exact_results(equation, exact)) else as_origin(value, moves)
     arrays = list(map(jnp.asarray, given))
     if not moves.ties or name not in SUMS | DIFFERENCES | WHOLE:

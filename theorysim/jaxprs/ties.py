@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int
 
 from theorysim.jaxprs.directions import Moves, bits_of, hashed, is_inexact
+from theorysim.jaxprs.exactness import Exact
 
 # Numbers that differ by so many units of the last place may be equal: what a dozen operations err
 # by. Of operands whose origins are moved.
@@ -56,7 +57,7 @@ def compared(
     equation: Any,
     moves: Moves,
     given: list[Any],
-    exact: list[bool],
+    exact: list[Exact],
     plain: Array,
     turned: bool,
 ) -> Array:
@@ -66,11 +67,14 @@ def compared(
     they differ by are equal, too: where all ties fall alike, equal numbers tie in strict
     inequalities, unless they are zero. The time of an integrator must come to its end: without
     `ties` only equality ties. The same numbers are compared either way round: `turned` tells one
-    way from the other where all ties of arrays fall alike, elsewhere their bits do.
+    way from the other where all ties of arrays fall alike, elsewhere their bits do. Of constants
+    it is sure, unless they are moved: binomial numbers ask whether their chance is below 1/2, and
+    another answer mirrors them.
     """
     a, b = map(jnp.asarray, given)
     asks_for_nan = equation.invars[0] is equation.invars[1]
-    if asks_for_nan or all(exact) or not is_inexact(a):
+    sure = Exact.INTEGER if moves.origins else Exact.CONSTANT
+    if asks_for_nan or min(exact) >= sure or not is_inexact(a):
         return plain
     difference, size = a - b, jnp.maximum(jnp.abs(a), jnp.abs(b))
     near = jnp.abs(difference) <= _units(moves) * jnp.finfo(a.dtype).eps * size
