@@ -397,3 +397,9 @@ def test_constants_of_few_digits_are_compared_for_certain():
 def test_what_is_computed_ties_still(compare):
     found = in_lanes(compare, jnp.asarray(1.3))
     assert found.any() and not found.all()
+
+
+def test_what_is_made_of_nothing_is_no_constant():
+    """As the number of a lane is, an operation without operands."""
+    numbers = jax.vmap(lambda x: x * jax.lax.axis_index("here"), axis_name="here")
+    assert in_lanes(numbers, jnp.arange(3.0)).tolist() == [[0.0, 1.0, 4.0]] * 8

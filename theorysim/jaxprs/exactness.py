@@ -116,9 +116,10 @@ def _kept(equation: Any, least: Exact) -> Exact:
 
 def _only_renames(equation: Any) -> bool:
     """Whether a type is changed for itself: it was one that gives way to others."""
-    (given, *_), (made, *_) = equation.invars, equation.outvars
-    same = equation.primitive.name == "convert_element_type"
-    return same and given.aval.dtype == made.aval.dtype
+    if equation.primitive.name != "convert_element_type":
+        return False
+    (given,), (made,) = equation.invars, equation.outvars
+    return given.aval.dtype == made.aval.dtype
 
 
 def parts_of_scan(params: Any, given: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
