@@ -399,7 +399,10 @@ def test_what_is_computed_ties_still(compare):
     assert found.any() and not found.all()
 
 
-def test_what_is_made_of_nothing_is_no_constant():
-    """As the number of a lane is, an operation without operands."""
-    numbers = jax.vmap(lambda x: x * jax.lax.axis_index("here"), axis_name="here")
-    assert in_lanes(numbers, jnp.arange(3.0)).tolist() == [[0.0, 1.0, 4.0]] * 8
+def test_what_asks_for_the_platform_is_followed():
+    """An operation without operands tells which branch is taken."""
+
+    def doubled(x):
+        return jax.lax.platform_dependent(x, cpu=lambda x: 2 * x, default=lambda x: 2 * x)
+
+    assert in_lanes(doubled, jnp.arange(3.0)).tolist() == [[0.0, 2.0, 4.0]] * 8
