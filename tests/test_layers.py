@@ -21,7 +21,7 @@ ALLOWED = {
     "store": {"environment", "files"},
     "loaded": set(),
     "executables": set(),
-    "kept": {"compiled", "executables", "store", "versions"},
+    "kept": {"compiled", "executables", "loaded", "store", "versions"},
     "versions": set(),
     "tabular": set(),
     "compiled": set(),
