@@ -8,13 +8,13 @@ All do the same steps of the same problem (ReLU, orthonormal features, one fresh
 
 Seconds are per step of one run: a campaign of 10^3 runs of 10^6 steps takes 10^9 times as long.
 
-Compiled as verifications are ("kernels uncut"), the full one takes on one processor, in microseconds
-per step of a run, beside the NumPy loop (whose features are coordinates, which it makes use of):
-k = 16, d = 128: 1.6 (15); d = 1024: 10 (23); d = 4096: 61 (48); k = 50, d = 1000: 16 (23). It took
-25 at d = 1024 when every kernel that read the sample drew it anew, and when both k x d matrices of
-neurons were formed and differentiated, instead of the products of features and sample. At d = 4096
-it moves through more memory than a cache holds. JAX's own setting drops the barrier that keeps
-drawn numbers drawn once, and cuts kernels into tasks: 47 at d = 1024.
+Compiled as verifications are ("kernels uncut"), the full one takes on one processor, in
+microseconds per step of a run, beside the NumPy loop (whose features are coordinates, which it
+makes use of): k = 16, d = 128: 1.6 (15); d = 1024: 10 (23); d = 4096: 61 (48); k = 50, d = 1000:
+16 (23). It took 25 at d = 1024 when every kernel that read the sample drew it anew, and when both
+k x d matrices of neurons were formed and differentiated, instead of the products of features and
+sample. At d = 4096 it moves through more memory than a cache holds. JAX's own setting drops the
+barrier that keeps drawn numbers drawn once, and cuts kernels into tasks: 47 at d = 1024.
 """
 
 from __future__ import annotations
