@@ -66,9 +66,9 @@ def measure(
 ) -> Measurements:
     """All claims of all readings on one instance; pure, meant to be vmapped and jitted.
 
-    Returns a measurement per name of reading and name of claim, to be completed by
-    `with_errors_at_points`. Readings that share a simulation or a prediction share its run. `exact`
-    names the fields that rounding does not move.
+    Returns a measurement per name of reading and name of claim, whose `rounding` is how far each
+    point moves, until it is completed by `with_errors_at_points`. Readings that share a simulation
+    or a prediction share its run. `exact` names the fields that rounding does not move.
     """
     every_key = simulation_keys(key, keys)
     few = every_key[:PERTURBED_KEYS]
@@ -248,6 +248,7 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
     _check_axis_of_keys(claim, lhs.shape, sides[0].shape[1:], run.keys)
     applies, unseen = claim.applies(run, lhs.shape), _unseen(lhs, sides[0])
     roundings, coarser = slice(1, 1 + PERTURBATIONS), slice(1 + PERTURBATIONS, None)
+    moved = _along_path(sides, applies, roundings)
     edge, averaged_there = edge_of(claim, run, _integrated(perturbed, few), lhs.shape)
     averaged = [*declared.averaged, *averaged_there]
     if isinstance(claim, OnAverage) and run.keys >= BATCHES:  # the spread of a few is no unit
@@ -258,9 +259,7 @@ def _measurement(claim: Claim, run: Run, perturbed: tuple[Instance, Any, Any]) -
         applies=applies,
         edge=edge,
         probability=jnp.asarray(claim.printed_probability(run), float),
-        rounding=ROUNDING_SAFETY
-        * unseen
-        * _of_all_keys(_along_path(sides, applies, roundings), lhs.shape),
+        rounding=ROUNDING_SAFETY * unseen * _of_all_keys(moved, lhs.shape),
         integrator=unseen * jnp.max(_along_path(sides, applies, coarser), initial=0.0),
         limit=declared.limit,
         sampling=declared.sampling,
