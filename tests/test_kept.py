@@ -17,7 +17,7 @@ import pytest
 from theorysim import kept, loaded
 from theorysim.environment import PROGRAMS
 from theorysim.kept import Program, kept_value
-from theorysim.store import kept_files
+from theorysim.store import PREFIX, kept_files
 
 ROWS = {"a": np.linspace(0.1, 2, 12).reshape(4, 3), "n": np.arange(4)}
 
@@ -172,7 +172,7 @@ def test_a_damaged_program_is_made_anew_and_replaced(folder, damage, x64, caplog
     (path,) = files(folder)
     data = path.read_bytes()
     if damage == "other":  # whole, and no program
-        kept_files().write(path.stem, b"something else")
+        kept_files().write(path.name.removeprefix(PREFIX), b"something else")
     else:
         wrong = data[:-1] + bytes([data[-1] ^ 1])
         path.write_bytes({"bit": wrong, "cut": data[:100], "empty": b""}[damage])
@@ -200,9 +200,9 @@ def test_a_file_from_a_stranger_runs_no_code(folder, tmp_path, inside, x64):
     mark = tmp_path / "mark"
     strange = _Stranger(mark)
     if inside:
-        found = kept._Plain(io.BytesIO(kept_files().read(path.stem))).load()
+        found = kept._Plain(io.BytesIO(kept_files().read(path.name.removeprefix(PREFIX)))).load()
         strange = found._replace(payload=pickle.dumps((strange, [], True)))
-    kept_files().write(path.stem, pickle.dumps(strange))
+    kept_files().write(path.name.removeprefix(PREFIX), pickle.dumps(strange))
     calls = []
     same(Program(counted(calls), "text")(ROWS, 2.5), first)
     assert len(calls) == 1 and not mark.exists()
@@ -245,7 +245,7 @@ def test_values_are_kept_exactly(folder, value):
 def test_a_value_that_is_none_is_made_anew(folder, strange):
     kept_value("text", "what", lambda: 7)
     (path,) = files(folder)
-    kept_files().write(path.stem, strange)
+    kept_files().write(path.name.removeprefix(PREFIX), strange)
     assert kept_value("text", "what", lambda: 8) == 8
     assert kept_value("text", "what", never) == 8
 
@@ -257,7 +257,7 @@ def test_what_a_task_is_said_to_take_may_be_anything(folder, monkeypatch, strang
         first = Program(counted([]), "text")(ROWS, 2.5)
     for path in files(folder):
         if path.stat().st_size < 1000:
-            kept_files().write(path.stem, strange)
+            kept_files().write(path.name.removeprefix(PREFIX), strange)
     with kept.foreseen("task"):
         same(Program(counted([]), "text")(ROWS, 2.5), first)
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 
 from theorysim.environment import PROGRAMS
-from theorysim.store import DIGEST, Store
+from theorysim.store import DIGEST, PREFIX, Store
 
 MIB = 1 << 20
 
@@ -35,7 +35,7 @@ def test_what_is_written_is_read(store):
 @pytest.mark.parametrize("place", [0, DIGEST - 1, DIGEST, DIGEST + 5, -1])
 def test_one_wrong_bit_is_seen(store, tmp_path, place):
     store.write("a", incompressible(100))
-    path = tmp_path / "programs" / "a.kept"
+    path = tmp_path / "programs" / "theorysim-a"
     data = bytearray(path.read_bytes())
     data[place] ^= 1
     path.write_bytes(data)
@@ -47,7 +47,7 @@ def test_one_wrong_bit_is_seen(store, tmp_path, place):
 @pytest.mark.parametrize("left", [0, 1, DIGEST, DIGEST + 1, 100])
 def test_a_file_that_was_cut_is_none(store, tmp_path, left):
     store.write("a", incompressible(1000))
-    path = tmp_path / "programs" / "a.kept"
+    path = tmp_path / "programs" / "theorysim-a"
     path.write_bytes(path.read_bytes()[:left])
     assert store.read("a") is None
 
@@ -55,17 +55,17 @@ def test_a_file_that_was_cut_is_none(store, tmp_path, left):
 def test_the_least_recently_used_go(store, tmp_path):
     for number in range(4):
         store.write(str(number), incompressible(MIB // 5, number))
-        os.utime(tmp_path / "programs" / f"{number}.kept", (number, number))
+        os.utime(tmp_path / "programs" / f"theorysim-{number}", (number, number))
     assert store.read("0") is not None  # now the most recently used
     store.write("4", incompressible(MIB // 3, 4))
-    left = {path.stem for path in (tmp_path / "programs").iterdir()}
+    left = {path.name.removeprefix(PREFIX) for path in (tmp_path / "programs").iterdir()}
     assert left == {"0", "3", "4"}
     assert sum(path.stat().st_size for path in (tmp_path / "programs").iterdir()) <= MIB
 
 
 def test_what_a_stopped_writer_left_goes_too(store, tmp_path):
     store.write("a", b"content")
-    left = tmp_path / "programs" / ".b.kept.half"
+    left = tmp_path / "programs" / ".theorysim-b.half"
     left.write_bytes(incompressible(MIB))
     os.utime(left, (1, 1))
     store.write("c", b"content")
@@ -78,12 +78,14 @@ def test_files_of_others_stay_whatever_they_take(store, tmp_path):
     folder.mkdir()
     (folder / "thesis.tar").write_bytes(incompressible(3 * MIB))
     (folder / ".notes").write_text("old")
+    (folder / "not-theorysim-a").write_text("old")
     for path in list(folder.iterdir()):
         os.utime(path, (1, 1))
     for number in range(8):
         store.write(str(number), incompressible(MIB // 3, number))
     names = {path.name for path in folder.iterdir()}
-    assert {"thesis.tar", ".notes"} < names and len(names) < 2 + 8
+    others = {"thesis.tar", ".notes", "not-theorysim-a"}
+    assert others < names and len(names) < len(others) + 8
 
 
 def test_a_folder_that_cannot_be_listed_is_warned_of(store, monkeypatch, caplog):
@@ -135,7 +137,7 @@ def test_two_processes_share_a_folder(tmp_path):
 def test_a_file_under_another_name_is_none(tmp_path):
     store = Store(tmp_path, 1 << 20)
     store.write("one", b"content")
-    (tmp_path / "one.kept").rename(tmp_path / "other.kept")
+    (tmp_path / "theorysim-one").rename(tmp_path / "theorysim-other")
     assert store.read("other") is None
 
 

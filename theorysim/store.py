@@ -19,8 +19,8 @@ from theorysim.environment import PROGRAMS
 from theorysim.files import write_whole
 
 DIGEST = sha256().digest_size
-# By which a file is known to be one of these; a half-written one has more behind it.
-SUFFIX = ".kept"
+# By which a file is known to be one of these; a half-written one has a dot before it.
+PREFIX = "theorysim-"
 # Compresses programs to a quarter, in a hundredth of the time that it takes to make them.
 LEVEL = 1
 # What is left after a clearance, so that not every further file asks for one.
@@ -85,7 +85,7 @@ class Store:
             self._warn(error)
 
     def _path(self, name: str) -> Path:
-        return self._folder / (name + SUFFIX)
+        return self._folder / (PREFIX + name)
 
     def _clear(self) -> None:
         """Remove what was not used for longest, where all files together are too large."""
@@ -124,7 +124,7 @@ class Store:
 
 def _is_own(name: str) -> bool:
     """Whether a file is one of a store, or what a stopped writer left."""
-    return name.endswith(SUFFIX) or (name.startswith(".") and f"{SUFFIX}." in name)
+    return name.removeprefix(".").startswith(PREFIX)
 
 
 def _digest(name: str, packed: bytes) -> bytes:

@@ -16,7 +16,7 @@ from theorysim.engine.measure.making import made_of, made_of_margins
 from theorysim.engine.registry import origins
 from theorysim.engine.verify import verify as verifying
 from theorysim.environment import PROGRAMS
-from theorysim.store import SUFFIX, kept_files
+from theorysim.store import PREFIX, kept_files
 
 # One that holds beside readings that are violated, and is small.
 STATEMENT = "linear-teachers/equation-7"
@@ -71,7 +71,7 @@ def test_damaged_programs_are_made_anew(folder):
         path.write_bytes(path.read_bytes()[:-7] if place % 2 else b"")
     assert report(instances=8) == first
     assert sorted(path.name for path in folder.iterdir()) == names
-    assert all(kept_files().read(name.removesuffix(SUFFIX)) for name in names)
+    assert all(kept_files().read(name.removeprefix(PREFIX)) for name in names)
 
 
 def test_what_is_not_the_registrys_own_is_not_known(theorem):
