@@ -36,6 +36,36 @@ def test_every_run_ends_where_it_ends_alone(lanes):
     np.testing.assert_array_equal(found["value"], (1.0 + np.arange(10)) * 0.5**taken)
 
 
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_a_state_that_begins_as_a_whole_number_is_not_cut(lanes):
+    found = in_lanes(
+        2,
+        lanes,
+        start=lambda number: (jnp.asarray(0), number),
+        advance=lambda number, state: (state[0] + 0.75, state[1]),
+        has_ended=lambda number, state: jnp.asarray(True),
+        result=lambda state: state,
+    )
+    np.testing.assert_array_equal(found[0], [0.75, 0.75])
+    assert found[1].tolist() == [0, 1]
+
+
+def test_a_state_may_hold_the_data_of_a_key():
+    def advance(number, state):
+        key, own = jax.random.split(jax.random.wrap_key_data(state[0]))
+        return jax.random.key_data(key), state[1] + jax.random.uniform(own)
+
+    found = in_lanes(
+        5,
+        2,
+        start=lambda number: (jax.random.key_data(jax.random.key(number)), jnp.zeros(())),
+        advance=advance,
+        has_ended=lambda number, state: state[1] > 2,
+        result=lambda state: state[1],
+    )
+    assert jnp.all((found > 2) & (found < 3)) and len(set(found.tolist())) == 5
+
+
 def test_a_run_that_has_ended_makes_room():
     """Two lanes take half of all steps, and at most half of the longest run beside.
 

@@ -41,6 +41,18 @@ def test_chi_squares_that_share_a_key_are_those_of_each():
     np.testing.assert_allclose(together, alone, rtol=FEW_ROUNDINGS)
 
 
+@pytest.mark.usefixtures("x64")
+def test_chi_squares_have_slopes_in_their_degrees():
+    key, degrees, step = jax.random.key(2), jax.numpy.array([0.7, 3.0, 40.0]), 1e-6
+
+    def drawn(n):
+        return chi_square(key, n)
+
+    slopes = jax.vmap(lambda n: jax.jvp(drawn, (n,), (1.0,))[1])(degrees)
+    apart = [(drawn(n + step) - drawn(n - step)) / (2 * step) for n in degrees]
+    np.testing.assert_allclose(slopes, apart, rtol=np.sqrt(step))
+
+
 @pytest.mark.parametrize("shape", [(), (7,), (50, 3), (2, 5, 3)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_normal_numbers_are_those_of_jax(shape, dtype):

@@ -67,6 +67,23 @@ def test_each_key_draws_once(many):
     assert [size(e.outvars[0]) for e in bits] == [3 * 64]
 
 
+def test_over_nothing_nothing_is_made():
+    found = jax.vmap(one, (None, 0))(KEYS[0], SCALES[:0])
+    assert found["drawn"].shape == (0,) and found["taken"].dtype == jnp.int32
+    assert jax.vmap(one, (0, None))(KEYS[:0], SCALES[0])["taken"].shape == (0,)
+
+
+def test_derivatives_are_taken_under_vmap_too():
+    """JAX asks for that of what one part of a pair is batched in, and the other is not."""
+
+    def first(scale):
+        return one(KEYS[0], scale)["drawn"]
+
+    slopes = jax.vmap(lambda scale: jax.jvp(first, (scale,), (1.0,))[1])(SCALES)
+    np.testing.assert_array_equal(slopes, np.full(4, one(KEYS[0], 1.0)["drawn"]))
+    np.testing.assert_array_equal(jax.jacfwd(jax.vmap(first))(SCALES), np.diag(slopes))
+
+
 def test_nothing_waits():
     def until(keys, scales):
         return jax.lax.while_loop(lambda s: jnp.any(s < 9), lambda s: s + scales, scales)

@@ -22,33 +22,37 @@ def in_lanes(
     """The results of all runs, which lead with their number.
 
     Side by side under vmap all of them would wait for the longest. The functions are of the number
-    of a run, traced, and of its state. `advance` should take long, beside a look at every lane.
+    of a run, traced, and of its state, of arrays of numbers (of a random key the data). `advance`
+    should take long, beside a look at every lane.
 
     Args:
         runs: how many there are.
         lanes: how many are on their way at once.
     """
 
-    def of_lanes(function: Callable, *arguments: Any) -> Any:
-        return jax.vmap(function)(*arguments)
-
     def go_on(carry: tuple) -> tuple:
         number, state, begun, found = carry
-        state = of_lanes(advance, number, state)
-        ended = of_lanes(has_ended, number, state) & (number < runs)
+        state = jax.vmap(advance)(number, state)
+        ended = jax.vmap(has_ended)(number, state) & (number < runs)
         place = jnp.where(ended, number, runs)  # which is none, and dropped
         found = jax.tree.map(
-            lambda leaf, new: leaf.at[place].set(new, mode="drop"), found, of_lanes(result, state)
+            lambda leaf, new: leaf.at[place].set(new, mode="drop"), found, jax.vmap(result)(state)
         )
         number = jnp.where(ended, begun + jnp.cumsum(ended) - 1, number)
-        fresh = of_lanes(start, number)
-        state = jax.tree.map(lambda new, old: _where(ended, new, old), fresh, state)
+        state = jax.tree.map(lambda new, old: _where(ended, new, old), fresh(number), state)
         return number, state, begun + jnp.sum(ended), found
 
     number = jnp.arange(lanes)
-    state = of_lanes(start, number)
+    advanced = jax.eval_shape(lambda: jax.vmap(advance)(number, jax.vmap(start)(number)))
+
+    def fresh(number: Array) -> PyTree:
+        """States as runs begin, of the types that they have later: 0 may become 0.5."""
+        begun = jax.vmap(start)(number)
+        return jax.tree.map(lambda leaf, like: leaf.astype(like.dtype), begun, advanced)
+
+    state = fresh(number)
     found = jax.tree.map(
-        lambda leaf: jnp.zeros((runs, *leaf.shape[1:]), leaf.dtype), of_lanes(result, state)
+        lambda leaf: jnp.zeros((runs, *leaf.shape[1:]), leaf.dtype), jax.vmap(result)(state)
     )
     begin = number, state, jnp.asarray(lanes), found
     *_, found = jax.lax.while_loop(lambda carry: jnp.any(carry[0] < runs), go_on, begin)

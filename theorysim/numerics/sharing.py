@@ -16,7 +16,7 @@ def sharing_keys(stacked: Callable[[Array, Any], Any]) -> Callable[..., Any]:
 
     vmap calls a loop whose end depends on what it is called with in such a way that each of its
     runs draws for itself, and waits for the longest. This one is called by vmap, however nested,
-    with all keys and with all that belongs to each.
+    with all keys and with all that belongs to each. It may close over nothing that vmap batches.
 
     Args:
         stacked: of keys, (K,), and a tree whose arrays lead with (K, G): what G calls with each
@@ -30,6 +30,12 @@ def sharing_keys(stacked: Callable[[Array, Any], Any]) -> Callable[..., Any]:
     @every.def_vmap
     def _(size: int, varies: Any, keys: Array, given: PyTree) -> tuple[PyTree, PyTree]:
         of_keys, of_given = varies
+        if not any(jax.tree.leaves(varies)):  # as a derivative asks, of which one part is batched
+            found = stacked(keys, given)
+            return found, jax.tree.map(lambda _: False, found)
+        if size == 0:
+            found = _of_none(stacked, (keys, given), varies)
+            return found, jax.tree.map(lambda _: True, found)
         given = jax.tree.map(
             lambda leaf, own: leaf if own else jnp.broadcast_to(leaf, (size, *leaf.shape)),
             given,
@@ -49,6 +55,16 @@ def sharing_keys(stacked: Callable[[Array, Any], Any]) -> Callable[..., Any]:
         return jax.tree.map(lambda leaf: leaf[0, 0], found)
 
     return one
+
+
+def _of_none(function: Callable, arguments: tuple, varies: Any) -> PyTree:
+    """What vmap makes of a function over no entries of the arguments that vary."""
+
+    def entry(leaf: Array, own: bool) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct(leaf.shape[1:] if own else leaf.shape, leaf.dtype)
+
+    found = jax.eval_shape(function, *jax.tree.map(entry, arguments, tuple(varies)))
+    return jax.tree.map(lambda leaf: jnp.zeros((0, *leaf.shape), leaf.dtype), found)
 
 
 def _joined(leaf: Array) -> Array:

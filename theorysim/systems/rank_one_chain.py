@@ -25,7 +25,7 @@ from theorysim.numerics.flow import integrate
 from theorysim.numerics.gaussian import Activation
 from theorysim.numerics.products import dot
 from theorysim.numerics.random import chi_square, normal
-from theorysim.systems.rank_one import RankOne, square_length, unit
+from theorysim.systems.rank_one import RankOne, output, unit
 from theorysim.systems.rank_one_overlap import speed
 
 # Inputs drawn at once: on a CPU a step then costs a third (k = 50) to a fifth (k = 5) of what it
@@ -68,8 +68,8 @@ def reduce_features(problem: RankOne) -> RankOne:
 
 
 def begin(problem: RankOne, overlap: Any) -> State:
-    """The state with a given overlap."""
-    m = jnp.asarray(overlap)
+    """The state with a given overlap, in the problem's precision."""
+    m = jnp.asarray(overlap, problem.readout.dtype)
     return State(m, jnp.sqrt((1 - m) * (1 + m)), problem.student)
 
 
@@ -94,15 +94,14 @@ def _rank(problem: RankOne) -> int:
 
 def loss(problem: RankOne, activation: Callable, state: State, sample: Sample) -> Callable:
     """(teacher - student)^2 of a sample as a function of p = <u^, x> and the coefficients."""
-    root = jnp.sqrt(square_length(problem))
     truth = state.overlap * sample.along + state.rest * sample.across
+    goal = output(problem, activation, problem.teacher, sample.inside, truth)
 
-    def output(coefficients: Array, along: Array) -> Array:
-        rows = (sample.inside + problem.scale * coefficients * along) / root
-        return jnp.sum(problem.readout * activation(rows))
+    def objective(along: Array, coefficients: Array) -> Array:
+        own = output(problem, activation, coefficients, sample.inside, along)
+        return jnp.square(goal - own)
 
-    goal = output(problem.teacher, truth)
-    return lambda along, coefficients: jnp.square(goal - output(coefficients, along))
+    return objective
 
 
 def step(

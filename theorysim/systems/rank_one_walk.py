@@ -19,8 +19,8 @@ from theorysim.numerics.sharing import sharing_keys
 from theorysim.systems.rank_one import RankOne
 from theorysim.systems.rank_one_chain import BLOCK, Sample, State, Step, draw, step
 
-# Keys on their way at once on a CPU; an accelerator has room for all.
-LANES = 16
+# Chains on their way at once on a CPU, of so many keys at least; an accelerator has room for all.
+CHAINS, LEAST_KEYS = 80, 16
 
 
 class Walk(NamedTuple):
@@ -44,7 +44,8 @@ class Chain(NamedTuple):
 class Rules(NamedTuple):
     """The activation; whether a walk goes on; and what is noted once a step is made.
 
-    The last two are given what the caller calls `until`, which may be traced, and a walk.
+    The last two are given what the caller calls `until`, which may be traced, and a walk. None of
+    them may close over what vmap batches. A walk ends where its rule says so, and not before.
     """
 
     activation: Callable
@@ -114,8 +115,9 @@ def _walks(rules: Rules, keys: Array, chains: Chain) -> Walk:
     def has_ended(number: Array, now: tuple[Array, Walk]) -> Bool[Array, ""]:
         return ~jnp.any(jax.vmap(rules.goes_on)(of(number).until, now[1]))
 
-    total = len(keys)
-    lanes = min(total, LANES) if jax.default_backend() == "cpu" else total
+    total, sharing = chains.start.steps.shape
+    few = min(total, max(LEAST_KEYS, CHAINS // sharing))
+    lanes = few if jax.default_backend() == "cpu" else total
     return in_lanes(
         total,
         lanes,
