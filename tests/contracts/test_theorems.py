@@ -144,6 +144,19 @@ def test_all_readings_are_traced_in_single_precision(id):
 
 
 @each
+def test_simulations_of_one_program_are_one_function(id):
+    """Readings share the runs of a function: what makes functions makes each of them once."""
+    theorem = load(id)
+    simulations = dict.fromkeys(reading.simulate for reading in theorem.all_readings())
+    if len(simulations) > 1:
+        key, sizes = jax.random.key(0), theorem.space.default_sizes()
+        x = jax.eval_shape(lambda key: theorem.space.sample(key, sizes), key)
+        programs = [jax.make_jaxpr(simulate)(x, key) for simulate in simulations]
+        texts = {f"{p} {[np.asarray(c).tolist() for c in p.consts]}" for p in programs}
+        assert len(texts) == len(programs)
+
+
+@each
 def test_every_reading_says_where_it_comes_from(id):
     """And what is refuted in print says what is wrong with it."""
     for reading in load(id).all_readings():

@@ -8,6 +8,7 @@ dual to the letter (ridge-dual), and that of the summed loss of Section 2 where 
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -17,6 +18,7 @@ from theorysim.theorems.linearization import _reformulation as reformulation
 from theorysim.theorems.linearization import _ridge as ridge
 
 
+@cache
 def _simulate(averaged: bool, pulled_to_zero: bool = True) -> Callable:
     """Training to the minimum; a mutant's pull is to the test input's features instead of zero."""
 

@@ -10,6 +10,7 @@ the kernels are singular, as those of few parameters are.
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -27,6 +28,7 @@ class Bounded(NamedTuple):
     display: Float[Array, ""]
 
 
+@cache
 def _simulate(averaged: bool = False, from_start: bool = True) -> Callable:
     """Outputs f0 + J w of the trained linear model."""
 

@@ -11,6 +11,8 @@ is taken as the square of their size, so that both shrink together: over gamma a
 falls again once gamma is below lambda_min^2.
 """
 
+from functools import cache
+
 import jax
 import jax.numpy as jnp
 
@@ -30,6 +32,7 @@ def readouts(x: claims.Instance):
     return x.size * sign(x.side) * x.readout
 
 
+@cache
 def speeds(setting: Setting):
     """|h(0)| and the least h(m) sign(h(0)) / |h(0)|, for random signs."""
 

@@ -8,6 +8,7 @@ Assumption A.8, on which its proof rests through Lemma A.9: without it the runs 
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import jax.numpy as jnp
 
@@ -32,6 +33,7 @@ def accuracy(x: claims.Instance, numerator: float = 0.25):
     return x.accuracy_share * numerator / ft.growth(x, 16) ** x.steps
 
 
+@cache
 def simulation(run: Callable, numerator: float = 0.25) -> Callable:
     """e_k, k = 0..K; batches at distance epsilon from I are drawn anew or the same at all steps."""
 

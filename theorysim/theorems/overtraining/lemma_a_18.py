@@ -6,7 +6,7 @@ well-conditioned pairs of factors with the same pull-back anchor take a step on 
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 from theorysim import claims
 from theorysim.theorems.overtraining import _finetuning as ft
@@ -15,6 +15,7 @@ from theorysim.theorems.overtraining import _one_step as one
 HYPOTHESES = {**one.CONDITIONED, **ft.accurate(16)}
 
 
+@cache
 def _simulate(step: Callable) -> Callable:
     """The distance of the two states after a step on the same batch."""
 

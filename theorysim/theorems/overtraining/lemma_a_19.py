@@ -8,6 +8,7 @@ its proof rests through Lemmas A.17 and A.9. All is in the coordinates U^T W_1 a
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import jax.numpy as jnp
 
@@ -18,6 +19,7 @@ from theorysim.theorems.overtraining.assumption_a_8 import ASSUMPTION as A_8
 from theorysim.theorems.overtraining.lemma_a_17 import WITHOUT_TIES
 
 
+@cache
 def _simulate(ideal_anchor: Callable, run: Callable) -> Callable:
     """W_j(k) of the real start minus that of the ideal one, k = 0..K.
 

@@ -16,6 +16,7 @@ they are as small as can be; at d = 3 L_pre falls at n = 2 and 3, too.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -42,6 +43,7 @@ def at_part_2(sizes: a_21.Sizes) -> a_21.Sizes:
     return replace(sizes, bound=strengths.pair_bound, part=", part 2")
 
 
+@cache
 def simulation(sizes: a_21.Sizes) -> Callable:
     """Both parts, each at its own accuracy."""
     first, second = lemma_a_26.simulation(sizes), strengths.simulation(at_part_2(sizes))
