@@ -17,6 +17,9 @@ from theorysim.claims import (
     tends_to,
 )
 from theorysim.claims.evidence import Evidence, Measurement
+from theorysim.engine.measure import draw as drawing
+from theorysim.engine.measure.draw import DRAW_CHUNK
+from theorysim.engine.measure.ladders import Ladders
 from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 
@@ -313,3 +316,66 @@ def test_a_ladder_names_a_size_or_a_field():
         exists_constant("c", lambda r: 1.0, lambda r: 1.0, over={})
     with pytest.raises(ValueError, match="'m'"):
         theorem(exists_constant("c", lambda r: 1.0, lambda r: 1.0, over={"m": (1, 2, 3)}))
+
+
+def in_sizes(**bounds):
+    """A statement that climbs a size, a reading for each hypothesis a <= bound."""
+    claim = exists_constant("b", lambda r: r.sim["a"], lambda r: 1.0, over={"n": (2, 4, 8)})
+    first, *others = (
+        (name, {f"a <= {bound}": lambda x, bound=bound: bound - x.a})
+        for name, bound in bounds.items()
+    )
+    return theorem(
+        claim,
+        space=Space(n=Size(4), a=Real(1, 2), v=Real(0, 1, shape="n")),
+        hypotheses=first[1],
+        simulate=lambda x, key: {"a": x.a + jnp.mean(x.v)},
+        readings=tuple(Reading(name, Printed("", ""), hypotheses=h) for name, h in others),
+    )
+
+
+@pytest.mark.parametrize(
+    "bounds, drawn_on_rungs",
+    [
+        ({"half": 1.5}, {32, 64, 128}),
+        ({"all": 2.0}, {32}),
+        ({"half": 1.5, "few": 1.1}, {256, 512}),
+        ({"half": 1.5, "rare": 1.002}, {512}),
+        ({"rare": 1.002, "half": 1.5}, {512}),
+    ],
+)
+def test_rungs_of_a_size_draw_as_many_as_the_sample_needed(bounds, drawn_on_rungs, monkeypatch):
+    """And take the same instances as from many draws at once."""
+    statement, drawn, draw = in_sizes(**bounds), [], drawing._drawn
+
+    def counted(setup, first, count):
+        drawn.append(count)
+        return draw(setup, first, count)
+
+    monkeypatch.setattr(drawing, "_drawn", counted)
+    few = verify(statement, instances=16).as_json()
+    assert set(drawn[1:]) - {DRAW_CHUNK} <= drawn_on_rungs and drawn[0] == DRAW_CHUNK
+    assert DRAW_CHUNK in drawn_on_rungs or min(drawn) < DRAW_CHUNK
+    monkeypatch.setattr(Ladders, "_candidates", lambda self: None)
+    assert verify(statement, instances=16).as_json() == few
+
+
+def test_rungs_where_fewer_meet_the_hypotheses_are_searched_as_far_as_ever(monkeypatch):
+    claim = exists_constant("b", lambda r: r.sim["a"], lambda r: 1.0, over={"n": (2, 4, 8)})
+    statement = theorem(
+        claim,
+        space=Space(n=Size(2), a=Real(1, 2), v=Real(0, 1, shape="n")),
+        hypotheses={"rare above 2": lambda x: (1.004 if x.n > 2 else 2.0) - x.a},
+        simulate=lambda x, key: {"a": x.a + jnp.mean(x.v)},
+    )
+
+    def outcome(seed):
+        try:
+            return verify(statement, instances=1, seed=seed).as_json()
+        except UsageError as error:
+            return str(error)
+
+    hoped = [outcome(seed) for seed in range(12)]
+    assert {type(found) for found in hoped} == {dict, str}
+    monkeypatch.setattr(Ladders, "_candidates", lambda self: None)
+    assert [outcome(seed) for seed in range(12)] == hoped

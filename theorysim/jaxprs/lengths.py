@@ -12,7 +12,7 @@ from jax.interpreters.partial_eval import dce_jaxpr
 from jaxtyping import Array, Float
 
 from theorysim.jaxprs.cost import CALLBACKS, operations
-from theorysim.jaxprs.structure import CALLS, contains
+from theorysim.jaxprs.structure import CALLS, applied, contains, opened
 from theorysim.jaxprs.waiting import waits
 
 # What a length may cost of what it is the length of.
@@ -67,16 +67,10 @@ def _evaluated(
 def _operation(equation: JaxprEqn, inputs: list[Any]) -> tuple[list[Any], Any]:
     name, params = equation.primitive.name, equation.params
     if name in CALLS:
-        return _evaluated(*_opened(params[CALLS[name]]), inputs)
+        return _evaluated(*opened(params[CALLS[name]]), inputs)
     if name == "scan":
         return _scan(params, inputs)
-    found = equation.primitive.bind(*inputs, **equation.primitive.get_bind_params(params))
-    outputs = found if equation.primitive.multiple_results else [found]
-    return outputs, _counted(equation, inputs) if name == "while" else 0.0
-
-
-def _opened(body: Jaxpr | ClosedJaxpr) -> tuple[Jaxpr, Sequence[Any]]:
-    return (body.jaxpr, body.consts) if isinstance(body, ClosedJaxpr) else (body, ())
+    return list(applied(equation, inputs)), _counted(equation, inputs) if name == "while" else 0.0
 
 
 def _scan(params: dict[str, Any], inputs: list[Any]) -> tuple[list[Any], Array]:
@@ -86,7 +80,7 @@ def _scan(params: dict[str, Any], inputs: list[Any]) -> tuple[list[Any], Array]:
     rows = inputs[fixed + carried :]
 
     def step(state: list[Any], row: list[Any]) -> tuple[list[Any], tuple[list[Any], Array]]:
-        found, length = _evaluated(*_opened(params["jaxpr"]), [*constants, *state, *row])
+        found, length = _evaluated(*opened(params["jaxpr"]), [*constants, *state, *row])
         return found[:carried], (found[carried:], length)
 
     state, (kept, lengths) = jax.lax.scan(

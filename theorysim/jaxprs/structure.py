@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -20,6 +20,8 @@ CALLS = {
     "custom_vmap_call": "call",
     "remat2": "jaxpr",
 }
+# Calls that say themselves how they are called with many (`sharing_keys`).
+OPAQUE = {"custom_vmap_call"}
 
 
 def bodies(equation: JaxprEqn) -> list[Jaxpr]:
@@ -29,6 +31,17 @@ def bodies(equation: JaxprEqn) -> list[Jaxpr]:
     )
     inner = [p.jaxpr if isinstance(p, ClosedJaxpr) else p for p in inner]
     return [body for body in inner if isinstance(body, Jaxpr)]
+
+
+def opened(body: Jaxpr | ClosedJaxpr) -> tuple[Jaxpr, Sequence[Any]]:
+    """The program of a call, and its constants."""
+    return (body.jaxpr, body.consts) if isinstance(body, ClosedJaxpr) else (body, ())
+
+
+def applied(equation: JaxprEqn, inputs: Sequence[Any]) -> Sequence[Any]:
+    """What an operation makes of these inputs."""
+    found = equation.primitive.bind(*inputs, **equation.primitive.get_bind_params(equation.params))
+    return found if equation.primitive.multiple_results else [found]
 
 
 def contains(jaxpr: Jaxpr, primitives: Container[str]) -> bool:

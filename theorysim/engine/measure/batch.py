@@ -26,6 +26,7 @@ from theorysim.engine.measure.errors import (
     with_errors_at_points,
 )
 from theorysim.engine.measure.making import made_of
+from theorysim.engine.measure.over_keys import runs_in_cache
 from theorysim.engine.measure.setup import Setup
 from theorysim.jaxprs.lengths import known_length
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
@@ -136,21 +137,27 @@ def measure_all(
 ) -> Measurements:
     """Measurements of all instances as NumPy arrays, computed in chunks of one fixed length.
 
-    Of instances whose runs differ in length, no more than `alike` are run at once. With
-    `monte_carlo`, simulation and prediction run in Monte Carlo arithmetic: the rounding error is
-    larger, and misses less.
+    No more than `alike` are run at once where runs differ in length, and on a CPU: it gains little
+    by more, and the program that measured so many then measures all. With `monte_carlo`,
+    simulation and prediction run in Monte Carlo arithmetic: the rounding error is larger, and
+    misses less.
     """
     program = _measuring_program(
         setup.theorem, setup.readings, setup.settings.size_items, monte_carlo
     )
     total, cost = keys.shape[0], measurement_cost(setup)
-    most = min(alike or total, total) if cost.waits else total
-    chunk = chunk_that_fits(setup, side_by_side(cost.waits, shared_length(most)))
+    few = cost.waits or jax.default_backend() == "cpu"
+    most = min(alike or total, total) if few else total
+    threads = threads_for(cost.calls_libraries)
+    wanted = min(
+        side_by_side(cost.waits, shared_length(most)), threads * runs_in_cache(cost.largest)
+    )
+    chunk = chunk_that_fits(setup, int(wanted))
     order = _longest_first(setup, instances, keys, chunk)
     rows = jax.tree.map(lambda leaf: np.asarray(leaf)[order], (instances, keys))
     parts, done = [], 0
     progress(done, total, "compiling and measuring")
-    chunked = Chunked(program, chunk, str(setup), threads_for(cost.calls_libraries))
+    chunked = Chunked(program, chunk, str(setup), threads)
     for part in chunked.parts(rows):
         parts.append(part)
         done += len(jax.tree.leaves(part)[0])

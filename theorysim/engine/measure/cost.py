@@ -8,6 +8,7 @@ from typing import NamedTuple
 from jax.stages import Traced
 
 from theorysim.jaxprs.cost import LIBRARIES, operations
+from theorysim.jaxprs.largest import largest_array
 from theorysim.jaxprs.overflow import grows_integers
 from theorysim.jaxprs.structure import contains
 from theorysim.jaxprs.waiting import waits
@@ -18,11 +19,13 @@ from theorysim.memory import tree_bytes
 class Cost(NamedTuple):
     """The operations of a program, the bytes of its results, and whether its integers may grow.
 
-    `waits`: whether its runs differ in length. `calls_libraries`: whether it has linear algebra.
+    `largest`: bytes of the largest array of a step (`largest_array`). `waits`: whether its runs
+    differ in length. `calls_libraries`: whether it has linear algebra.
     """
 
     operations: float
     held: int
+    largest: int
     grows_integers: bool
     waits: bool
     calls_libraries: bool
@@ -36,7 +39,8 @@ def cost_of(known_by: str | None, what: str, trace: Callable[[], Traced]) -> Cos
         program = traced.jaxpr.jaxpr
         held = tree_bytes(traced.out_info)
         differ, calls = waits(program), contains(program, LIBRARIES)
-        return [operations(program), held, grows_integers(program), differ, calls]
+        largest = largest_array(program)
+        return [operations(program), held, largest, grows_integers(program), differ, calls]
 
-    cost, held, *said = kept_value(known_by, what, count)
-    return Cost(cost, int(held), *map(bool, said))
+    cost, held, largest, *said = kept_value(known_by, what, count)
+    return Cost(cost, int(held), int(largest), *map(bool, said))

@@ -102,29 +102,40 @@ def traced_drawing(setup: Setup) -> Traced:
     return program.trace(setup.seed, np.arange(1)[0], dict(settings.values))
 
 
-def draw(setup: Setup, wanted: int, least: int = 0) -> Drawn:
+def draw(setup: Setup, wanted: int, least: int = 0, hoped: int | None = None) -> Drawn:
     """Candidates from the space until `wanted` satisfy each reading, or the budget is spent.
 
     Candidate i of a seed is the same whatever is wanted: its key is folded from the seed by i.
-    At least `least` are drawn, however many are found.
+    At least `least` are drawn, however many are found. `hoped`: draw so many first, and no more if
+    they do.
     """
-    readings, settings = setup.readings, setup.settings
-    functions = _functions(setup)
-    program = _drawing_program(setup.theorem, settings.size_items, functions)
-    rejects = any(r.hypotheses for r in readings)
+    rejects = any(r.hypotheses for r in setup.readings)
+    if hoped is not None and rejects:
+        few = _drawn(setup, 0, hoped)
+        if np.all(_found(setup, few) >= wanted):
+            return few
     chunk = max(DRAW_CHUNK if rejects else wanted, min(least, LONG_CHUNK))
     parts: list[Drawn] = []
-    found = np.zeros(len(readings), int)
-    drawn = 0
+    found, drawn = np.zeros(len(setup.readings), int), 0
     while drawn < least or (drawn < wanted * DRAWS_PER_INSTANCE and np.any(found < wanted)):
-        candidates = np.arange(drawn, drawn + chunk)
-        outcome = program(setup.seed, candidates, dict(settings.values))
-        instances, keys, values = jax.tree.map(np.asarray, outcome)
-        part = Drawn(instances, keys, dict(zip(functions, values, strict=True)))
-        found += [int(part.satisfied(reading).sum()) for reading in readings]
-        parts.append(part)
+        parts.append(_drawn(setup, drawn, chunk))
+        found += _found(setup, parts[-1])
         drawn += chunk
     return _join(parts)
+
+
+def _drawn(setup: Setup, first: int, count: int) -> Drawn:
+    """So many candidates, from this one on."""
+    functions, settings = _functions(setup), setup.settings
+    program = _drawing_program(setup.theorem, settings.size_items, functions)
+    outcome = program(setup.seed, np.arange(first, first + count), dict(settings.values))
+    instances, keys, values = jax.tree.map(np.asarray, outcome)
+    return Drawn(instances, keys, dict(zip(functions, values, strict=True)))
+
+
+def _found(setup: Setup, drawn: Drawn) -> np.ndarray:
+    """How many candidates satisfy each reading."""
+    return np.array([int(drawn.satisfied(reading).sum()) for reading in setup.readings])
 
 
 def _join(parts: list[Drawn]) -> Drawn:

@@ -36,6 +36,7 @@ from theorysim.engine.measure.declared import (
     extremes,
     sides_with_errors,
 )
+from theorysim.engine.measure.over_keys import over_keys
 from theorysim.errors import UsageError
 
 # Measured over 30 to 200 seeds on diverse statements: one or two refuted true equalities.
@@ -79,7 +80,7 @@ def measure(
     }
     if keys > PERTURBED_KEYS:
         undisturbed = replace_tolerance_scale(x, 1.0 if integrates else jnp.nan)
-        plain = runs(readings, undisturbed, every_key)
+        plain = runs(readings, undisturbed, every_key, over_keys)
     return {
         reading.name: {
             claim.name: _measurement(claim, plain[reading.name], perturbed[reading.name])
@@ -131,10 +132,16 @@ def _named(function: Callable) -> str:
     return f"{place}: " * bool(place) + str(getattr(function, "__name__", function))
 
 
-def runs(readings: tuple[ResolvedReading, ...], x: Instance, keys: Array) -> dict[str, Run]:
+def runs(
+    readings: tuple[ResolvedReading, ...],
+    x: Instance,
+    keys: Array,
+    over: Callable[[Callable, Array], Any] = lambda simulate, keys: jax.vmap(simulate)(keys),
+) -> dict[str, Run]:
     """A run per name of reading; readings that share a simulation or a prediction share it.
 
-    With several keys, the arrays of a simulation lead with their axis; with one they have none.
+    With several keys, the arrays of a simulation lead with their axis, and come from `over`; with
+    one they have none.
     """
     simulations: dict[Callable, Any] = {}
     predictions: dict[Callable, Any] = {}
@@ -142,9 +149,7 @@ def runs(readings: tuple[ResolvedReading, ...], x: Instance, keys: Array) -> dic
         if reading.simulate not in simulations:
             simulate = partial(compiled(reading.simulate), x)
             several = keys.shape[0] > 1
-            simulations[reading.simulate] = (
-                jax.vmap(simulate)(keys) if several else simulate(keys[0])
-            )
+            simulations[reading.simulate] = over(simulate, keys) if several else simulate(keys[0])
         if reading.predict not in predictions:
             predictions[reading.predict] = compiled(reading.predict)(x)
     return {
@@ -190,13 +195,14 @@ def _perturbed_parts(
     noise = jnp.concatenate([jnp.asarray(_noise_table()), still])
     plain = 1.0 if integrates else jnp.nan
     tolerance_scale = jnp.asarray([plain] * (1 + PERTURBATIONS) + [COARSER_SCALE] * integrates)
+    over = partial(over_keys, beside=len(tolerance_scale))
 
     def perturb(noise: Array, tolerance_scale: Array) -> dict[str, tuple[Instance, Any, Any]]:
         moved = _jitter(field_values(x), noise, INPUT_ULPS)
         values = {name: value for name, value in moved.items() if name not in exact}
         near = replace_tolerance_scale(x.replace(**values), tolerance_scale)
         jittered = {}
-        for name, run in runs(readings, near, keys).items():
+        for name, run in runs(readings, near, keys, over).items():
             theory, sim = _jitter((run.theory, run.sim), noise[::-1], OUTPUT_ULPS)
             jittered[name] = (near, theory, sim)
         return jittered

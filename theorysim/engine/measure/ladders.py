@@ -13,7 +13,7 @@ from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance
 from theorysim.claims.reading import ResolvedReading
 from theorysim.engine.measure.batch import measure_all
-from theorysim.engine.measure.draw import feasible
+from theorysim.engine.measure.draw import DRAW_CHUNK, feasible
 from theorysim.engine.measure.sample import Sample, draw_sample
 from theorysim.engine.measure.setup import Settings, Setup, parse_settings
 from theorysim.errors import UsageError
@@ -87,7 +87,21 @@ class Ladders:
         size = int(value) if int(value) == value else value
         fixed = {**self.setup.settings.sizes, **self.setup.settings.values, variable: size}
         at = parse_settings(self.setup.theorem, fixed)
-        return at, draw_sample(self.setup.at(at), self.wanted)
+        return at, draw_sample(self.setup.at(at), self.wanted, hoped=self._candidates())
+
+    def _candidates(self) -> int | None:
+        """Twice as many as the sample needed until every reading had what is wanted, or more.
+
+        A power of two: every number compiles anew. None where they were too few.
+        """
+        if self.sample.drawn is None:
+            return None
+        met = [np.flatnonzero(self.sample.drawn.satisfied(r)) for r in self.setup.readings]
+        if any(len(rows) < self.wanted for rows in met):
+            return None
+        needed = max(int(rows[self.wanted - 1]) + 1 for rows in met)
+        hoped = 1 << needed.bit_length()
+        return hoped if hoped < DRAW_CHUNK else None
 
     def _on_rungs(
         self, staged: Mapping[Rung, tuple[Settings, Sample]]
@@ -96,7 +110,7 @@ class Ladders:
         (at, first), stages = next(iter(staged.values())), [s for _, s in staged.values()]
         keys = np.concatenate([stage.keys for stage in stages])
         instances = jax.tree.map(lambda *rows: np.concatenate(rows), *(s.instances for s in stages))
-        alike = len(first.keys)  # in length: those of other rungs run longer, or shorter
+        alike = len(first.keys)  # other rungs run longer, or shorter, and need no other program
         every = measure_all(self.setup.at(at), instances, keys, alike=alike)
         begins = np.cumsum([0, *(len(stage.keys) for stage in stages)])
 

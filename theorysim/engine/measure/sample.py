@@ -54,15 +54,16 @@ class Sample:
         return replace(self, instances=instances, keys=self.keys[chosen], rows=rows)
 
 
-def draw_sample(setup: Setup, wanted: int, draws: int = 0) -> Sample:
+def draw_sample(setup: Setup, wanted: int, draws: int = 0, hoped: int | None = None) -> Sample:
     """The first `wanted` satisfying candidates of each reading, measured once where shared.
 
-    At least `draws` candidates are drawn; of those that satisfy, the first `draws` are kept.
+    At least `draws` candidates are drawn; of those that satisfy, the first `draws` are kept. There
+    may be as many as are wanted among the first `hoped`, which are drawn alone then.
     """
     kept = max(wanted, draws)
     chunk_that_fits(setup, kept)  # before anything is drawn
     held = kept * drawing_cost(setup).held
     check_host(held, f"{setup}: {kept} instances", "ask for fewer")
-    drawn = draw(setup, wanted, draws)
+    drawn = draw(setup, wanted, draws, hoped)
     picked = {r.name: np.flatnonzero(drawn.satisfied(r))[:kept] for r in setup.readings}
     return Sample(drawn.instances, drawn.keys, picked, wanted, drawn).of(setup.readings)
