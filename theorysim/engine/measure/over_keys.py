@@ -14,9 +14,13 @@ from theorysim.jaxprs.largest import largest_array
 from theorysim.jaxprs.parting import parted
 
 # Bytes that the largest array of a step may take, of all that runs side by side: the next step of
-# a loop reads again what it wrote. Descents of 512 units and 8 inputs took 43 ns per unit
-# and step where these arrays took 20 MB, and 13 ns, with the same bits, where they took 1.3 MB.
-CACHE = 1 << 20
+# a loop reads again what it wrote. A step touches several such arrays, and a core has a cache of
+# 1 MiB. Descents of 512 units and 8 inputs took 43 ns per unit and step where these arrays took
+# 20 MB, and 13 ns, with the same bits, where they took 1.3 MB; with two cores at work `verify
+# transferability/eq-9` takes 13.1 s without this, 9.7 s with 1 MiB, 6.8 s with a half and 6.7 s
+# with a quarter. Small operations beside the largest, which take a microsecond however few do
+# them, speak against less.
+CACHE = 1 << 19
 
 
 def over_keys(function: Callable[..., Any], keys: PRNGKeyArray, beside: int = 1) -> Any:
