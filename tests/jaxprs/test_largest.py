@@ -28,20 +28,20 @@ def test_in_loops(dynamic, varies):
 
 
 @pytest.mark.parametrize("varies", [False, True])
-def test_in_calls_and_branches(varies):
+def test_in_calls_and_branches_of_a_loop(varies):
     inner = jax.jit(lambda fixed, x: (jnp.sin(fixed), jnp.cos(x)))
-    called = jax.make_jaxpr(lambda fixed, x: inner(fixed, x)[1])(LONG, SHORT)
-    assert largest_array(called.jaxpr, [varies, True]) == (4000 if varies else 40)
     summed, kept = (lambda fixed, x: x + jnp.sum(fixed**2)), (lambda fixed, x: x)
-    chosen = jax.make_jaxpr(lambda fixed, x: jax.lax.cond(x[0] > 0, summed, kept, fixed, x))
-    chosen = chosen(LONG, SHORT)
-    assert largest_array(chosen.jaxpr, [varies, True]) == (4000 if varies else 40)
+
+    def chosen(fixed, x):
+        return jax.lax.cond(x[0] > 0, summed, kept, fixed, x)
+
+    for body in (lambda fixed, x: inner(fixed, x)[1], chosen):
+        jaxpr = jax.make_jaxpr(looped(body, False))(LONG, SHORT, 4).jaxpr
+        assert largest_array(jaxpr, [varies, True, False]) == (4000 if varies else 40)
 
 
-def test_of_constants_alone_there_is_none():
-    program = jax.make_jaxpr(lambda x: jnp.sum(jnp.arange(1000)) + x)(1.0)
-    assert largest_array(program.jaxpr) == 4
-    assert largest_array(program.jaxpr, [False]) == 0
+def test_without_loops_nothing_is_read_again():
+    assert largest_array(jax.make_jaxpr(lambda x: jnp.sum(jnp.tile(x, 1000)))(SHORT).jaxpr) == 0
 
 
 def test_a_step_writes_a_row_of_what_its_loop_stacks():

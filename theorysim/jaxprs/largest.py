@@ -18,9 +18,9 @@ _WRITERS = ("scatter", "dynamic_update_slice")
 def largest_array(program: Jaxpr, varies: Sequence[bool] | None = None) -> int:
     """Bytes of the largest array that a step of an innermost loop reads or writes.
 
-    Of a program without loops: that any operation does. Only arrays count that depend on inputs
-    which vary; the others are made once for a batch. Of what a loop stacks a step writes a row.
-    Calls that say themselves how they are called with many are not looked into.
+    None of a program without loops, which reads little again. Only arrays count that depend on
+    inputs which vary; the others are made once for a batch. Of what a loop stacks a step writes a
+    row. Calls that say themselves how they are called with many are not looked into.
 
     Args:
         program: of one input of the batch.
@@ -32,8 +32,8 @@ def largest_array(program: Jaxpr, varies: Sequence[bool] | None = None) -> int:
 
 def largest_of(operations: Iterable[tuple[JaxprEqn, Sequence[bool]]]) -> int:
     """The same of operations, each with which of its operands vary."""
-    in_loops, elsewhere = _seen(operations)
-    return max(in_loops or elsewhere, default=0)
+    in_loops, _ = _seen(operations)
+    return max(in_loops, default=0)
 
 
 def varying(program: Jaxpr, varies: Sequence[bool]) -> Iterator[tuple[JaxprEqn, list[bool]]]:
