@@ -18,6 +18,8 @@ from theorysim.jaxprs.structure import every_operation
 
 KEYS = jax.random.split(jax.random.key(0), 12)
 LENGTH, DESCENT = 50, 5
+# The order of sums may be another: two of so many terms in each step.
+SUMS = 2 * DESCENT * LENGTH * float(np.finfo(float).eps)
 
 
 def simulate(key, scale=1.5):
@@ -44,7 +46,7 @@ def one(statement):
 
 def same(found, expected):
     assert jax.tree.structure(found) == jax.tree.structure(expected)
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-13), found, expected)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=SUMS), found, expected)
 
 
 @pytest.mark.usefixtures("x64")
@@ -103,12 +105,12 @@ def test_empty_results_and_keys_among_them():
     def function(key):
         start = jax.random.normal(key, (200_000,))
         end = jax.lax.fori_loop(0, 2, lambda _, w: w / 2, start)
-        return jax.random.normal(key, (0, 3)), jnp.sum(end), key
+        return jax.random.normal(key, (0, 3)), jnp.max(end), key
 
     found = over_keys(function, KEYS[:4])
     assert found[0].shape == (4, 0, 3)
     assert jnp.all(found[2] == KEYS[:4])
-    np.testing.assert_allclose(found[1], jax.vmap(function)(KEYS[:4])[1], rtol=1e-4)
+    np.testing.assert_array_equal(found[1], jax.vmap(function)(KEYS[:4])[1])
 
 
 def test_a_measurement_runs_all_keys_and_a_few_of_them_perturbed(monkeypatch):
