@@ -45,7 +45,7 @@ def told_with_bits(case: Case[Claim], x: Instance, key: np.ndarray | Array, poin
 
     Nothing of one that is too long, and of means and limits, whose errors were measured.
     """
-    found, formula = nothing_told((points,), False), _condition(case, size_items(x))
+    found, formula = nothing_told((points,), False), _condition(case, size_items(x), points)
     if formula is None or work(formula.program) > FIRST.most_work:
         return found
     for bits in (*FIRST.precisions, *MORE.precisions):
@@ -75,7 +75,8 @@ def told_of_rows(
     with np.errstate(invalid="ignore"):
         missed = condition.max(axis=1) < -np.ptp(condition, axis=1)
     is_open = ~(missed | is_clearly_met(where, condition, equalities=False)).all(axis=1)
-    formula, points = _condition(case, size_items(instances)), condition.shape[2]
+    points = condition.shape[2]
+    formula = _condition(case, size_items(instances), points)
     most = MOST_WORK // max(1, work(formula.program)) if formula else 0
     rows = np.flatnonzero(is_open)[: np.clip(most, LEAST_ASKED, MOST_ASKED)]
     asked = []
@@ -89,8 +90,8 @@ def told_of_rows(
 
 
 @remembers_traces
-def _condition(case: Case[Claim], sizes: SizeItems) -> Formula | None:
-    return condition_of(case, sizes)
+def _condition(case: Case[Claim], sizes: SizeItems, points: int) -> Formula | None:
+    return condition_of(case, sizes, points)
 
 
 def is_spoken_of(

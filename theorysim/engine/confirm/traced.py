@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.kinds import Probable
+from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.enclosures import Formula, trace
 from theorysim.enclosures.interpreter import RULES, find_rule
@@ -75,8 +77,8 @@ def probability_of(case: Case, sizes: SizeItems) -> Formula | None:
     return None if sources else formula
 
 
-def condition_of(case: Case, sizes: SizeItems) -> Formula | None:
-    """The condition of a claim alone, at all its points; None where it holds means or limits."""
+def condition_of(case: Case, sizes: SizeItems, points: int) -> Formula | None:
+    """The condition of a claim alone, at its points; None where it holds means or limits."""
     where = case.claim.where
     assert where is not None
     estimated: set[str] = set()
@@ -84,8 +86,9 @@ def condition_of(case: Case, sizes: SizeItems) -> Formula | None:
     def alone(run: Run) -> tuple:
         condition = jnp.asarray(where(run), float)
         estimated.update(run.sources)
-        points = jnp.shape(case.claim.sides(run)[0])
-        return 0.0, 0.0, None, [jnp.broadcast_to(condition, points)]
+        if condition.size in (1, points):  # the sides, which tell of shapes, need not be traced
+            return 0.0, 0.0, None, [jnp.broadcast_to(jnp.ravel(condition), points)]
+        return 0.0, 0.0, None, [jnp.broadcast_to(condition, jnp.shape(case.claim.sides(run)[0]))]
 
     formula, _ = _formula_of_run(case, sizes, alone)
     return None if estimated else formula
@@ -103,6 +106,28 @@ def _formula_and_sources(case: Case, sizes: SizeItems) -> tuple[Formula, set[str
     return _formula_of_run(case, sizes, sides)
 
 
+class _OnDemand(Run):
+    """A run that is predicted and simulated where a formula looks at that, and not before.
+
+    Printed probabilities and conditions seldom do, and to trace a simulation may take seconds.
+    """
+
+    _whole: Callable[[], Run]
+
+    def __init__(self, reading: ResolvedReading, x: Instance, keys: Array):
+        known = vars(Run(x, None, None, keys.shape[0]))
+        vars(self).update({name: known[name] for name in known if name not in ("theory", "sim")})
+        vars(self)["_whole"] = cache(lambda: runs((reading,), x, keys)[reading.name])
+
+    @cached_property
+    def theory(self) -> Any:
+        return self._whole().theory
+
+    @cached_property
+    def sim(self) -> Any:
+        return self._whole().sim
+
+
 def _formula_of_run(
     case: Case, sizes: SizeItems, relation: Callable[[Run], tuple]
 ) -> tuple[Formula, set[str]]:
@@ -116,7 +141,7 @@ def _formula_of_run(
         *values, tolerance_scale, key = inputs
         x = Instance(dict(zip(names, values)), sizes, tolerance_scale)
         keys = simulation_keys(jax.random.wrap_key_data(key), theorem.keys)
-        run = runs((reading,), x, keys)[reading.name]
+        run = _OnDemand(reading, x, keys)
         found = relation(run)
         sources.update(run.sources)
         return *found, []
