@@ -25,12 +25,16 @@ def in_lanes(turns):
         x = jax.vmap(lambda key: statement.space.sample(key, {}))(keys)
         program = perturbed_sides(statement, reading, size_items(x))
         data = np.asarray(jax.random.key_data(keys))
+        rows = jax.tree.map(lambda leaf: np.repeat(np.asarray(leaf), LANES, axis=0), (x, data))
+        numbers = 1 + np.add.outer(np.asarray(turns) * LANES, np.arange(LANES)).ravel()
 
-        def run(rows):
-            given = jax.tree.map(lambda leaf: np.asarray(leaf)[rows], (turns, x, data))
-            return [np.asarray(side) for side in program(given)["claim"]]
+        def run(places):
+            given = jax.tree.map(lambda leaf: leaf[places], (numbers, *rows))
+            sides = map(np.asarray, program(given)["claim"])
+            return [side.reshape(-1, LANES, 1) for side in sides]
 
-        return run(slice(None)), [run(slice(row, row + 1)) for row in range(len(turns))]
+        lanes = np.arange(len(numbers)).reshape(-1, LANES)
+        return run(lanes.ravel()), [run(places) for places in lanes]
 
 
 def test_rows_are_what_they_are_alone():

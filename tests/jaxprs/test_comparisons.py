@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from theorysim.compiled import jit
-from theorysim.jaxprs.directions import AXIS
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -14,8 +13,8 @@ pytestmark = pytest.mark.usefixtures("x64")
 
 def in_lanes(function, *inputs, **options):
     """Results in the first eight lanes, in three of which all ties fall alike."""
-    moved = perturb_rounding(lambda lane, *inputs: function(*inputs), lanes=True, **options)
-    several = jax.vmap(moved, (0, *[None] * len(inputs)), axis_name=AXIS)
+    moved = perturb_rounding(function, lanes=True, **options)
+    several = jax.vmap(moved, (0, *[None] * len(inputs)))
     return np.asarray(jit(several)(1.0 + jnp.arange(8), *inputs))
 
 

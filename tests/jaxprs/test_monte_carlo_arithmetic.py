@@ -10,7 +10,6 @@ import pytest
 
 from theorysim.compiled import jit
 from theorysim.jaxprs import moved_operation
-from theorysim.jaxprs.directions import AXIS
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.numerics.flow import integrate
 
@@ -83,13 +82,13 @@ def test_functions_of_python_that_are_equal_are_two():
 def test_a_loop_ends_though_its_last_comparison_is_a_tie():
     """Six steps of .1 come to .6, or seven; it went on for ever where the tie fell two ways."""
 
-    def steps(lane, x):
+    def steps(x):
         def goes_on(state):
             return state[0] < jnp.round(x) / 10
 
         return jax.lax.while_loop(goes_on, lambda s: (s[0] + 0.1, s[1] + 1), (0.0, 0.0))[1]
 
-    moved = jax.vmap(perturb_rounding(steps, origins=True, lanes=True), (0, None), axis_name=AXIS)
+    moved = jax.vmap(perturb_rounding(steps, origins=True, lanes=True), (0, None))
     found = jit(jax.vmap(moved, (None, 0)))(jnp.arange(1.0, 9), jnp.asarray([6.377357063031541]))
     assert set(np.ravel(found)) <= {6, 7}
 

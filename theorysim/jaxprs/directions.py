@@ -18,9 +18,7 @@ import numpy as np
 from jaxtyping import Array
 
 LANES = 8
-"""So many of each run lie side by side"""
-AXIS = "lanes"
-"""The axis they lie along, with those of other runs behind them"""
+"""So many of each run lie side by side; they are numbered on and on, from 1"""
 ALIKE = 3
 """In so many of them, the first ones, all ties fall alike"""
 UPWARDS, DOWNWARDS = 3, 4
@@ -54,9 +52,9 @@ class Moves(NamedTuple):
     way: Array | int = 0
 
 
-def in_this_lane(moves: Moves) -> Moves:
-    """Within a vmap over the axis `AXIS`: computed once, since all operations ask for it."""
-    lane = jax.lax.axis_index(AXIS) % LANES
+def in_this_lane(moves: Moves, number: Array) -> Moves:
+    """In the lane of this number: computed once, since all operations ask for it."""
+    lane = (number.astype(int) - 1) % LANES
     way = jnp.where(lane == UPWARDS, 1, jnp.where(lane == DOWNWARDS, -1, 0))
     return moves._replace(lane=lane, alike=lane < ALIKE, way=way)
 

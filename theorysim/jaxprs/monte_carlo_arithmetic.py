@@ -50,22 +50,23 @@ def perturb_rounding(
     """The function of arrays in Monte Carlo arithmetic; its errors differ with the inputs.
 
     With `origins`, only floats among inputs and constants, and what is drawn, are moved. Ties are,
-    unless the time of an integrator, that must come to its end, is compared. With `lanes` it runs
-    under a vmap whose axis is `directions.AXIS`. Without `roundings` only integers that overflow
-    are others.
+    unless the time of an integrator, that must come to its end, is compared. With `lanes` the
+    number of one, a float, is given before the inputs: each number makes errors of its own. Without
+    `roundings` only integers that overflow are others.
     """
 
-    def run(*inputs: Any) -> Any:
+    def run(*given: Any) -> Any:
+        numbers, inputs = (given[:1], given[1:]) if lanes else ((), given)
         program, shapes = jax.make_jaxpr(function, return_shape=True)(*inputs)
         leaves = list(map(jnp.asarray, jax.tree.leaves(inputs)))
         exact = [Exact.NOT if is_inexact(leaf) else Exact.INTEGER for leaf in leaves]
         # One for all inputs, where only integers that overflow are others: what does not depend on
         # an instance is computed once for all.
-        seed = seed_of(leaves if roundings else [jnp.ones(())])
+        seed = seed_of([*numbers, *leaves] if roundings else [jnp.ones(())])
         moves = Moves(seed, origins, ties, roundings=roundings)
-        moves = in_this_lane(moves) if lanes else moves
-        given = [as_origin(leaf, moves) for leaf in leaves] if origins else leaves
-        results = _call(program, moves, given, exact)
+        moves = in_this_lane(moves, *numbers) if lanes else moves
+        moved = [as_origin(leaf, moves) for leaf in leaves] if origins else leaves
+        results = _call(program, moves, moved, exact)
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
     return run

@@ -25,7 +25,7 @@ from theorysim.engine.confirm.conditions import is_clearly_met
 from theorysim.engine.confirm.other_roundings import FEW_OPERATIONS
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.making import made_of
-from theorysim.jaxprs.directions import AXIS, LANES
+from theorysim.jaxprs.directions import LANES
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.jaxprs.structure import every_operation
 from theorysim.jaxprs.work import work
@@ -110,16 +110,15 @@ def _margin_in_lanes(
 ) -> Program:
     """A margin of an instance, (1 + lanes, entries); one that is not moved comes first."""
 
-    def entries(lane: Array, x: Instance) -> Float[Array, " entries"]:
-        del lane  # tells lanes apart, and enters nothing else
+    def entries(x: Instance) -> Float[Array, " entries"]:
         return jnp.ravel(jnp.asarray(reading.hypotheses[name](x), float))
 
     moved = perturb_rounding(entries, lanes=True)
 
     def across(x: Instance) -> Float[Array, "lanes+1 entries"]:
         repeated = jax.tree.map(lambda leaf: jnp.repeat(leaf[None], LANES, axis=0), x)
-        lanes = jax.vmap(moved, axis_name=AXIS)(1.0 + jnp.arange(LANES), repeated)
-        return jnp.concatenate([entries(jnp.zeros(()), x)[None], lanes])
+        lanes = jax.vmap(moved)(1.0 + jnp.arange(LANES), repeated)
+        return jnp.concatenate([entries(x)[None], lanes])
 
     what = "a hypothesis in other roundings", name
     return Program(across, made_of(theorem, (reading,), sizes, *what))

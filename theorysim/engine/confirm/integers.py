@@ -12,7 +12,7 @@ from functools import lru_cache
 import jax
 import numpy as np
 
-from theorysim.chunks import Chunked
+from theorysim.chunks import Chunked, threads_for
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.reading import ResolvedReading
@@ -20,11 +20,12 @@ from theorysim.claims.theorem import Theorem
 from theorysim.engine.confirm.other_roundings import distances, sides_of_run
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.confirm.traced import traced
+from theorysim.engine.measure.batch import shared_length
 from theorysim.engine.measure.making import made_of
 from theorysim.jaxprs.monte_carlo_arithmetic import with_arbitrary_overflows
 from theorysim.kept import Program
 
-# Instances that are run side by side, in one compiled length.
+# Instances that are run side by side, at most.
 BATCH = 256
 
 # A change of the sides by more than this part, and than the measured rounding ten times, is none of
@@ -41,11 +42,14 @@ def without_overflow(
     Looked for only where integers may grow as far; the same measurement where none do.
     """
     sizes = size_items(instances)
-    if not traced(case, sizes).grows_integers:
+    facts = traced(case, sizes)
+    if not facts.grows_integers:
         return measurement
-    program = Chunked(_other_sides(case.theorem, case.reading, sizes), BATCH, case.theorem.id)
+    sides, most = _other_sides(case.theorem, case.reading, sizes), shared_length(len(keys))
+    threads = threads_for(facts.calls_libraries)
+    program = Chunked(sides, min(most, BATCH), case.theorem.id, threads)
     x = jax.tree.map(np.asarray, instances)
-    changed = _changed(measurement, program((np.zeros(len(keys)), x, keys))[case.claim.name])
+    changed = _changed(measurement, program((x, keys))[case.claim.name])
     if not changed.any():
         return measurement
     rounding = np.array(measurement.rounding, float)

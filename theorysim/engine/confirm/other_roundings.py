@@ -39,7 +39,7 @@ from theorysim.engine.measure.errors import (
     simulation_keys,
 )
 from theorysim.engine.measure.making import made_of
-from theorysim.jaxprs.directions import AXIS, LANES
+from theorysim.jaxprs.directions import LANES
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.kept import Program
 from theorysim.memory import chunk_length
@@ -151,28 +151,36 @@ def _moved(
     """Both sides in all lanes, for every turn, which takes other directions."""
     every, count = [s for _ in turns for s in suspects], len(suspects)
     x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in every))
-    rows = np.repeat(np.asarray(turns, float), count), x, np.stack([s.key for s in every])
-    program = _in_parts(case, size_items(x), count, origins)
-    shape = len(every), LANES, suspects[0].points.lhs.shape[1]
-    found = _computed(case, program, rows, shape)
+    rows = np.repeat(np.asarray(turns), count), x, np.stack([s.key for s in every])
+    program = _in_parts(case, size_items(x), count * LANES, origins)
+    found = _computed(case, program, rows, suspects[0].points.lhs.shape[1])
     return [found.of_row(slice(first, first + count)) for first in range(0, len(every), count)]
 
 
-def _in_parts(case: Case, sizes: SizeItems, rows: int, origins: bool) -> Chunked:
-    """The program of a case's sides, run on so many rows at once."""
+def _in_parts(case: Case, sizes: SizeItems, lanes: int, origins: bool) -> Chunked:
+    """The program of a case's sides, run in so many lanes at once, whichever row they are of."""
     sides = perturbed_sides(case.theorem, case.reading, sizes, origins)
     threads = threads_for(traced(case, sizes).calls_libraries)
-    return Chunked(sides, rows, case.theorem.id, threads)
+    return Chunked(sides, lanes, case.theorem.id, threads)
 
 
-def _computed(case: Case, program: Callable, rows: tuple, shape: tuple[int, int, int]) -> Sides:
-    """Both sides; no numbers where a run raises an error, as a solver does that cannot converge."""
+def _computed(
+    case: Case, program: Callable, rows: tuple[np.ndarray, Instance, np.ndarray], points: int
+) -> Sides:
+    """Both sides of rows of (turns, instances, keys), in all lanes of each.
+
+    No numbers where a run raises an error, as a solver does that cannot converge.
+    """
+    shape = len(rows[0]), LANES, points
+    turns, *repeated = jax.tree.map(lambda leaf: np.repeat(leaf, LANES, axis=0), rows)
+    numbers = 1.0 + turns * LANES + np.tile(np.arange(LANES), len(rows[0]))
     try:
-        lhs, rhs, *condition = map(np.asarray, program(rows)[case.claim.name])
+        found = program((numbers, *repeated))[case.claim.name]
     except jax.errors.JaxRuntimeError as error:
         if "callback" not in str(error):  # out of memory
             raise
         return Sides(np.full(shape, np.nan), np.full(shape, np.nan))
+    lhs, rhs, *condition = (np.reshape(side, shape) for side in found)
     if not condition:
         return Sides(lhs, rhs)
     unmoved = partial(_unmoved_conditions, case, *rows[1:])
@@ -260,50 +268,36 @@ def _in_chunks(
 ) -> Sides:
     """Both sides of all instances in all lanes, so many at once as fit."""
     sizes = size_items(instances)
-    need = instance_bytes(case.theorem, (case.reading,), dict(sizes)) * LANES // PERTURBATIONS
+    need = instance_bytes(case.theorem, (case.reading,), dict(sizes)) // PERTURBATIONS
     rows = len(keys)
-    chunk = chunk_length(need, rows, f"{case.theorem.id}, {case.reading.name}")
+    chunk = chunk_length(need, rows * LANES, f"{case.theorem.id}, {case.reading.name}")
     program = _in_parts(case, sizes, chunk, origins)
-    x = jax.tree.map(np.asarray, instances)
-    shape = rows, LANES, np.size(measurement.lhs) // rows
-    return _computed(case, program, (np.full(rows, float(turn)), x, keys), shape)
+    given = np.full(rows, turn), jax.tree.map(np.asarray, instances), keys
+    return _computed(case, program, given, np.size(measurement.lhs) // rows)
 
 
 @lru_cache(maxsize=64)
 def perturbed_sides(
     theorem: Theorem, reading: ResolvedReading, sizes: SizeItems, origins: bool = False
 ) -> Program:
-    """What `sides_of_run` gives, of (turns, instances, keys), all stacked.
+    """What `sides_of_run` gives, of (numbers of lanes, instances, keys), all stacked.
 
-    Each part is (rows, lanes, path), of other lanes in every turn. Compiled once, whichever claims
-    are in doubt.
+    Compiled once, whichever claims are in doubt.
     """
     sides = sides_of_run(theorem, reading)
     moved = perturb_rounding(sides, origins, ties=not theorem.integrates, lanes=True)
-    # The lanes of all rows lie along one axis: along two it takes longer to trace.
-    along = jax.vmap(moved, axis_name=AXIS)
-
-    def across(rows: tuple[Array, Instance, Array]) -> dict[str, list[Array]]:
-        count = len(rows[0])
-        turns, x, key_data = jax.tree.map(lambda leaf: jnp.repeat(leaf, LANES, axis=0), rows)
-        lanes = 1 + turns * LANES + jnp.arange(len(turns)) % LANES
-        found = along(lanes, x, key_data)
-        return jax.tree.map(lambda side: side.reshape(count, LANES, *side.shape[1:]), found)
-
     known_by = made_of(theorem, (reading,), sizes, "other roundings", origins)
-    return Program(across, known_by)
+    return Program(lambda rows: jax.vmap(moved)(*rows), known_by)
 
 
 def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
-    """The sides of a reading's claims without a ladder, of a number, an instance and its keys.
+    """The sides of a reading's claims without a ladder, of an instance and its keys.
 
-    Beside them a claim's condition, where it has one, at all points. The number tells lanes apart,
-    where roundings are moved, and enters nothing else.
+    Beside them a claim's condition, where it has one, at all points.
     """
     claims = [claim for claim in reading.claims if not claim.over]
 
-    def sides(lane: Array, x: Instance, key_data: Array) -> dict[str, list[Array]]:
-        del lane
+    def sides(x: Instance, key_data: Array) -> dict[str, list[Array]]:
         keys = simulation_keys(jax.random.wrap_key_data(key_data), theorem.keys)
         x = replace_tolerance_scale(x, 1.0 if theorem.integrates else jnp.nan)
         run = runs((reading,), x, keys)[reading.name]
@@ -325,7 +319,7 @@ def _conditions(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) ->
     sides = sides_of_run(theorem, reading)
 
     def one(x: Instance, key_data: Array) -> dict[str, Array]:
-        parts = sides(jnp.zeros(()), x, key_data)
+        parts = sides(x, key_data)
         return {name: given for name, (_, _, *condition) in parts.items() for given in condition}
 
     return Program(jax.vmap(one), made_of(theorem, (reading,), sizes, "conditions"))
