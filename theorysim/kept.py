@@ -200,7 +200,7 @@ _ahead: dict[str, Future[_Read | None]] = {}
 def foreseen(task: str) -> Iterator[None]:
     """Within it, threads load the programs that the task of this text took before.
 
-    One processor is left to who needs them.
+    One processor is left to who needs them, and who has to wait for one loads others meanwhile.
     """
     folder = kept_files()
     if folder is None:
@@ -225,7 +225,11 @@ def foreseen(task: str) -> Iterator[None]:
 def _loaded(key: str) -> Executable | None:
     """The program of the store, ready to be called."""
     begun = _ahead.pop(key, None)
-    read = _read(key) if begun is None or begun.cancel() else begun.result()
+    if begun is None or begun.cancel():
+        read = _read(key)
+    else:
+        _read_others_before(begun)
+        read = begun.result()
     if read is None:
         return None
     try:
@@ -235,6 +239,16 @@ def _loaded(key: str) -> Executable | None:
     if read.calls_library:
         find_library()
     return Executable(read.compiled, results, read.held)
+
+
+def _read_others_before(begun: Future[_Read | None]) -> None:
+    """Read what is needed next, as long as this one is not there: else a processor stood idle."""
+    for key, other in list(_ahead.items()):
+        if begun.done():
+            return
+        if other.cancel():
+            _ahead[key] = Future()
+            _ahead[key].set_result(_read(key))
 
 
 def _read(key: str) -> _Read | None:
