@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
-from theorysim.jaxprs.structure import CALLS, shape, size, summed_length
+from theorysim.jaxprs.structure import CALLS, opened, shape, size, summed_length
 
 # What an operation costs beside its entries, in entries.
 OVERHEAD = 16
@@ -20,14 +21,19 @@ OVERHEAD = 16
 # eigenvectors solves a system for each.
 MATRICES = {"cholesky": 3, "lu": 3, "qr": 3, "triangular_solve": 3, "svd": 3, "eigh": 4}
 
+# Every round of a loop asks for it again; each program is counted once while it lives.
+_COUNTED: WeakKeyDictionary[Jaxpr, int] = WeakKeyDictionary()
+
 
 def work(program: ClosedJaxpr | Jaxpr) -> int:
     """Entries that the operations of a jaxpr make, and some for each operation.
 
     A loop of traced length counts as one round; the costliest branch counts.
     """
-    jaxpr = getattr(program, "jaxpr", program)
-    return sum(map(_of_operation, jaxpr.eqns))
+    jaxpr, _ = opened(program)
+    if jaxpr not in _COUNTED:
+        _COUNTED[jaxpr] = sum(map(_of_operation, jaxpr.eqns))
+    return _COUNTED[jaxpr]
 
 
 def _of_operation(equation: Any) -> int:

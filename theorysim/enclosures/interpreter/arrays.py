@@ -23,7 +23,11 @@ def object_array(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
 def map_entries(function: Callable, *arrays: Any) -> np.ndarray:
     """A function applied to every entry of broadcast arrays of objects."""
     result = np.frompyfunc(function, len(arrays), 1)(*arrays)
-    return result if isinstance(result, np.ndarray) else object_array([result], ())
+    if isinstance(result, np.ndarray):
+        return result
+    scalar = np.empty((), object)  # `object_array` takes twice as long, and most arrays are scalars
+    scalar[()] = result
+    return scalar
 
 
 def by_jax(interpreter: Any, equation: Any, *values: Any) -> list[Any]:

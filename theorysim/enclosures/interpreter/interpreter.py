@@ -71,7 +71,12 @@ def find_rule(table: Table, equation: Any) -> Rule | None:
     """How an operation is run on its kinds of numbers, if the table says."""
     present = kinds(equation)
     rules = table.get(equation.primitive.name, {})
-    return next((rule for kind, rule in rules.items() if re.fullmatch(kind, present)), None)
+    return next((rule for pattern, rule in rules.items() if _fits(pattern, present)), None)
+
+
+@functools.lru_cache(maxsize=4096)
+def _fits(pattern: str, present: str) -> bool:
+    return re.fullmatch(pattern, present) is not None
 
 
 class Interpreter:

@@ -71,11 +71,9 @@ def _dot(interpreter: Interpreter, equation: Any, a: np.ndarray, b: np.ndarray) 
     (a_sum, b_sum), (a_batch, b_batch) = equation.params["dimension_numbers"]
     a_free = [axis for axis in range(a.ndim) if axis not in (*a_sum, *a_batch)]
     b_free = [axis for axis in range(b.ndim) if axis not in (*b_sum, *b_batch)]
-    lead = len(a_batch)
-    a = a.transpose(*a_batch, *a_free, *a_sum)
-    b = b.transpose(*b_batch, *b_free, *b_sum)
-    a = np.expand_dims(a, tuple(range(lead + len(a_free), lead + len(a_free) + len(b_free))))
-    b = np.expand_dims(b, tuple(range(lead, lead + len(a_free))))
+    whole = slice(None)
+    a = a.transpose(*a_batch, *a_free, *a_sum)[..., *[None] * len(b_free), *[whole] * len(a_sum)]
+    b = b.transpose(*b_batch, *b_free, *b_sum)[*[whole] * len(b_batch), *[None] * len(a_free)]
     products = interpreter.function("mul", equation)(a, b)
     summed = tuple(range(products.ndim - len(a_sum), products.ndim))
     add, none = interpreter.function("add", equation), _neutral(interpreter, equation, 0)
