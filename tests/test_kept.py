@@ -308,6 +308,33 @@ def test_what_a_task_took_is_loaded_by_a_thread(folder, monkeypatch, x64):
     assert readers == [False]
 
 
+def test_who_waits_for_a_program_loads_the_next_one(folder, monkeypatch, x64):
+    """With one thread the first of three is loaded by it, and the second one meanwhile."""
+    read, main = kept._read, threading.main_thread()
+    readers, waited_for = {}, threading.Event()
+
+    def take():
+        return [Program(counted([], 2.0 + n), f"text {n}")(ROWS, 2.5) for n in range(3)]
+
+    def watched(key):
+        readers[key] = threading.current_thread() is main
+        if readers[key]:
+            waited_for.set()
+        elif len(readers) == 1:
+            assert waited_for.wait(60)
+        return read(key)
+
+    monkeypatch.setattr(kept, "_taken", {})
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with kept.foreseen("task"):
+        first = take()
+    monkeypatch.setattr(kept, "_read", watched)
+    with kept.foreseen("task"):
+        same(take(), first)
+        assert not kept._ahead
+    assert list(readers.values())[:2] == [False, True] and len(readers) == 3
+
+
 def test_programs_are_let_go(folder, x64):
     program = Program(counted([]), "text")
     program(ROWS, 2.5)
