@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim import claims
+from theorysim.numerics import random
 from theorysim.numerics.products import dot
 from theorysim.systems import linear_regression as regression
 
@@ -92,7 +93,7 @@ def standard_entries(x: claims.Instance, key: PRNGKeyArray) -> Float[Array, "row
     """Independent centred entries of unit variance, normal or uniform."""
     normal_key, uniform_key = jax.random.split(key)
     shape, side = (MOST_SAMPLES, x.largest), 3**0.5
-    normal = jax.random.normal(normal_key, shape)
+    normal = random.normal(normal_key, shape)
     uniform = jax.random.uniform(uniform_key, shape, minval=-side, maxval=side)
     return jnp.where(x.uniform > 0, uniform, normal)
 

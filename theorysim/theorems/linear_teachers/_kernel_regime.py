@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim import claims
+from theorysim.numerics import random
 from theorysim.numerics.kernels import tangent_gram
 from theorysim.numerics.products import dot
 from theorysim.systems import two_layer_relu_limit as relu_limit
@@ -47,8 +48,8 @@ class FineTuning(NamedTuple):
 def rows(key: PRNGKeyArray, count: int, dimension: int, spread: Array) -> Float[Array, "count d"]:
     """Unit vectors, uniform for large `spread`, around one of them for small."""
     centre, scatter = jax.random.split(key)
-    middle = jax.random.normal(centre, (dimension,))
-    around = middle + spread * jax.random.normal(scatter, (count, dimension))
+    middle = random.normal(centre, (dimension,))
+    around = middle + spread * random.normal(scatter, (count, dimension))
     return around / jnp.linalg.norm(around, axis=1, keepdims=True)
 
 

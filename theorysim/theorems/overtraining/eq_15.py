@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.numerics import random
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import _finetuning as ft
 from theorysim.theorems.overtraining import _perturbation as noise
@@ -33,7 +34,7 @@ def _mean_square(matrices: jax.Array):
 
 
 def simulate(x: claims.Instance, key):
-    normal = jax.random.normal(key, (2, DRAWS, x.d, x.d))
+    normal = random.normal(key, (2, DRAWS, x.d, x.d))
     alpha, beta = jnp.sqrt(noise.variance(x)) * normal
     modes = ft.ideal_modes(x)
     return Means(

@@ -6,17 +6,17 @@ of independent centred entries of variance gamma^2.
 
 from collections.abc import Callable
 
-import jax
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.numerics import random
 from theorysim.numerics.products import dot
 
 DRAWS = 64  # per key: sixteen thousand with all keys, which leaves about a percent of noise
 
 
 def simulate(x: claims.Instance, key):
-    noise = jnp.sqrt(x.variance) * jax.random.normal(key, (DRAWS, x.d, x.d))
+    noise = jnp.sqrt(x.variance) * random.normal(key, (DRAWS, x.d, x.d))
     return jnp.mean(jnp.sum(dot(noise, x.M) ** 2, axis=(1, 2)))
 
 

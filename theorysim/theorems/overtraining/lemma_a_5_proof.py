@@ -6,17 +6,17 @@ E |alpha M|_F^2 = E Tr(alpha M M^T alpha^T) = E[Tr(alpha alpha^T)] |M|_F^2 = d g
 
 from collections.abc import Callable
 
-import jax
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.numerics import random
 from theorysim.numerics.products import dot
 from theorysim.theorems.overtraining import lemma_a_5
 
 
 def simulate(x: claims.Instance, key):
     """Means over alpha of |alpha M|_F^2, Tr(alpha M M^T alpha^T) and alpha^T alpha."""
-    noise = jnp.sqrt(x.variance) * jax.random.normal(key, (lemma_a_5.DRAWS, x.d, x.d))
+    noise = jnp.sqrt(x.variance) * random.normal(key, (lemma_a_5.DRAWS, x.d, x.d))
     image = dot(noise, x.M)
     norm = jnp.mean(jnp.sum(image**2, axis=(1, 2)))
     trace = jnp.mean(jnp.trace(dot(image, jnp.swapaxes(image, 1, 2)), axis1=1, axis2=2))

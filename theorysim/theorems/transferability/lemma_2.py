@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from theorysim import claims
+from theorysim.numerics import random
 from theorysim.numerics.products import dot
 from theorysim.theorems.transferability import _problem as problem
 from theorysim.theorems.transferability import _training as training
@@ -44,8 +45,8 @@ def _gram(x: claims.Instance, weights):
 def _simulate(radius: Callable) -> Callable:
     def simulate(x: claims.Instance, key) -> Moved:
         for_start, for_move = jax.random.split(key)
-        weights, inputs = jax.random.normal(for_start, (x.width, x.d)), problem.source(x).inputs
-        step = jax.random.normal(for_move, weights.shape)
+        weights, inputs = random.normal(for_start, (x.width, x.d)), problem.source(x).inputs
+        step = random.normal(for_move, weights.shape)
         step = radius(x) * step / jnp.linalg.norm(step, axis=1, keepdims=True)
         values = dot(weights, inputs.T)
         nearest = jnp.argmin(jnp.where(values >= 0, values, jnp.inf), axis=1)
