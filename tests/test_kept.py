@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import types
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
@@ -286,6 +287,18 @@ def test_no_folder_means_that_nothing_is_kept(monkeypatch, x64):
     assert len(calls) == 2
 
 
+@pytest.mark.parametrize("held", [5, (1, 2, 3)])
+def test_a_program_that_somebody_else_wrote_is_made_anew(folder, held, x64):
+    first = Program(counted([]), "text")(ROWS, 2.5)
+    (path,) = files(folder)
+    key = path.name.removeprefix(PREFIX)
+    own = kept._Plain(io.BytesIO(kept_files().read(key))).load()
+    kept_files().write(key, pickle.dumps(own._replace(held=held)))
+    calls = []
+    same(Program(counted(calls), "text")(ROWS, 2.5), first)
+    assert len(calls) == 1
+
+
 def test_what_a_task_took_is_loaded_by_a_thread(folder, monkeypatch, x64):
     readers = []
     read = kept._read
@@ -308,21 +321,21 @@ def test_what_a_task_took_is_loaded_by_a_thread(folder, monkeypatch, x64):
     assert readers == [False]
 
 
-def test_who_waits_for_a_program_loads_the_next_one(folder, monkeypatch, x64):
-    """With one thread the first of three is loaded by it, and the second one meanwhile."""
-    read, main = kept._read, threading.main_thread()
-    readers, waited_for = {}, threading.Event()
+def test_who_waits_for_a_program_loads_the_next_ones(folder, monkeypatch, x64):
+    """With one thread, which does not come to its end before both others are read."""
+    read, readers, both = kept._read, {}, threading.Event()
 
     def take():
         return [Program(counted([], 2.0 + n), f"text {n}")(ROWS, 2.5) for n in range(3)]
 
     def watched(key):
-        readers[key] = threading.current_thread() is main
-        if readers[key]:
-            waited_for.set()
-        elif len(readers) == 1:
-            assert waited_for.wait(60)
-        return read(key)
+        readers[key] = threading.current_thread() is threading.main_thread()
+        if not readers[key]:
+            assert both.wait(60)
+        found = read(key)
+        if sum(readers.values()) == 2:
+            both.set()
+        return found
 
     monkeypatch.setattr(kept, "_taken", {})
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
@@ -332,7 +345,55 @@ def test_who_waits_for_a_program_loads_the_next_one(folder, monkeypatch, x64):
     with kept.foreseen("task"):
         same(take(), first)
         assert not kept._ahead
-    assert list(readers.values())[:2] == [False, True] and len(readers) == 3
+    assert list(readers.values()) == [False, True, True]
+
+
+def test_others_are_read_until_the_awaited_program_is_there(monkeypatch):
+    """Not those that a thread has begun, and none that somebody asks for meanwhile."""
+    awaited, begun, read = Future(), Future(), []
+    begun.set_running_or_notify_cancel()
+    ahead = {"first": Future(), "begun": begun, "asked for": Future(), "last": Future()}
+    last = ahead["last"]
+
+    def reading(key):
+        read.append(key)
+        if key == "asked for":
+            del ahead[key]
+            awaited.set_result(None)
+        return key
+
+    monkeypatch.setattr(kept, "_ahead", ahead)
+    monkeypatch.setattr(kept, "_read", reading)
+    kept._read_others_before(awaited)
+    assert read == ["first", "asked for"] and list(ahead) == ["first", "begun", "last"]
+    assert ahead["first"].result() == "first" and ahead["begun"] is begun
+    assert ahead["last"] is last and not last.done()
+
+
+def test_threads_may_ask_for_programs_at_once(folder, monkeypatch, x64):
+    """Each finds what another one reads meanwhile cancelled, and reads it, too."""
+    read = kept._read
+
+    def take(order):
+        return {n: Program(counted([], 2.0 + n), f"text {n}")(ROWS, 2.5) for n in order}
+
+    def slowly(key):
+        time.sleep(0.02)
+        return read(key)
+
+    def taken_by(order):
+        with jax.enable_x64(True):
+            return take(order)
+
+    monkeypatch.setattr(kept, "_taken", {})
+    with kept.foreseen("task"):
+        first = take(range(6))
+    monkeypatch.setattr(kept, "_read", slowly)
+    orders = (range(6), range(0, 6, 2), range(5, -1, -1))
+    with kept.foreseen("task"), ThreadPoolExecutor(3) as threads:
+        for found in threads.map(taken_by, orders):
+            same(found, {n: first[n] for n in found})
+    assert not kept._ahead
 
 
 def test_programs_are_let_go(folder, x64):

@@ -242,13 +242,18 @@ def _loaded(key: str) -> Executable | None:
 
 
 def _read_others_before(begun: Future[_Read | None]) -> None:
-    """Read what is needed next, as long as this one is not there: else a processor stood idle."""
+    """Read what is needed next, as long as this one is not there: else a processor stood idle.
+
+    Another thread that asks for it meanwhile finds it cancelled, and reads it, too.
+    """
     for key, other in list(_ahead.items()):
         if begun.done():
             return
         if other.cancel():
-            _ahead[key] = Future()
-            _ahead[key].set_result(_read(key))
+            done: Future[_Read | None] = Future()
+            done.set_result(_read(key))
+            if _ahead.get(key) is other:
+                _ahead[key] = done
 
 
 def _read(key: str) -> _Read | None:
@@ -259,10 +264,10 @@ def _read(key: str) -> _Read | None:
     try:
         kept = _Plain(io.BytesIO(data)).load()
         compiled = from_bytes(kept.payload, kept.arguments, kept.results, kept.device)
+        held = kept.held and Held(*kept.held)
+        return _Read(compiled, kept.tree, held, calls_library(kept.payload))
     except Exception:  # written by something else, whatever it is: it is made anew
         return None
-    held = kept.held and Held(*kept.held)
-    return _Read(compiled, kept.tree, held, calls_library(kept.payload))
 
 
 def standing() -> str:
