@@ -1,5 +1,6 @@
 """Integers that leave the range of their type refute nothing, and no bound holds by them."""
 
+import dataclasses
 from typing import NamedTuple
 
 import jax
@@ -9,6 +10,8 @@ from jaxtyping import Array
 
 from tests.engine.statements import about, judged, sides
 from theorysim.claims import Integer, Real, Verdict, at_least, at_most
+from theorysim.engine.confirm import other_roundings
+from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.falsify.falsify import falsify
 
 
@@ -111,3 +114,17 @@ def test_no_bound_holds_by_constants_that_make_integers_large(times):
     bounded = at_most("bound", lambda r: 1.0 * times(r.x.x), lambda r: 2.0**63)
     found = judged(about(Integer(10**7, 10**8), bounded))
     assert found.verdict is Verdict.INCONCLUSIVE and "integers leave the range" in found.note
+
+
+def test_all_claims_of_a_reading_say_how_many_threads_there_are(monkeypatch, x64):
+    """Linear algebra of a claim beside it: with a thread too many, both wait for ever."""
+
+    def threads(*claims):
+        statement = about(Integer(1, 60), claims[0], lambda x, key: x.x**10)
+        (reading,) = dataclasses.replace(statement, claims=claims).all_readings()
+        return other_roundings.threads_of_sides(Case(statement, reading, claims[0]), ())
+
+    monkeypatch.setattr(other_roundings, "threads_for", lambda calls: calls)
+    bound = at_most("n", lambda r: 1.0 * r.sim, lambda r: 1e19 + 0.0 * r.x.x)
+    least = at_least("e", lambda r: jnp.linalg.eigvalsh(r.sim * jnp.eye(4))[0], lambda r: 0.0)
+    assert threads(bound) is False and threads(bound, least) is True

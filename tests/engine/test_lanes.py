@@ -7,7 +7,7 @@ import numpy as np
 from tests.engine.statements import about
 from theorysim.claims import Real, at_most
 from theorysim.claims.instance import size_items
-from theorysim.engine.confirm.other_roundings import perturbed_sides
+from theorysim.engine.confirm.other_roundings import numbers_of_lanes, perturbed_sides
 from theorysim.jaxprs.directions import DOWNWARDS, LANES, UPWARDS
 
 ROWS = 3
@@ -26,7 +26,7 @@ def in_lanes(turns):
         program = perturbed_sides(statement, reading, size_items(x))
         data = np.asarray(jax.random.key_data(keys))
         rows = jax.tree.map(lambda leaf: np.repeat(np.asarray(leaf), LANES, axis=0), (x, data))
-        numbers = 1 + np.add.outer(np.asarray(turns) * LANES, np.arange(LANES)).ravel()
+        numbers = numbers_of_lanes(turns)
 
         def run(places):
             given = jax.tree.map(lambda leaf: leaf[places], (numbers, *rows))

@@ -1,4 +1,9 @@
-"""Printed probabilities and conditions alone: what they do not look at is not traced."""
+"""Printed probabilities and conditions alone: what they do not look at is not traced.
+
+And whatever a formula does with its run, it does with all of it.
+"""
+
+import dataclasses
 
 import jax
 import jax.numpy as jnp
@@ -100,3 +105,31 @@ def test_a_condition_is_told_at_every_point_and_needs_no_run_it_does_not_look_at
 def test_a_probability_of_an_average_is_no_formula():
     claim = with_probability("claim", simulated, nine, at_least=lambda r: jnp.mean(r.mean(r.sim)))
     assert traced_with(claim, probability_of, keys=64)[0] is None
+
+
+LOOKS = {
+    "within a loop and outside": lambda r: (
+        jax.lax.fori_loop(0, 3, lambda i, s: s + r.sim[0, 0], 0.0) + r.sim[0, 1]
+    ),
+    "within a call": lambda r: jax.jit(lambda y: 2 * y - r.sim[0, 1])(r.x.x),
+    "within a branch": lambda r: jax.lax.cond(r.x.x > 0, lambda: r.theory, lambda: r.sim[0, 1]),
+    "within a map": lambda r: jax.lax.map(lambda i: i * r.theory, jnp.arange(2.0))[1],
+    "by a copy": lambda r: dataclasses.replace(r, sim=2 * r.sim).sim[0, 1] / 2,
+    "by a disturbed copy": lambda r: r.disturb().sim[0, 1],
+    "by its parts": lambda r: vars(r)["sim"][0, 1],
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_a_condition_looks_at_its_run_in_whatever_way(name):
+    claim = at_most("claim", simulated, nine, where=LOOKS[name])
+    found, _, x = traced_with(claim, condition_of, 2 * TIMES)
+    np.testing.assert_allclose(found, np.full(2 * TIMES, float(x.x)), rtol=1e-14)
+
+
+def test_an_error_of_a_formula_is_told():
+    def wrong(r):
+        raise ValueError("its own")
+
+    with pytest.raises(ValueError, match="its own"):
+        traced_with(at_most("claim", simulated, nine, where=wrong), condition_of, 2 * TIMES)

@@ -12,12 +12,12 @@ from functools import lru_cache
 import jax
 import numpy as np
 
-from theorysim.chunks import Chunked, threads_for
+from theorysim.chunks import Chunked
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
-from theorysim.engine.confirm.other_roundings import distances, sides_of_run
+from theorysim.engine.confirm.other_roundings import distances, sides_of_run, threads_of_sides
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.confirm.traced import traced
 from theorysim.engine.measure.batch import shared_length
@@ -42,12 +42,10 @@ def without_overflow(
     Looked for only where integers may grow as far; the same measurement where none do.
     """
     sizes = size_items(instances)
-    facts = traced(case, sizes)
-    if not facts.grows_integers:
+    if not traced(case, sizes).grows_integers:
         return measurement
     sides, most = _other_sides(case.theorem, case.reading, sizes), shared_length(len(keys))
-    threads = threads_for(facts.calls_libraries)
-    program = Chunked(sides, min(most, BATCH), case.theorem.id, threads)
+    program = Chunked(sides, min(most, BATCH), case.theorem.id, threads_of_sides(case, sizes))
     x = jax.tree.map(np.asarray, instances)
     changed = _changed(measurement, program((x, keys))[case.claim.name])
     if not changed.any():

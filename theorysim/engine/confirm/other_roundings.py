@@ -38,10 +38,12 @@ from theorysim.engine.measure.errors import (
     runs,
     simulation_keys,
 )
-from theorysim.engine.measure.making import made_of
+from theorysim.engine.measure.making import made_of, no_key, shapes_of
+from theorysim.jaxprs.cost import LIBRARIES
 from theorysim.jaxprs.directions import LANES
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
-from theorysim.kept import Program
+from theorysim.jaxprs.structure import contains
+from theorysim.kept import Program, kept_value
 from theorysim.memory import chunk_length
 
 # In two of the lanes all results are moved one way, in six each by itself. The difference of two
@@ -160,8 +162,7 @@ def _moved(
 def _in_parts(case: Case, sizes: SizeItems, lanes: int, origins: bool) -> Chunked:
     """The program of a case's sides, run in so many lanes at once, whichever row they are of."""
     sides = perturbed_sides(case.theorem, case.reading, sizes, origins)
-    threads = threads_for(traced(case, sizes).calls_libraries)
-    return Chunked(sides, lanes, case.theorem.id, threads)
+    return Chunked(sides, lanes, case.theorem.id, threads_of_sides(case, sizes))
 
 
 def _computed(
@@ -172,10 +173,10 @@ def _computed(
     No numbers where a run raises an error, as a solver does that cannot converge.
     """
     shape = len(rows[0]), LANES, points
-    turns, *repeated = jax.tree.map(lambda leaf: np.repeat(leaf, LANES, axis=0), rows)
-    numbers = 1.0 + turns * LANES + np.tile(np.arange(LANES), len(rows[0]))
+    turns, *others = rows
+    repeated = jax.tree.map(lambda leaf: np.repeat(leaf, LANES, axis=0), others)
     try:
-        found = program((numbers, *repeated))[case.claim.name]
+        found = program((numbers_of_lanes(turns), *repeated))[case.claim.name]
     except jax.errors.JaxRuntimeError as error:
         if "callback" not in str(error):  # out of memory
             raise
@@ -185,6 +186,24 @@ def _computed(
         return Sides(lhs, rhs)
     unmoved = partial(_unmoved_conditions, case, *rows[1:])
     return Sides(lhs, rhs, with_unmoved(condition[0], unmoved))
+
+
+def numbers_of_lanes(turns: np.ndarray) -> Float[np.ndarray, " rows*lanes"]:
+    """Of every turn in order: each takes other lanes, in which numbers err otherwise."""
+    return np.ravel(1.0 + LANES * turns[:, None] + np.arange(LANES))
+
+
+def threads_of_sides(case: Case, sizes: SizeItems) -> int:
+    """How many parts of `sides_of_run` may run at once, which computes all claims of a reading."""
+    known_by = made_of(case.theorem, (case.reading,), sizes, "sides of a run")
+
+    def calls_libraries() -> bool:
+        fields = dict(zip(case.theorem.space.fields, shapes_of(case.theorem, sizes)))
+        x = Instance(fields, sizes, np.float64(1))
+        sides = sides_of_run(case.theorem, case.reading)
+        return contains(jax.make_jaxpr(sides)(x, no_key()).jaxpr, LIBRARIES)
+
+    return threads_for(kept_value(known_by, "whether it calls libraries", calls_libraries))
 
 
 def _unmoved_conditions(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
@@ -20,9 +20,8 @@ from theorysim.enclosures.interpreter import RULES, find_rule
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.errors import runs, simulation_keys
 from theorysim.engine.measure.making import made_of, no_key, shapes_of
-from theorysim.jaxprs.cost import LIBRARIES
 from theorysim.jaxprs.overflow import grows_integers, multiplies_integers
-from theorysim.jaxprs.structure import CALLS, contains, every_operation
+from theorysim.jaxprs.structure import CALLS, every_operation
 from theorysim.jaxprs.work import work
 from theorysim.kept import kept_value
 from theorysim.precision import remembers_traces
@@ -35,8 +34,7 @@ class Facts(NamedTuple):
     computations is not in double precision; `multiplies_integers` whether it does so,
     `grows_integers` whether they may leave the range of their type; `largest` is its largest
     constant, `work` what ball arithmetic has with it; `estimates` whether its sides hold means over
-    keys or limits of paths, which are known up to errors that were measured in double precision;
-    `calls_libraries` whether it has linear algebra.
+    keys or limits of paths, which are known up to errors that were measured in double precision.
     """
 
     obstacle: str
@@ -47,7 +45,6 @@ class Facts(NamedTuple):
     operations: int
     work: int
     estimates: bool
-    calls_libraries: bool
 
 
 @lru_cache(maxsize=256)
@@ -73,7 +70,7 @@ def probability_of(case: Case, sizes: SizeItems) -> Formula | None:
     def printed(run: Run) -> tuple:
         return 0.0, 0.0, None, [case.claim.printed_probability(run)]
 
-    formula, sources = _formula_of_run(case, sizes, printed)
+    formula, sources = _formula_of_part(case, sizes, printed)
     return None if sources else formula
 
 
@@ -90,7 +87,7 @@ def condition_of(case: Case, sizes: SizeItems, points: int) -> Formula | None:
             return 0.0, 0.0, None, [jnp.broadcast_to(jnp.ravel(condition), points)]
         return 0.0, 0.0, None, [jnp.broadcast_to(condition, jnp.shape(case.claim.sides(run)[0]))]
 
-    formula, _ = _formula_of_run(case, sizes, alone)
+    formula, _ = _formula_of_part(case, sizes, alone)
     return None if estimated else formula
 
 
@@ -106,30 +103,32 @@ def _formula_and_sources(case: Case, sizes: SizeItems) -> tuple[Formula, set[str
     return _formula_of_run(case, sizes, sides)
 
 
-class _OnDemand(Run):
-    """A run that is predicted and simulated where a formula looks at that, and not before.
+def _formula_of_part(
+    case: Case, sizes: SizeItems, relation: Callable[[Run], tuple]
+) -> tuple[Formula, set[str]]:
+    """The same of what seldom looks at the run: to trace a simulation may take seconds."""
+    try:
+        return _formula_of_run(case, sizes, relation, _not_run)
+    except Exception:  # it looks at what is not there; any other error is raised once more
+        return _formula_of_run(case, sizes, relation)
 
-    Printed probabilities and conditions seldom do, and to trace a simulation may take seconds.
-    """
 
-    _whole: Callable[[], Run]
+def _not_run(reading: ResolvedReading, x: Instance, keys: Array) -> Run:
+    """A run without a prediction and a simulation: to ask for them is an error."""
+    run = Run(x, None, None, keys.shape[0])
+    del vars(run)["theory"], vars(run)["sim"]
+    return run
 
-    def __init__(self, reading: ResolvedReading, x: Instance, keys: Array):
-        known = vars(Run(x, None, None, keys.shape[0]))
-        vars(self).update({name: known[name] for name in known if name not in ("theory", "sim")})
-        vars(self)["_whole"] = cache(lambda: runs((reading,), x, keys)[reading.name])
 
-    @cached_property
-    def theory(self) -> Any:
-        return self._whole().theory
-
-    @cached_property
-    def sim(self) -> Any:
-        return self._whole().sim
+def _run(reading: ResolvedReading, x: Instance, keys: Array) -> Run:
+    return runs((reading,), x, keys)[reading.name]
 
 
 def _formula_of_run(
-    case: Case, sizes: SizeItems, relation: Callable[[Run], tuple]
+    case: Case,
+    sizes: SizeItems,
+    relation: Callable[[Run], tuple],
+    run_of: Callable[[ResolvedReading, Instance, Array], Run] = _run,
 ) -> tuple[Formula, set[str]]:
     """`relation(run) -> (lhs, rhs, condition or None, margins)` as a program, and which estimates
     it holds ("sampling", "limit")."""
@@ -141,7 +140,7 @@ def _formula_of_run(
         *values, tolerance_scale, key = inputs
         x = Instance(dict(zip(names, values)), sizes, tolerance_scale)
         keys = simulation_keys(jax.random.wrap_key_data(key), theorem.keys)
-        run = _OnDemand(reading, x, keys)
+        run = run_of(reading, x, keys)
         found = relation(run)
         sources.update(run.sources)
         return *found, []
@@ -164,7 +163,6 @@ def _count(case: Case, sizes: SizeItems) -> Facts:
         len(operations),
         work(program),
         bool(sources),
-        contains(program.jaxpr, LIBRARIES),
     )
 
 
