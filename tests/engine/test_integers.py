@@ -122,9 +122,11 @@ def test_all_claims_of_a_reading_say_how_many_threads_there_are(monkeypatch, x64
     def threads(*claims):
         statement = about(Integer(1, 60), claims[0], lambda x, key: x.x**10)
         (reading,) = dataclasses.replace(statement, claims=claims).all_readings()
-        return other_roundings.threads_of_sides(Case(statement, reading, claims[0]), ())
+        case = Case(statement, reading, claims[0])
+        lanes = other_roundings._in_parts(case, (), 8, origins=False)
+        return other_roundings.threads_of_sides(case, ()), lanes._threads
 
-    monkeypatch.setattr(other_roundings, "threads_for", lambda calls: calls)
+    monkeypatch.setattr(other_roundings, "threads_for", lambda calls: 1 if calls else 7)
     bound = at_most("n", lambda r: 1.0 * r.sim, lambda r: 1e19 + 0.0 * r.x.x)
     least = at_least("e", lambda r: jnp.linalg.eigvalsh(r.sim * jnp.eye(4))[0], lambda r: 0.0)
-    assert threads(bound) is False and threads(bound, least) is True
+    assert threads(bound) == (7, 7) and threads(bound, least) == (1, 1)

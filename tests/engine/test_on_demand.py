@@ -13,6 +13,7 @@ import pytest
 from tests.engine.statements import about
 from theorysim.claims import Real, at_most, with_probability
 from theorysim.claims.instance import size_items
+from theorysim.claims.run import Run
 from theorysim.engine.confirm.many_bits import values_with_bits
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.confirm.traced import condition_of, probability_of
@@ -107,6 +108,14 @@ def test_a_probability_of_an_average_is_no_formula():
     assert traced_with(claim, probability_of, keys=64)[0] is None
 
 
+def by_a_pattern(r):
+    match r:
+        case Run(sim=found):
+            return found[0, 1]
+        case _:
+            return -r.x.x
+
+
 LOOKS = {
     "within a loop and outside": lambda r: (
         jax.lax.fori_loop(0, 3, lambda i, s: s + r.sim[0, 0], 0.0) + r.sim[0, 1]
@@ -116,7 +125,9 @@ LOOKS = {
     "within a map": lambda r: jax.lax.map(lambda i: i * r.theory, jnp.arange(2.0))[1],
     "by a copy": lambda r: dataclasses.replace(r, sim=2 * r.sim).sim[0, 1] / 2,
     "by a disturbed copy": lambda r: r.disturb().sim[0, 1],
-    "by its parts": lambda r: vars(r)["sim"][0, 1],
+    "if it has one": lambda r: getattr(r, "sim", jnp.zeros((2, TIMES)))[0, 1],
+    "if it has none": lambda r: r.x.x if hasattr(r, "sim") else -r.x.x,
+    "by a pattern": by_a_pattern,
 }
 
 
@@ -127,9 +138,21 @@ def test_a_condition_looks_at_its_run_in_whatever_way(name):
     np.testing.assert_allclose(found, np.full(2 * TIMES, float(x.x)), rtol=1e-14)
 
 
-def test_an_error_of_a_formula_is_told():
+def test_an_error_of_a_formula_is_told_once():
+    """With nothing before it, whether it looks at its run or not."""
+
     def wrong(r):
         raise ValueError("its own")
 
-    with pytest.raises(ValueError, match="its own"):
-        traced_with(at_most("claim", simulated, nine, where=wrong), condition_of, 2 * TIMES)
+    def wrong_later(r):
+        return wrong(r.sim)
+
+    for where in (wrong, wrong_later):
+        with pytest.raises(ValueError, match="its own") as told:
+            traced_with(at_most("claim", simulated, nine, where=where), condition_of, 2 * TIMES)
+        assert told.value.__context__ is None
+
+
+def test_a_condition_of_an_average_is_no_formula():
+    claim = at_most("claim", simulated, nine, where=lambda r: r.mean(r.sim))
+    assert traced_with(claim, condition_of, 2 * TIMES, keys=64)[0] is None

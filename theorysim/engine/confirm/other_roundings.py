@@ -195,15 +195,20 @@ def numbers_of_lanes(turns: np.ndarray) -> Float[np.ndarray, " rows*lanes"]:
 
 def threads_of_sides(case: Case, sizes: SizeItems) -> int:
     """How many parts of `sides_of_run` may run at once, which computes all claims of a reading."""
-    known_by = made_of(case.theorem, (case.reading,), sizes, "sides of a run")
+    return threads_for(_calls_libraries(case.theorem, case.reading, sizes))
 
-    def calls_libraries() -> bool:
-        fields = dict(zip(case.theorem.space.fields, shapes_of(case.theorem, sizes)))
+
+@lru_cache(maxsize=256)
+def _calls_libraries(theorem: Theorem, reading: ResolvedReading, sizes: SizeItems) -> bool:
+    known_by = made_of(theorem, (reading,), sizes, "sides of a run")
+
+    def looked_for() -> bool:
+        fields = dict(zip(theorem.space.fields, shapes_of(theorem, sizes)))
+        program = jax.make_jaxpr(sides_of_run(theorem, reading))
         x = Instance(fields, sizes, np.float64(1))
-        sides = sides_of_run(case.theorem, case.reading)
-        return contains(jax.make_jaxpr(sides)(x, no_key()).jaxpr, LIBRARIES)
+        return contains(program(x, no_key()).jaxpr, LIBRARIES)
 
-    return threads_for(kept_value(known_by, "whether it calls libraries", calls_libraries))
+    return kept_value(known_by, "whether it calls libraries", looked_for)
 
 
 def _unmoved_conditions(

@@ -103,21 +103,41 @@ def _formula_and_sources(case: Case, sizes: SizeItems) -> tuple[Formula, set[str
     return _formula_of_run(case, sizes, sides)
 
 
+class _NotRun(Run):
+    """A run without a prediction and a simulation; it notes whether a formula asks for one."""
+
+    asked: bool
+
+    def __init__(self, x: Instance, keys: int):
+        super().__init__(x, None, None, keys)
+        del vars(self)["theory"], vars(self)["sim"]
+        vars(self)["asked"] = False
+
+    def __getattr__(self, name: str) -> Any:
+        vars(self)["asked"] = self.asked or name in ("theory", "sim")
+        raise AttributeError(f"this run has no {name}")
+
+
 def _formula_of_part(
     case: Case, sizes: SizeItems, relation: Callable[[Run], tuple]
 ) -> tuple[Formula, set[str]]:
     """The same of what seldom looks at the run: to trace a simulation may take seconds."""
+    attempts: list[_NotRun] = []
+
+    def not_run(reading: ResolvedReading, x: Instance, keys: Array) -> Run:
+        del reading
+        attempts.append(_NotRun(x, keys.shape[0]))
+        return attempts[-1]
+
+    found = None
     try:
-        return _formula_of_run(case, sizes, relation, _not_run)
-    except Exception:  # it looks at what is not there; any other error is raised once more
+        found = _formula_of_run(case, sizes, relation, not_run)
+    except Exception:
+        if not any(run.asked for run in attempts):
+            raise
+    if found is None or any(run.asked for run in attempts):
         return _formula_of_run(case, sizes, relation)
-
-
-def _not_run(reading: ResolvedReading, x: Instance, keys: Array) -> Run:
-    """A run without a prediction and a simulation: to ask for them is an error."""
-    run = Run(x, None, None, keys.shape[0])
-    del vars(run)["theory"], vars(run)["sim"]
-    return run
+    return found
 
 
 def _run(reading: ResolvedReading, x: Instance, keys: Array) -> Run:
