@@ -5,50 +5,25 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
 import time
 import types
-from concurrent.futures import Future, ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from programs import ROWS, counted, files, same
 
 from theorysim import kept, loaded
 from theorysim.environment import PROGRAMS
 from theorysim.kept import Program, kept_value
 from theorysim.store import PREFIX, kept_files
 
-ROWS = {"a": np.linspace(0.1, 2, 12).reshape(4, 3), "n": np.arange(4)}
-
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv(PROGRAMS, str(tmp_path / "programs"))
     return tmp_path / "programs"
-
-
-def counted(calls, factor=3.0):
-    """A function of a tree that gives a tree, and where it is traced."""
-
-    def of(rows, scale):
-        calls.append(rows["a"].shape)
-        wave = jnp.sin(factor * rows["a"]) @ jnp.exp(rows["a"].T)
-        return {"sum": wave.sum(1) * scale, "parts": (rows["n"] + 1, wave[0])}
-
-    return of
-
-
-def same(one, other):
-    assert jax.tree.structure(one) == jax.tree.structure(other)
-    for left, right in zip(jax.tree.leaves(one), jax.tree.leaves(other)):
-        assert left.dtype == right.dtype
-        np.testing.assert_array_equal(left, right)
-
-
-def files(folder):
-    return sorted(path for path in folder.iterdir()) if folder.exists() else []
 
 
 def never(*arguments):
@@ -92,14 +67,6 @@ def test_nothing_is_kept_of_what_was_edited_while_the_process_runs(folder, monke
 
 def test_texts_that_are_no_unicode_have_a_name_too(folder):
     assert kept_value("\udcff", "number", lambda: 1) == kept_value("\udcff", "number", never) == 1
-
-
-def test_a_task_knows_its_own_programs_only(folder, x64):
-    for task in ("one", "other"):
-        with kept.foreseen(task):
-            Program(counted([], len(task)), task)(ROWS, 2.5)
-    with kept.foreseen("one"):
-        assert len(kept._ahead) == 1
 
 
 def test_another_text_is_another_program(folder, x64):
@@ -251,18 +218,6 @@ def test_a_value_that_is_none_is_made_anew(folder, strange):
     assert kept_value("text", "what", never) == 8
 
 
-@pytest.mark.parametrize("strange", [b"\xff", b"same same", b""])
-def test_what_a_task_is_said_to_take_may_be_anything(folder, monkeypatch, strange, x64):
-    monkeypatch.setattr(kept, "_taken", {})
-    with kept.foreseen("task"):
-        first = Program(counted([]), "text")(ROWS, 2.5)
-    for path in files(folder):
-        if path.stat().st_size < 1000:
-            kept_files().write(path.name.removeprefix(PREFIX), strange)
-    with kept.foreseen("task"):
-        same(Program(counted([]), "text")(ROWS, 2.5), first)
-
-
 def test_nothing_is_compiled_anew_for_a_folder_that_takes_nothing(
     tmp_path, monkeypatch, x64, caplog
 ):
@@ -297,103 +252,6 @@ def test_a_program_that_somebody_else_wrote_is_made_anew(folder, held, x64):
     calls = []
     same(Program(counted(calls), "text")(ROWS, 2.5), first)
     assert len(calls) == 1
-
-
-def test_what_a_task_took_is_loaded_by_a_thread(folder, monkeypatch, x64):
-    readers = []
-    read = kept._read
-
-    def watched(key):
-        readers.append(threading.current_thread() is threading.main_thread())
-        return read(key)
-
-    monkeypatch.setattr(kept, "_read", watched)
-    monkeypatch.setattr(kept, "_taken", {})
-    for task in ("task", "task", "another"):
-        with kept.foreseen(task):
-            first = Program(counted([]), "text")(ROWS, 2.5)
-    assert readers == [True, False, True]  # not there; by the thread; unknown to the other task
-    (path,) = (path for path in files(folder) if path.stat().st_size > 1000)
-    path.write_bytes(b"")
-    readers.clear()
-    with kept.foreseen("task"):
-        same(Program(counted([]), "text")(ROWS, 2.5), first)
-    assert readers == [False]
-
-
-def test_who_waits_for_a_program_loads_the_next_ones(folder, monkeypatch, x64):
-    """With one thread, which does not come to its end before both others are read."""
-    read, readers, both = kept._read, {}, threading.Event()
-
-    def take():
-        return [Program(counted([], 2.0 + n), f"text {n}")(ROWS, 2.5) for n in range(3)]
-
-    def watched(key):
-        readers[key] = threading.current_thread() is threading.main_thread()
-        if not readers[key]:
-            assert both.wait(60)
-        found = read(key)
-        if sum(readers.values()) == 2:
-            both.set()
-        return found
-
-    monkeypatch.setattr(kept, "_taken", {})
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    with kept.foreseen("task"):
-        first = take()
-    monkeypatch.setattr(kept, "_read", watched)
-    with kept.foreseen("task"):
-        same(take(), first)
-        assert not kept._ahead
-    assert list(readers.values()) == [False, True, True]
-
-
-def test_others_are_read_until_the_awaited_program_is_there(monkeypatch):
-    """Not those that a thread has begun, and none that somebody asks for meanwhile."""
-    awaited, begun, read = Future(), Future(), []
-    begun.set_running_or_notify_cancel()
-    ahead = {"first": Future(), "begun": begun, "asked for": Future(), "last": Future()}
-    last = ahead["last"]
-
-    def reading(key):
-        read.append(key)
-        if key == "asked for":
-            del ahead[key]
-            awaited.set_result(None)
-        return key
-
-    monkeypatch.setattr(kept, "_ahead", ahead)
-    monkeypatch.setattr(kept, "_read", reading)
-    kept._read_others_before(awaited)
-    assert read == ["first", "asked for"] and list(ahead) == ["first", "begun", "last"]
-    assert ahead["first"].result() == "first" and ahead["begun"] is begun
-    assert ahead["last"] is last and not last.done()
-
-
-def test_threads_may_ask_for_programs_at_once(folder, monkeypatch, x64):
-    """Each finds what another one reads meanwhile cancelled, and reads it, too."""
-    read = kept._read
-
-    def take(order):
-        return {n: Program(counted([], 2.0 + n), f"text {n}")(ROWS, 2.5) for n in order}
-
-    def slowly(key):
-        time.sleep(0.02)
-        return read(key)
-
-    def taken_by(order):
-        with jax.enable_x64(True):
-            return take(order)
-
-    monkeypatch.setattr(kept, "_taken", {})
-    with kept.foreseen("task"):
-        first = take(range(6))
-    monkeypatch.setattr(kept, "_read", slowly)
-    orders = (range(6), range(0, 6, 2), range(5, -1, -1))
-    with kept.foreseen("task"), ThreadPoolExecutor(3) as threads:
-        for found in threads.map(taken_by, orders):
-            same(found, {n: first[n] for n in found})
-    assert not kept._ahead
 
 
 def test_programs_are_let_go(folder, x64):

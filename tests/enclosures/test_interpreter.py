@@ -310,24 +310,6 @@ def test_the_operations_of_jax_are_known(place):
         assert as_mpf(ball)[1] <= FLOAT_ERROR * max(abs(expected), 1)
 
 
-PRODUCTS = {
-    "two axes are summed": "kij,kijm->m",
-    "two lead": "abci,abij->abcj",
-    "two stay on either side": "abi,icd->abcd",
-    "all of it": "aijb,acij->abc",
-    "nothing is summed": "ab,cd->abcd",
-}
-
-
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_products_of_arrays_are_those_of_numpy(name):
-    axes, lengths = PRODUCTS[name], {letter: 2 + ord(letter) % 3 for letter in "abcdijkm"}
-    shapes = [[lengths[letter] for letter in side] for side in axes.partition("->")[0].split(",")]
-    one, other = (np.arange(1.0, 1 + math.prod(shape)).reshape(shape) for shape in shapes)
-    found = run(lambda a, b: jnp.einsum(axes, a, b), one, other)
-    assert [float(ball.mid()) for ball in found] == np.ravel(np.einsum(axes, one, other)).tolist()
-
-
 # What is not certain
 
 

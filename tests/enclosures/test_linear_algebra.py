@@ -1,6 +1,7 @@
 """Factorisations, solutions and spectra in balls against mpmath at many more digits."""
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -66,6 +67,26 @@ precise = functools.partial(mpmath.workdps, DIGITS)
 
 def symmetrised(a):
     return (mpmath.matrix(a) + mpmath.matrix(a).T) / 2
+
+
+PRODUCTS = {
+    "two axes are summed": "kij,kijm->m",
+    "two lead": "abci,abij->abcj",
+    "two stay on either side": "abi,icd->abcd",
+    "all of it": "aijb,acij->abc",
+    "nothing is summed": "ab,cd->abcd",
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_of_arrays_are_those_of_numpy(name):
+    axes, lengths = PRODUCTS[name], {letter: 2 + ord(letter) % 3 for letter in "abcdijkm"}
+    shapes = [[lengths[letter] for letter in side] for side in axes.partition("->")[0].split(",")]
+    one, other = (np.arange(1.0, 1 + math.prod(shape)).reshape(shape) for shape in shapes)
+    (found,) = enclosed(lambda a, b: jnp.einsum(axes, a, b), one, other)
+    assert [float(ball.mid()) for ball in found.flat] == np.ravel(
+        np.einsum(axes, one, other)
+    ).tolist()
 
 
 @pytest.mark.parametrize("seed", range(4))
