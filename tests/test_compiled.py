@@ -1,5 +1,6 @@
 """What the largest and the smallest of undefined numbers are in compiled programs."""
 
+import re
 from functools import partial
 
 import jax
@@ -91,3 +92,24 @@ def test_kernels_are_cut_into_tasks_where_that_is_asked_for(how, expected):
     """As JAX does by itself with wide ones; their parts are handed to other threads."""
     text = how(wide).lower(jnp.ones((2000, 2000))).compile().as_text()
     assert ("outer_dimension_partitions" in text) == expected
+
+
+def chains(x):
+    """Three sums that do not depend on each other, of numbers sorted four times."""
+
+    def sorted_sum(factor):
+        return jnp.sum(jax.lax.fori_loop(0, 4, lambda _, y: jnp.sort(y * factor), x, unroll=True))
+
+    return [sorted_sum(factor) for factor in (2.0, 3.0, 4.0)]
+
+
+@pytest.mark.parametrize(
+    ("how", "in_order"), [(jit, True), (partial(jit, cut=True), False), (jax.jit, False)]
+)
+def test_a_chain_of_kernels_ends_before_another_begins(how, in_order):
+    """By itself JAX begins all of them, and hands their kernels to other threads."""
+    text = how(chains).lower(jnp.ones(1000)).compile().as_text()
+    sorts = re.findall(r"%(sort\S*) = .* sort\(%(\w+)", text[text.index("ENTRY") :])
+    numbers = [int(name.partition(".")[2] or 0) for name, _ in sorts]
+    assert len(numbers) == 12
+    assert (numbers == sorted(numbers)) == in_order

@@ -29,15 +29,22 @@ KEEPING_BARRIERS = ("cse_barrier_expander", "small-while-loop-hoisting")
 # Programs on which verdicts hang are loops of small kernels, or are run in parts side by side. What
 # this pass cuts into tasks costs more to hand to other threads (seven million system calls in a
 # verification of 20 s) than they save: without it verifications by long loops take .6 to .9 of
-# their time, on 2 processors.
+# their time, on 2 processors. So it is with products of matrices, which are cut elsewhere, and with
+# whole kernels: in the order that lets many run side by side, each is handed to another thread. In
+# that which needs least memory verifications by long loops take .5 to .8 of their time.
 CUTTING = ("cpu-parallel-task-assigner",)
+ON_ONE_THREAD = {
+    "xla_cpu_multi_thread_eigen": False,
+    "xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",
+}
 
 
 def jit(function: Callable, cut: bool = False) -> Wrapped:
     """The function, compiled with these options; not to be called inside of another.
 
-    `cut` lets wide kernels be cut into tasks for several threads.
+    `cut` lets wide kernels be cut into tasks for several threads, and several run side by side.
     """
     passes = KEEPING_BARRIERS if cut else KEEPING_BARRIERS + CUTTING
     options = KEEPING_NAN | COMPUTING_ONCE | {"xla_disable_hlo_passes": ",".join(passes)}
+    options |= {} if cut else ON_ONE_THREAD
     return jax.jit(function, compiler_options=options if jax.default_backend() == "cpu" else None)

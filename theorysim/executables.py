@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
+import struct
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from jax.experimental.compilation_cache.compilation_cache import reset_cache
 from jax.experimental.serialize_executable import deserialize_and_load, serialize
 from jax.stages import Compiled, Lowered
 
+from theorysim.fused import without_fused_bodies
+
 # What JAX raises where a program cannot be written: of functions of Python and of constants that it
 # holds. It runs all the same, and is compiled by every process.
 NO_FORM = (NotImplementedError, ValueError, AttributeError, TypeError)
@@ -26,6 +29,10 @@ CALLS_BACK = re.compile(rb"python\w*_callback")
 # Kernels of the CPU whose functions are looked up in SciPy: JAX does so when it lowers a program,
 # which a loaded one is not.
 LIBRARY = (b"lapack_", b"tridiagonal")
+
+# Bytes from which on pickle writes an array of them whole, behind its length.
+OWN_FRAME = 1 << 16
+LENGTH = "<I"
 
 # All threads compile with the same setting.
 _ONE_SETTING = threading.Lock()
@@ -83,10 +90,30 @@ def compile_anew(lowered: Lowered) -> Compiled:
 def to_bytes(compiled: Compiled) -> bytes | None:
     """A program from `compile_anew`, of flat arguments and results; None if it has no such form."""
     try:
-        payload, _, _ = serialize(compiled)
+        payload = serialized(compiled)
     except (*NO_FORM, pickle.PicklingError):
         return None
-    return None if CALLS_BACK.search(payload) else payload
+    return None if CALLS_BACK.search(payload) else _slim(payload)
+
+
+def serialized(compiled: Compiled) -> bytes:
+    """A program as JAX writes it."""
+    payload, _, _ = serialize(compiled)
+    return payload
+
+
+def _slim(payload: bytes) -> bytes:
+    """The same program, of which less has to be read where it is large, and for a CPU."""
+    names = _Names(io.BytesIO(payload))
+    names.load()
+    if len(names.code) < OWN_FRAME or jax.default_backend() != "cpu":
+        return payload
+    try:
+        slim = without_fused_bodies(names.code)
+    except ValueError:  # of another form, it is kept whole
+        return payload
+    before, _, after = payload.partition(names.code)
+    return before[: -struct.calcsize(LENGTH)] + struct.pack(LENGTH, len(slim)) + slim + after
 
 
 def device_of(compiled: Compiled) -> int | None:
@@ -135,9 +162,13 @@ class _Part:
 class _Names(pickle.Unpickler):
     """Reads bytes as if they were a program, and calls nothing: are they made of its parts?"""
 
+    code = b""
+    """machine code, as the client writes it"""
+
     def persistent_load(self, pid: Sequence[Any]) -> None:
         """Machine code and devices: not looked at."""
-        return None
+        if pid[0] == "exec":
+            self.code = pid[1]
 
     def find_class(self, module: str, name: str) -> type[_Part]:
         """Classes of JAX and NumPy, and what JAX makes shardings with; nothing else."""

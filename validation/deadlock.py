@@ -39,6 +39,7 @@ def worker() -> None:
     import jax.numpy as jnp
     import numpy as np
 
+    from theorysim.compiled import jit
     from theorysim.systems.balanced_flow import balanced_flow
 
     def residuals(key: jax.Array) -> jax.Array:
@@ -58,12 +59,13 @@ def worker() -> None:
         )
 
     with jax.enable_x64(True):
-        run = jax.jit(jax.vmap(residuals))
-        for seed in range(REPEATS):
-            found = run(jax.random.split(jax.random.key(seed), BATCH))
-            # Errors of 6 x 6 algebra, condition numbers up to some hundreds.
-            if not np.all(np.abs(found) < 1e-9):
-                raise SystemExit(1)
+        for compiled in (jax.jit, jit):
+            run = compiled(jax.vmap(residuals))
+            for seed in range(REPEATS):
+                found = run(jax.random.split(jax.random.key(seed), BATCH))
+                # Errors of 6 x 6 algebra, condition numbers up to some hundreds.
+                if not np.all(np.abs(found) < 1e-9):
+                    raise SystemExit(1)
 
 
 def trial(threads: int | None, limit: float) -> Trial:

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from theorysim.jaxprs.largest import largest_array
+from theorysim.jaxprs.largest import LARGE, largest_array
 
 LONG, SHORT = jnp.ones(1000, jnp.float32), jnp.ones(10, jnp.float32)
 
@@ -40,8 +40,19 @@ def test_in_calls_and_branches_of_a_loop(varies):
         assert largest_array(jaxpr, [varies, True, False]) == (4000 if varies else 40)
 
 
-def test_without_loops_nothing_is_read_again():
-    assert largest_array(jax.make_jaxpr(lambda x: jnp.sum(jnp.tile(x, 1000)))(SHORT).jaxpr) == 0
+def test_without_loops_little_is_read_again():
+    """Unless it is a large array; where there is a loop, it decides."""
+
+    def summed(count):
+        return lambda x: jnp.sum(jnp.broadcast_to(x[0], (count,)))
+
+    assert largest_array(jax.make_jaxpr(summed(LARGE // 4 - 1))(SHORT).jaxpr) == 0
+    assert largest_array(jax.make_jaxpr(summed(LARGE // 4))(SHORT).jaxpr) == LARGE
+
+    def looped(x):
+        return jax.lax.fori_loop(0, 3, lambda _, s: s + x, x + summed(LARGE)(x))
+
+    assert largest_array(jax.make_jaxpr(looped)(SHORT).jaxpr) == 40
 
 
 def test_a_step_writes_a_row_of_what_its_loop_stacks():

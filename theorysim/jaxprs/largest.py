@@ -14,13 +14,19 @@ from theorysim.jaxprs.structure import CALLS, OPAQUE, bodies, size
 _READERS = ("gather", "dynamic_slice")
 _WRITERS = ("scatter", "dynamic_update_slice")
 
+# Bytes from which on a batch of arrays that are read once or twice is worth being cut, too: what
+# takes 130 kB for each key (transferability/lemma-5) is then a third faster, and need not be handed
+# out by the system anew each time; what takes 144 bytes (low-rank/lemma-3) is a third slower.
+LARGE = 1 << 16
+
 
 def largest_array(program: Jaxpr, varies: Sequence[bool] | None = None) -> int:
     """Bytes of the largest array that a step of an innermost loop reads or writes.
 
-    None of a program without loops, which reads little again. Only arrays count that depend on
-    inputs which vary; the others are made once for a batch. Of what a loop stacks a step writes a
-    row. Calls that say themselves how they are called with many are not looked into.
+    Of a program without loops, which reads little again, the largest array, if it is `LARGE`. Only
+    arrays count that depend on inputs which vary; the others are made once for a batch. Of what a
+    loop stacks a step writes a row. Calls that say themselves how they are called with many are not
+    looked into.
 
     Args:
         program: of one input of the batch.
@@ -32,8 +38,8 @@ def largest_array(program: Jaxpr, varies: Sequence[bool] | None = None) -> int:
 
 def largest_of(operations: Iterable[tuple[JaxprEqn, Sequence[bool]]]) -> int:
     """The same of operations, each with which of its operands vary."""
-    in_loops, _ = _seen(operations)
-    return max(in_loops, default=0)
+    in_loops, elsewhere = _seen(operations)
+    return max(in_loops or [bytes for bytes in elsewhere if bytes >= LARGE], default=0)
 
 
 def varying(program: Jaxpr, varies: Sequence[bool]) -> Iterator[tuple[JaxprEqn, list[bool]]]:
