@@ -91,9 +91,12 @@ def to_bytes(compiled: Compiled) -> bytes | None:
     """A program from `compile_anew`, of flat arguments and results; None if it has no such form."""
     try:
         payload = serialized(compiled)
-    except (*NO_FORM, pickle.PicklingError):
+        if CALLS_BACK.search(payload):
+            return None
+        is_for_cpu = {device.platform for device in _devices(compiled)} == {"cpu"}
+        return _slim(payload) if is_for_cpu else payload
+    except (*NO_FORM, pickle.PickleError):
         return None
-    return None if CALLS_BACK.search(payload) else _slim(payload)
 
 
 def serialized(compiled: Compiled) -> bytes:
@@ -103,10 +106,10 @@ def serialized(compiled: Compiled) -> bytes:
 
 
 def _slim(payload: bytes) -> bytes:
-    """The same program, of which less has to be read where it is large, and for a CPU."""
+    """The same program for a CPU, of which less has to be read where it is large."""
     names = _Names(io.BytesIO(payload))
     names.load()
-    if len(names.code) < OWN_FRAME or jax.default_backend() != "cpu":
+    if len(names.code) < OWN_FRAME:
         return payload
     try:
         slim = without_fused_bodies(names.code)
@@ -118,9 +121,13 @@ def _slim(payload: bytes) -> bytes:
 
 def device_of(compiled: Compiled) -> int | None:
     """The number of the one device that a program runs on; None of one that runs on several."""
+    devices = _devices(compiled)
+    return devices.pop().id if len(devices) == 1 else None
+
+
+def _devices(compiled: Compiled) -> set[Any]:
     shardings = jax.tree.leaves(compiled.output_shardings)
-    devices = {device.id for sharding in shardings for device in sharding.device_set}
-    return devices.pop() if len(devices) == 1 else None
+    return {device for sharding in shardings for device in sharding.device_set}
 
 
 def from_bytes(payload: bytes, arguments: int, results: int, device: int) -> Compiled:
