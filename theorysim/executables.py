@@ -30,9 +30,8 @@ CALLS_BACK = re.compile(rb"python\w*_callback")
 # which a loaded one is not.
 LIBRARY = (b"lapack_", b"tridiagonal")
 
-# Bytes from which on pickle writes an array of them whole, behind its length.
+# Bytes from which on pickle writes an array of them behind its own length alone.
 OWN_FRAME = 1 << 16
-LENGTH = "<I"
 
 # All threads compile with the same setting.
 _ONE_SETTING = threading.Lock()
@@ -94,7 +93,7 @@ def to_bytes(compiled: Compiled) -> bytes | None:
         if CALLS_BACK.search(payload):
             return None
         is_for_cpu = {device.platform for device in _devices(compiled)} == {"cpu"}
-        return _slim(payload) if is_for_cpu else payload
+        return slim(payload) if is_for_cpu else payload
     except (*NO_FORM, pickle.PickleError):
         return None
 
@@ -105,18 +104,25 @@ def serialized(compiled: Compiled) -> bytes:
     return payload
 
 
-def _slim(payload: bytes) -> bytes:
-    """The same program for a CPU, of which less has to be read where it is large."""
+def slim(payload: bytes) -> bytes:
+    """The same program for a CPU, of which less has to be read where it is large.
+
+    Raises:
+        pickle.UnpicklingError: where it has parts that `from_bytes` refuses.
+    """
     names = _Names(io.BytesIO(payload))
     names.load()
     if len(names.code) < OWN_FRAME:
         return payload
     try:
-        slim = without_fused_bodies(names.code)
+        code = without_fused_bodies(names.code)
     except ValueError:  # of another form, it is kept whole
         return payload
-    before, _, after = payload.partition(names.code)
-    return before[: -struct.calcsize(LENGTH)] + struct.pack(LENGTH, len(slim)) + slim + after
+    return payload.replace(_written(names.code), _written(code))
+
+
+def _written(code: bytes) -> bytes:
+    return pickle.BINBYTES + struct.pack("<I", len(code)) + code
 
 
 def device_of(compiled: Compiled) -> int | None:

@@ -43,7 +43,7 @@ def without_fused_bodies(executable: bytes) -> bytes:
         length, begin = _varint(executable, 0)
         begin += length  # behind a header
         return executable[:begin] + _changed(executable[begin:], PROGRAM, _without_bodies)
-    except (IndexError, KeyError, StopIteration, TypeError) as error:
+    except (IndexError, KeyError, TypeError) as error:
         raise ValueError("these bytes are no executable of XLA's CPU client") from error
 
 
@@ -88,9 +88,8 @@ def _parts(message: bytes, which: int) -> Iterator[bytes]:
 
 
 def _operation(instruction: bytes) -> bytes:
-    return next(
-        value for number, value, _ in islice(_fields(instruction), 2) if number == OPERATION
-    )
+    first_two = {number: value for number, value, _ in islice(_fields(instruction), 2)}
+    return first_two[OPERATION]
 
 
 def _changed(message: bytes, path: Sequence[int], change: Callable[[bytes], bytes]) -> bytes:
