@@ -229,6 +229,12 @@ class Theorem:
         """The theorem with its id and title."""
         return dataclasses.replace(self, id=id, title=title)
 
+    def with_keys(self, keys: int) -> Theorem:
+        """The theorem with so many keys; its readings, and their mutants, are the same objects."""
+        several = dataclasses.replace(self, keys=keys)
+        several.__dict__["_resolved"] = self._resolved
+        return several
+
 
 def _joined(parts: list[Mapping[str, Margin]]) -> dict[str, Margin]:
     """Margins of several assumptions; one name for two different ones would hide the first."""

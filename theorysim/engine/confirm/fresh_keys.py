@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import jax
@@ -23,8 +23,10 @@ from theorysim.claims.instance import Instance
 from theorysim.claims.kinds import OnAverage, Pointwise
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import BATCHES
+from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.batch import measure_all
 from theorysim.engine.measure.setup import Setup
+from theorysim.engine.registry.origins import remember_like
 from theorysim.errors import SizeError
 
 # An average must miss with each of several sets of keys: an event of chance 0.01 is not met by 64
@@ -95,7 +97,7 @@ def taken_again(
 ) -> tuple[str, Measurement | None]:
     """The same, and what was measured of each set of keys; None where they do not fit."""
     fresh = how_many(setup.theorem.keys)
-    several = replace(setup, theorem=replace(setup.theorem, keys=fresh.keys))
+    several = replace(setup, theorem=_with_keys(setup.theorem, fresh.keys))
     several = several.of(reading.only([claim.name]))
     try:
         found = allowing(measured_again(several, x, key, fresh.sets)[claim.name])
@@ -117,6 +119,14 @@ def measured_again(setup: Setup, x: Instance, key: np.ndarray, sets: int) -> dic
     (reading,) = setup.readings
     rows = jax.tree.map(lambda leaf: np.repeat(np.asarray(leaf)[None], sets, axis=0), x)
     return measure_all(setup, rows, fresh_keys(key, sets))[reading.name]
+
+
+@lru_cache(maxsize=64)
+def _with_keys(theorem: Theorem, keys: int) -> Theorem:
+    """The same object for the same number: compiled programs are remembered by their theorems."""
+    several = theorem.with_keys(keys)
+    remember_like(several, theorem)
+    return several
 
 
 def violated_by_each(claim: Pointwise | OnAverage, found: Measurement) -> bool:

@@ -31,7 +31,7 @@ from theorysim.engine.measure.setup import Setup
 from theorysim.jaxprs.lengths import known_length
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.jaxprs.waiting import side_by_side
-from theorysim.kept import Program, kept_value
+from theorysim.kept import Program, kept_value, standing
 from theorysim.memory import chunk_length, tree_bytes
 from theorysim.progress import Progress, silent
 
@@ -71,8 +71,17 @@ def _measuring_program(
 
 def measurement_cost(setup: Setup) -> Cost:
     """What measuring one instance costs; counted on `traced_measurement`, and kept."""
-    known_by = made_of(setup.theorem, setup.readings, setup.settings.size_items)
-    return cost_of(known_by, "cost of measuring", lambda: traced_measurement(setup))
+    return _measurement_cost(setup.theorem, setup.readings, setup.settings.size_items, standing())
+
+
+@lru_cache(maxsize=256)
+def _measurement_cost(
+    theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: SizeItems, standing: str
+) -> Cost:
+    """Counted once: a search measures thousands of times."""
+    del standing  # settings of JAX, by which programs are traced anew
+    known_by = made_of(theorem, readings, sizes)
+    return cost_of(known_by, "cost of measuring", lambda: _traced(theorem, readings, sizes))
 
 
 def traced_measurement(setup: Setup) -> Traced:
@@ -91,14 +100,19 @@ def _traced(theorem: Theorem, readings: tuple[ResolvedReading, ...], sizes: Size
 
 def instance_bytes(theorem: Theorem, readings: tuple, sizes: Mapping[str, int]) -> int:
     """Bytes that one instance takes with all its keys and perturbed runs."""
-    items = tuple(sizes.items())
-    known_by = made_of(theorem, readings, items)
+    return _kept_bytes(theorem, readings, tuple(sizes.items()), standing())
+
+
+@lru_cache(maxsize=256)
+def _kept_bytes(theorem: Theorem, readings: tuple, sizes: SizeItems, standing: str) -> int:
+    del standing  # settings of JAX, double precision among them
     return kept_value(
-        known_by, "bytes of an instance", lambda: _instance_bytes(theorem, readings, items)
+        made_of(theorem, readings, sizes),
+        "bytes of an instance",
+        lambda: _instance_bytes(theorem, readings, sizes),
     )
 
 
-@lru_cache(maxsize=64)
 def _instance_bytes(theorem: Theorem, readings: tuple, sizes: SizeItems) -> int:
     def one(key: Array) -> tuple:
         x = replace_tolerance_scale(theorem.space.sample(key, dict(sizes)), 1.0)

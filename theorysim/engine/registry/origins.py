@@ -40,6 +40,16 @@ def remember(theorem: Theorem, path: Path) -> None:
         _FILES[theorem] = path
 
 
+def remember_like(theorem: Theorem, other: Theorem) -> None:
+    """Note that a theorem object is made of what another is, and of what its programs' names say.
+
+    So are those that differ in the number of their keys.
+    """
+    path = _FILES.get(other)
+    if path is not None:
+        _FILES[theorem] = path
+
+
 def sources_of(theorem: Theorem) -> str | None:
     """A hash of all code and data that a theorem object rests on; None where it is not known.
 
