@@ -16,7 +16,7 @@ from theorysim.chunks import forget
 from theorysim.claims import Theorem
 from theorysim.engine import registry
 from theorysim.engine.check.agreement import alone, disagreements, together
-from theorysim.engine.measure.errors import measure
+from theorysim.engine.measure.errors import runs, simulation_keys
 from theorysim.engine.registry.records import is_fresh, own_statements, verdicts
 from theorysim.engine.verify.verify import verify
 from theorysim.precision import in_precision
@@ -132,14 +132,21 @@ def test_every_claim_refutes_a_mutant(id, seed):
 def test_all_readings_are_traced_in_single_precision(id):
     """The same code takes both precisions: a constant of NumPy's is no double among floats."""
     theorem = load(id)
-    program = functools.partial(measure, tuple(theorem.all_readings()), theorem.keys)
 
-    def measured(key):
+    def formulas(key):
         x = theorem.space.sample(key, theorem.space.default_sizes())
-        return program(theorem.integrates, theorem.space.exact, x, key)
+        readings = theorem.all_readings()
+        made = runs(readings, x, simulation_keys(key, theorem.keys))
+        margins = [reading.margin(x) for reading in readings]
+        return margins, [values_of(claim, made[r.name]) for r in readings for claim in r.claims]
+
+    def values_of(claim, run):
+        sides = claim.sides(run)
+        applies = claim.applies(run, jnp.shape(sides[0]))
+        return sides, applies, claim.printed_probability(run)
 
     with in_precision(double=False):
-        found = jax.eval_shape(measured, jax.random.key(0))
+        found = jax.eval_shape(formulas, jax.random.key(0))
     assert {jnp.dtype(jnp.float64)}.isdisjoint(leaf.dtype for leaf in jax.tree.leaves(found))
 
 

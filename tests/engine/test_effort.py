@@ -197,3 +197,22 @@ def test_runs_of_different_length_go_side_by_side_in_few_with_the_same_bits(monk
         all_at_once = batch.measure_all(setup, sample.instances, sample.keys)
     for part, same in zip(*map(jax.tree.leaves, (few, all_at_once)), strict=True):
         np.testing.assert_array_equal(part, same)
+
+
+def test_what_an_instance_costs_is_counted_once_in_each_precision(monkeypatch):
+    """A search asks for it thousands of times, and a trace takes longer than the measuring."""
+    counted = []
+    trace = batch._traced
+    monkeypatch.setattr(batch, "_traced", lambda *of: counted.append(of) or trace(*of))
+    summed = statement(simulate=lambda x, key: jnp.sum(x.x * jnp.ones(100)))
+    setup = Setup(summed, summed.all_readings(), parse_settings(summed, {}))
+    with jax.enable_x64(True):
+        double = batch.measurement_cost(setup)
+        sample = draw_sample(setup, 8)
+        for _ in range(3):
+            batch.measure_all(setup, sample.instances, sample.keys)
+        assert batch.measurement_cost(setup) == double
+    assert len(counted) == 1
+    single = batch.measurement_cost(setup)
+    assert len(counted) == 2
+    assert 2 * single.largest == double.largest

@@ -10,7 +10,7 @@ import pytest
 from theorysim import loaded
 from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
-from theorysim.engine.confirm import hypotheses, other_roundings, traced
+from theorysim.engine.confirm import fresh_keys, hypotheses, other_roundings, traced
 from theorysim.engine.measure import batch, draw, making
 from theorysim.engine.measure.making import made_of, made_of_margins
 from theorysim.engine.registry import origins
@@ -101,6 +101,19 @@ def test_mutants_and_parts_of_readings_are_known_apart(theorem):
         several += [(primary.only([claim.name]),) for claim in primary.claims]
     texts = {made_of(theorem, dict.fromkeys(one), ()) for one in several}
     assert None not in texts and len(texts) == len({id(one[0]) for one in several})
+
+
+def test_the_same_statement_of_more_keys_is_known_and_apart(theorem):
+    """Averages are taken again of more keys: compiled once for all trials, and kept."""
+    several = fresh_keys.with_keys(theorem, 2048)
+    assert several is fresh_keys.with_keys(theorem, 2048)
+    assert several.all_readings() == theorem.all_readings()
+    every = {"": theorem.primary(), **theorem.variants()}
+    for name, reading in {"": several.primary(), **several.variants()}.items():
+        assert reading is every[name]
+        assert made_of(several, (reading,), ()) not in (None, made_of(theorem, (reading,), ()))
+    copied = dataclasses.replace(theorem)
+    assert made_of(fresh_keys.with_keys(copied, 2048), (copied.primary(),), ()) is None
 
 
 def test_margins_made_at_run_time_are_not_known():

@@ -97,7 +97,7 @@ def taken_again(
 ) -> tuple[str, Measurement | None]:
     """The same, and what was measured of each set of keys; None where they do not fit."""
     fresh = how_many(setup.theorem.keys)
-    several = replace(setup, theorem=_with_keys(setup.theorem, fresh.keys))
+    several = replace(setup, theorem=with_keys(setup.theorem, fresh.keys))
     several = several.of(reading.only([claim.name]))
     try:
         found = allowing(measured_again(several, x, key, fresh.sets)[claim.name])
@@ -122,7 +122,7 @@ def measured_again(setup: Setup, x: Instance, key: np.ndarray, sets: int) -> dic
 
 
 @lru_cache(maxsize=64)
-def _with_keys(theorem: Theorem, keys: int) -> Theorem:
+def with_keys(theorem: Theorem, keys: int) -> Theorem:
     """The same object for the same number: compiled programs are remembered by their theorems."""
     several = theorem.with_keys(keys)
     remember_like(several, theorem)
