@@ -196,7 +196,8 @@ from theorysim.environment import prepare
 prepare()
 import jax, numpy as np
 jax.config.update("jax_enable_x64", True)
-from theorysim.executables import calls_library, find_library, from_bytes
+from theorysim.executables import calls_library, from_bytes
+from theorysim.lapack import find_library
 payload = Path("payload").read_bytes()
 if calls_library(payload):
     find_library()

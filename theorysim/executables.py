@@ -150,15 +150,8 @@ def from_bytes(payload: bytes, arguments: int, results: int, device: int) -> Com
 
 
 def calls_library(payload: bytes) -> bool:
-    """Whether `find_library` has to be called before the program is run."""
+    """Whether `theorysim.lapack.find_library` has to be called before the program is run."""
     return any(name in payload for name in LIBRARY)
-
-
-def find_library() -> None:
-    """Let kernels of linear algebra find their functions."""
-    from jaxlib.cpu import _lapack
-
-    _lapack.initialize()
 
 
 class _Part:

@@ -35,11 +35,11 @@ from theorysim.executables import (
     calls_library,
     compile_anew,
     device_of,
-    find_library,
     from_bytes,
     held_by,
     to_bytes,
 )
+from theorysim.lapack import find_library
 from theorysim.loaded import modules_are_as_loaded
 from theorysim.store import Store, kept_files
 from theorysim.versions import versions
