@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import Primitive
 
 from theorysim.enclosures.arithmetic.base import Undecided
 
@@ -37,10 +38,15 @@ def by_jax(interpreter: Any, equation: Any, *values: Any) -> list[Any]:
         Undecided: where a boolean is unknown.
     """
     with jax.enable_x64(True):
-        inputs = [jnp.asarray(require_decided(value)) for value in values]
-        outputs = equation.primitive.bind(*inputs, **equation.params)
+        outputs = _compiled(equation.primitive, **equation.params)(*map(require_decided, values))
     outputs = outputs if equation.primitive.multiple_results else [outputs]
     return [output if is_key(output) else np.asarray(output) for output in outputs]
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(primitive: Primitive, **params: Any) -> Callable:
+    """An operation as one program: JAX alone runs one on keys as several, each to be compiled."""
+    return jax.jit(functools.partial(primitive.bind, **params))
 
 
 def require_decided(value: Any) -> Any:

@@ -95,7 +95,7 @@ def _pad(
     """The map of places depends on nothing but the operation, so that it is made once."""
     if id(equation) not in interpreter.index_maps:
         with jax.enable_x64(True):
-            inside, outside = jnp.asarray(_places(array)), jnp.asarray(array.size)
+            inside, outside = _places(array), np.asarray(array.size)
             places = equation.primitive.bind(inside, outside, **equation.params)
         interpreter.index_maps[id(equation)] = equation, np.asarray(places)
     return np.append(array.ravel(), padding.ravel())[interpreter.index_maps[id(equation)][1]]
