@@ -6,6 +6,8 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 from programs import ROWS, counted, files, same
 
@@ -27,6 +29,19 @@ def test_a_task_knows_its_own_programs_only(folder, x64):
             Program(counted([], len(task)), task)(ROWS, 2.5)
     with kept.foreseen("one"):
         assert len(kept._ahead) == 1
+
+
+def test_a_task_knows_whether_its_programs_call_a_library(folder, monkeypatch, x64):
+    found = []
+    monkeypatch.setattr(kept, "find_library_alone", lambda: found.append(len(kept._ahead)))
+    functions = {"plain": lambda rows: rows + 1, "calls": lambda rows: jnp.linalg.eigvalsh(rows)}
+    for turn in range(3):  # compiled, loaded, and loaded again by what the second one wrote
+        for name, function in functions.items():
+            found.clear()
+            with kept.foreseen(name):
+                assert len(kept._ahead) == bool(turn)
+                Program(function, name)(np.eye(2))
+            assert found == [0] * (turn > 0 and name == "calls")
 
 
 @pytest.mark.parametrize("strange", [b"\xff", b"same same", b""])

@@ -39,7 +39,7 @@ from theorysim.executables import (
     held_by,
     to_bytes,
 )
-from theorysim.lapack import find_library
+from theorysim.lapack import find_library, find_library_alone
 from theorysim.loaded import modules_are_as_loaded
 from theorysim.store import Store, kept_files
 from theorysim.versions import versions
@@ -48,6 +48,9 @@ from theorysim.versions import versions
 TRACING = ("jaxtyping", "lineax", "ml_dtypes", "optimistix", "opt_einsum")
 # Settings of JAX that say where programs are kept and what is told of them, and not what they are.
 ASIDE = ("cache", "dump", "log")
+
+# Stands before the keys of a task some of whose programs call a library.
+CALLS_LIBRARY = "lapack"
 
 Value = TypeVar("Value")
 
@@ -92,7 +95,7 @@ class Program:
         shapes = list(map(_shape, leaves))
         key = _digest("program", self._made_of or "", str(tree), str(shapes), standing())
         if key not in self._at:
-            _taken[key] = None
+            _taken[key] = False
             self._at[key] = _loaded(key) or self._made(key, shapes, tree)
         return self._at[key]
 
@@ -115,6 +118,7 @@ class Program:
 
         compiled = compile_anew(jit(flat).lower(*shapes))
         payload, folder, results = to_bytes(compiled), kept_files(), trees[-1]
+        _taken[key] = payload is not None and calls_library(payload)
         held, device = held_by(compiled), device_of(compiled)
         if payload is not None and device is not None and folder is not None:
             count = len(shapes), results.num_leaves
@@ -191,8 +195,9 @@ class _Read(NamedTuple):
     calls_library: bool
 
 
-# Keys of the programs that this process took, in order, and those that a thread loads.
-_taken: dict[str, None] = {}
+# Keys of the programs that this process took, in order, and whether each calls a library; and those
+# that a thread loads.
+_taken: dict[str, bool] = {}
 _ahead: dict[str, Future[_Read | None]] = {}
 
 
@@ -200,7 +205,8 @@ _ahead: dict[str, Future[_Read | None]] = {}
 def foreseen(task: str) -> Iterator[None]:
     """Within it, threads load the programs that the task of this text took before.
 
-    One processor is left to who needs them, and who has to wait for one loads others meanwhile.
+    Before, while no other thread imports anything, the library is found that some of them call. One
+    processor is left to who needs them, and who has to wait for one loads others meanwhile.
     """
     folder = kept_files()
     if folder is None:
@@ -210,6 +216,9 @@ def foreseen(task: str) -> Iterator[None]:
     name = _digest("task", task, _fixed())
     before = folder.read(name)
     keys = dict.fromkeys((before or b"").decode(errors="replace").split())
+    if CALLS_LIBRARY in keys:
+        find_library_alone()
+        del keys[CALLS_LIBRARY]
     with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1)) as threads:
         _ahead.update({key: threads.submit(_read, key) for key in keys})
         try:
@@ -217,7 +226,7 @@ def foreseen(task: str) -> Iterator[None]:
         finally:
             for loading in map(_ahead.pop, list(_ahead)):
                 loading.cancel()
-    taken = " ".join(_taken).encode()
+    taken = " ".join([CALLS_LIBRARY] * any(_taken.values()) + list(_taken)).encode()
     if taken and taken != before:
         folder.write(name, taken)
 
@@ -237,6 +246,7 @@ def _loaded(key: str) -> Executable | None:
     except Exception:  # nodes that a stranger, or other code, wrote: the program is made anew
         return None
     if read.calls_library:
+        _taken[key] = True
         find_library()
     return Executable(read.compiled, results, read.held)
 

@@ -1,12 +1,12 @@
 """Where kernels of linear algebra find their functions: in tables of SciPy, by their names.
 
-JAX imports all of scipy.linalg for them, which takes thirty times as long as the tables alone.
+JAX imports scipy.linalg for them, which takes thirty times as long as the tables alone.
 """
 
 from __future__ import annotations
 
 import sys
-from functools import cache
+from contextlib import suppress
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from pathlib import Path
@@ -14,19 +14,28 @@ from pathlib import Path
 TABLES = ("scipy.linalg.cython_blas", "scipy.linalg.cython_lapack")
 
 
-@cache
 def find_library() -> None:
     """Let kernels of linear algebra find their functions, as JAX does where it lowers a program."""
     from jaxlib.cpu import _lapack
 
-    if "scipy.linalg" not in sys.modules:
-        try:
-            _load_tables()
-        except ImportError:  # SciPy is built in another way: JAX imports all of it
-            _forget_tables()
     _lapack.initialize()
-    if "scipy.linalg" not in sys.modules:
-        _forget_tables()
+
+
+def find_library_alone() -> None:
+    """The same without scipy.linalg, which whoever imports it later finds whole.
+
+    Nothing is done where that does not work: `find_library` imports the package. To be called where
+    no other thread imports anything: it would meet tables that are not yet there, or no more.
+    """
+    if "scipy.linalg" in sys.modules:
+        return
+    try:
+        with suppress(Exception):  # SciPy is built in another way
+            _load_tables()
+            find_library()
+    finally:
+        for name in TABLES:
+            sys.modules.pop(name, None)
 
 
 def _load_tables() -> None:
@@ -40,9 +49,3 @@ def _load_tables() -> None:
             raise ImportError(f"{name} is not in {folders}")
         sys.modules[name] = module_from_spec(spec)
         spec.loader.exec_module(sys.modules[name])
-
-
-def _forget_tables() -> None:
-    """Whoever imports the package finds them there, and not before: they stay loaded."""
-    for name in TABLES:
-        sys.modules.pop(name, None)

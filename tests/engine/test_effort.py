@@ -9,7 +9,10 @@ import pytest
 
 from theorysim import verify
 from theorysim.claims import (
+    Finding,
+    Reading,
     Real,
+    Size,
     Space,
     Theorem,
     at_most,
@@ -216,3 +219,27 @@ def test_what_an_instance_costs_is_counted_once_in_each_precision(monkeypatch):
     single = batch.measurement_cost(setup)
     assert len(counted) == 2
     assert 2 * single.largest == double.largest
+
+
+def test_what_is_counted_once_is_that_of_precision_readings_and_sizes():
+    """A reading's own runs, and a size, take more; memory and looks for overflow rest on it."""
+    space = Space(n=Size(2, high=64), x=Real(0, 1))
+    large = Reading("large", Finding("more"), simulate=lambda x, key: jnp.arange(1000) * x.n)
+    several = statement(
+        space=space, simulate=lambda x, key: x.x * jnp.ones(x.n), readings=(large,), keys=1
+    )
+
+    def counted(readings, **sizes):
+        setup = Setup(several, readings, parse_settings(several, sizes))
+        cost = batch.measurement_cost(setup)
+        held = batch.instance_bytes(several, readings, setup.settings.sizes)
+        return held, cost.held, cost.operations
+
+    every = several.all_readings()
+    first, both, longer = (lambda: counted(every[:1])), (lambda: counted(every)), dict(n=64)
+    for _ in range(2):  # as it is counted, and as it is remembered
+        with jax.enable_x64(True):
+            double = first()
+            assert all(np.array(both()) > double)
+            assert all(np.array(counted(every[:1], **longer)) > double)
+        assert all(np.array(first())[:2] < double[:2])
