@@ -54,15 +54,19 @@ def draws(rows):
     return jax.nn.softmax(jnp.einsum("kj,rij->rki", normal, rows)), jnp.max(normal, axis=0)
 
 
-@pytest.mark.parametrize("function", [descent, algebra, draws])
-@pytest.mark.usefixtures("x64")
-def test_the_same_bits(function):
-    """Of programs in Monte Carlo arithmetic, in which most is fused."""
+def moved(function):
+    """The compiled program of its leaves in Monte Carlo arithmetic, in which most is fused."""
 
     def flat(rows):
         return jax.tree.leaves(perturb_rounding(function)(rows))
 
-    compiled = compile_anew(jit(flat).lower(ROWS))
+    return compile_anew(jit(flat).lower(ROWS))
+
+
+@pytest.mark.parametrize("function", [descent, algebra, draws])
+@pytest.mark.usefixtures("x64")
+def test_the_same_bits(function):
+    compiled = moved(function)
     whole, kept = serialized(compiled), to_bytes(compiled)
     assert kept is not None
     assert OWN_FRAME < len(kept) < 0.8 * len(whole)
@@ -209,11 +213,7 @@ np.savez("found.npz", *found)
 @pytest.mark.usefixtures("x64")
 def test_another_process_computes_the_same_bits(tmp_path):
     """Which has nothing but the bytes; what calls a library needs most of its surroundings."""
-
-    def flat(rows):
-        return jax.tree.leaves(perturb_rounding(algebra)(rows))
-
-    compiled = compile_anew(jit(flat).lower(ROWS))
+    compiled = moved(algebra)
     kept, expected = to_bytes(compiled), compiled(ROWS)
     assert kept is not None
     (tmp_path / "payload").write_bytes(kept)

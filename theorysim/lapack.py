@@ -1,6 +1,6 @@
 """Where kernels of linear algebra find their functions: in tables of SciPy, by their names.
 
-JAX imports scipy.linalg for them, which takes thirty times as long as the tables alone.
+JAX imports scipy.linalg for them, which takes twelve times as long (85 and 7 ms).
 """
 
 from __future__ import annotations

@@ -232,14 +232,14 @@ def test_what_is_counted_once_is_that_of_precision_readings_and_sizes():
     def counted(readings, **sizes):
         setup = Setup(several, readings, parse_settings(several, sizes))
         cost = batch.measurement_cost(setup)
-        held = batch.instance_bytes(several, readings, setup.settings.sizes)
-        return held, cost.held, cost.operations
+        bytes_held = batch.instance_bytes(several, readings, setup.settings.sizes)
+        return np.array([bytes_held, cost.held, cost.operations])
 
-    every = several.all_readings()
-    first, both, longer = (lambda: counted(every[:1])), (lambda: counted(every)), dict(n=64)
+    both = several.all_readings()
+    one = both[:1]
     for _ in range(2):  # as it is counted, and as it is remembered
         with jax.enable_x64(True):
-            double = first()
-            assert all(np.array(both()) > double)
-            assert all(np.array(counted(every[:1], **longer)) > double)
-        assert all(np.array(first())[:2] < double[:2])
+            double = counted(one)
+            assert np.all(counted(both) > double)
+            assert np.all(counted(one, n=64) > double)
+        assert np.all(counted(one)[:2] < double[:2])
