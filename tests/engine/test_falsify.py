@@ -13,6 +13,7 @@ from theorysim.claims import (
     Corrected,
     Reading,
     Real,
+    SizeError,
     Space,
     UsageError,
     Verdict,
@@ -149,6 +150,26 @@ def test_only_what_is_asked_for_is_attacked():
         falsify(statement, reading="r")
     with pytest.raises(UsageError, match="budget 0"):
         falsify(statement, budget=0)
+
+
+@pytest.mark.parametrize("way", ["searched", "resampled"])
+def test_a_budget_beyond_memory_is_refused_before_anything_is_tried(way, monkeypatch):
+    often = with_probability("event", lambda r: r.sim["a"], lambda r: 3.0, at_least=lambda r: 0.5)
+    statement = product_at_most(3.9) if way == "searched" else theorem(often, keys=64)
+    monkeypatch.setattr("theorysim.engine.falsify.falsify._attacks", None)
+    with pytest.raises(SizeError, match=r"a budget of 10{20} points .* ask for a smaller one"):
+        falsify(statement, budget=10**20)
+
+
+def test_a_budget_is_held_as_points_keys_and_numbers_of_its_plain_draws(monkeypatch):
+    """A quarter of 4,000: two coordinates, a key, a score and a ratio, twice while joined."""
+    statement = product_at_most(3.9)
+    needed = 2 * 1000 * 8 * (2 + 1 + 2)
+    monkeypatch.setattr("theorysim.memory.machine_bytes", lambda: needed - 1)
+    with pytest.raises(SizeError, match="a budget of 4000 points"):
+        falsify(statement, budget=4000)
+    monkeypatch.setattr("theorysim.memory.machine_bytes", lambda: needed)
+    assert falsify(statement, budget=4000, claim="product").theorem == statement.id
 
 
 def printed_and_corrected(bound):

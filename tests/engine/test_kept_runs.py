@@ -285,6 +285,16 @@ def test_a_run_that_does_not_fit_into_memory_is_refused(monkeypatch):
         reproduce(experiment(), runs=8)
 
 
+def test_more_results_than_memory_holds_are_refused_before_any_run(monkeypatch):
+    """Eight of twelve bytes each, one by one and put together."""
+    monkeypatch.setattr(memory, "device_bytes", lambda: 2**30)
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 2 * 8 * 12)
+    reproduce(experiment(), runs=8)
+    monkeypatch.setattr(runs_module.Runs, "made", None)
+    with pytest.raises(SizeError, match=r"9 runs of tests/figure-1 .* ask for fewer"):
+        reproduce(experiment(), runs=9)
+
+
 def test_no_more_runs_are_made_together_than_fit_into_memory(monkeypatch):
     """Of results of twelve bytes each, and a memory of which 40 bytes may be taken."""
     monkeypatch.setattr(memory, "device_bytes", lambda: 320)

@@ -12,6 +12,7 @@ from theorysim.engine import registry
 from theorysim.engine.falsify.attack import ClaimSearch, search_claims
 from theorysim.engine.falsify.report import Attack, FalsifyReport
 from theorysim.engine.falsify.resample import by_resampling
+from theorysim.engine.falsify.search import check_budget
 from theorysim.engine.measure.setup import (
     Setup,
     check_seed,
@@ -50,6 +51,7 @@ def falsify(
 
     Raises:
         UsageError: for an unknown id, name or value, with the remedy.
+        SizeError: where the points of the budget, or one instance, do not fit into memory.
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
@@ -60,11 +62,14 @@ def falsify(
     with in_precision(double=True):
         fixed = parse_settings(theorem, settings or {})
         chosen = select_readings(theorem, reading, claim)
+        setups = [Setup(theorem, (r,), fixed, seed) for r in chosen]
+        for setup in setups:
+            check_budget(setup, budget)
         total = sum(len(r.claims) for r in chosen)
         attacks: list[Attack] = []
-        for r in chosen:
+        for r, setup in zip(chosen, setups, strict=True):
             progress(len(attacks), total, f"attacking {r.name}")
-            attacks += _attacks(Setup(theorem, (r,), fixed, seed), settings or {}, budget)
+            attacks += _attacks(setup, settings or {}, budget)
     primary = theorem.primary().name
     return FalsifyReport(theorem.id, theorem.title, seed, budget, tuple(attacks), primary)
 

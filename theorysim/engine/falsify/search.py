@@ -17,6 +17,8 @@ from theorysim.engine.falsify.draws import Draws
 from theorysim.engine.falsify.moves import Coordinates, edge_points, vary
 from theorysim.engine.falsify.objective import ASCENT_STEPS, INFEASIBLE, Objective
 from theorysim.engine.falsify.points import Points, Scored
+from theorysim.engine.measure.setup import Setup
+from theorysim.memory import check_host
 
 # Share of the budget for plain draws and, at most, for the boundary.
 DRAWN_SHARE = 0.25
@@ -45,8 +47,26 @@ STAGE = 1024
 # Above, an evolving population needs more points than a budget has, and gradients are tried first.
 HIGH_DIMENSION = 30
 
+# Bytes of a number, and of a key.
+NUMBER, KEY = 8, 8
+
 # `examine(points, plain)` scores points for each claim; of plain draws it examines every suspect.
 Examine = Callable[[Points, bool], list[Scored]]
+
+
+def check_budget(setup: Setup, budget: int) -> None:
+    """Refuse a budget whose plain draws do not fit into memory, where all of them are held.
+
+    Each is a point, its key and two numbers for each claim, twice where they are put together.
+
+    Raises:
+        SizeError: with the bytes needed, the bytes there are and the remedy.
+    """
+    (reading,) = setup.readings
+    dimension = setup.theorem.space.dimension(setup.settings.sizes)
+    each = NUMBER * (dimension + 2 * len(reading.claims)) + KEY
+    held = 2 * each * int(DRAWN_SHARE * budget)
+    check_host(held, f"{setup}: a budget of {budget} points", "ask for a smaller one")
 
 
 @dataclass

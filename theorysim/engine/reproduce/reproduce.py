@@ -108,7 +108,7 @@ def reproduce(
         UsageError: for what is no experiment, for too few runs, for files of data that it has
             not, for sizes that its hypotheses exclude, and for an unknown id, name, scale or value,
             with the remedy.
-        SizeError: where a run does not fit into memory.
+        SizeError: where a run, or the results of all of them, do not fit into memory.
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem, theorems)

@@ -28,7 +28,7 @@ from theorysim.engine.reproduce.dataset import (
     write,
 )
 from theorysim.jaxprs.fingerprint import fingerprint
-from theorysim.memory import most_that_fit
+from theorysim.memory import check_host, most_that_fit, tree_bytes
 from theorysim.precision import in_precision
 from theorysim.progress import Progress
 from theorysim.versions import versions
@@ -70,10 +70,13 @@ class Runs:
         """So many runs, along the axis `run`; those that are kept are read.
 
         Raises:
-            SizeError: where not even one fits into the memory of the device.
+            SizeError: where not even one fits into the memory of the device, or all results into
+                that of the machine.
         """
         import xarray
 
+        held = 2 * count * tree_bytes(self._traced.out_info)  # one by one, and put together
+        check_host(held, f"{count} runs of {self.theorem.id}", "ask for fewer")
         axes = coordinates(self._form, self.theorem.axes(self.instance))
         parts = self._parts(count, progress)
         axis = xarray.IndexVariable(RUN, np.arange(count))
