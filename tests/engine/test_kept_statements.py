@@ -11,6 +11,8 @@ from theorysim import loaded
 from theorysim.claims.theorem import Theorem
 from theorysim.engine import registry
 from theorysim.engine.confirm import fresh_keys, hypotheses, other_roundings, traced
+from theorysim.engine.falsify import examine, objective
+from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.measure import batch, draw, making
 from theorysim.engine.measure.making import made_of, made_of_margins
 from theorysim.engine.registry import origins
@@ -35,7 +37,7 @@ def folder(tmp_path, monkeypatch):
 
 def begin_anew():
     """Forget what this process has traced and compiled, as another process would not know it."""
-    for module in (batch, draw, other_roundings, traced):
+    for module in (batch, draw, examine, objective, other_roundings, traced):
         for name, value in vars(module).items():
             if hasattr(value, "cache_clear") and name not in ("signature",):
                 value.cache_clear()
@@ -62,6 +64,23 @@ def test_reports_are_the_same_with_and_without(folder, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv(PROGRAMS, "")
     assert report() == first
+
+
+def test_an_attack_finds_the_same_with_what_it_kept_and_traces_nothing_of_it(folder, monkeypatch):
+    """One that refutes a reading, and so scores, measures and shrinks."""
+
+    def found():
+        begin_anew()
+        return falsify("overtraining/lemma-a.14", budget=64).as_json()
+
+    first = found()
+    assert any(one["refuted"] for one in first["attacks"])
+    for module, part in ((objective, "runs"), (objective, "waits"), (batch, "measure")):
+        monkeypatch.setattr(module, part, None)
+    assert found() == first
+    monkeypatch.undo()
+    monkeypatch.setenv(PROGRAMS, "")
+    assert found() == first
 
 
 def test_damaged_programs_are_made_anew(folder):
@@ -136,6 +155,12 @@ def test_programs_that_differ_in_one_thing_are_known_apart():
         *(other_roundings.perturbed_sides(theorem, reading, sizes, own) for own in (True, False)),
         *(hypotheses._margin_in_lanes(theorem, reading, name, sizes) for name in names),
         other_roundings._conditions(theorem, reading, sizes),
+        *(
+            getattr(objective._scoring(theorem, reading, claims, sizes), part)
+            for claims in (reading.claims, reading.claims[:1])
+            for part in ("score", "climb")
+        ),
+        examine._decoding_program(theorem, sizes),
     ]
     texts = [program._made_of for program in several]
     assert None not in texts and len(set(texts)) == len(texts)

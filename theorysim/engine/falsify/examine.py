@@ -15,7 +15,6 @@ from theorysim.claims.evidence import Measurement, tabulate
 from theorysim.claims.instance import Instance, SizeItems, field_values
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.theorem import Theorem
-from theorysim.compiled import jit
 from theorysim.enclosures import Outcome
 from theorysim.engine.confirm.confirm import confirm
 from theorysim.engine.confirm.fresh_keys import lost_with_other_keys
@@ -27,7 +26,9 @@ from theorysim.engine.falsify.shrink import Values, shrink
 from theorysim.engine.falsify.ties import outcome_at, with_equal_values
 from theorysim.engine.measure.batch import chunk_that_fits, measure_all
 from theorysim.engine.measure.draw import feasible
+from theorysim.engine.measure.making import made_of
 from theorysim.engine.measure.setup import Settings, Setup
+from theorysim.kept import Program
 
 # How many instances are measured at once.
 BATCH = 16
@@ -91,8 +92,9 @@ class Examined(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _decoding_program(theorem: Theorem, sizes: SizeItems) -> Callable:
-    return jit(jax.vmap(lambda u: field_values(theorem.space.decode(u, dict(sizes)))))
+def _decoding_program(theorem: Theorem, sizes: SizeItems) -> Program:
+    many = jax.vmap(lambda u: field_values(theorem.space.decode(u, dict(sizes))))
+    return Program(many, made_of(theorem, (), sizes, "decode"))
 
 
 def _uncertain(measurement: Measurement) -> Measurement:

@@ -7,8 +7,8 @@ far they are from feasible, undefined ones last. One simulation of a point score
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -30,13 +30,14 @@ from theorysim.engine.measure.errors import (
     runs,
     simulation_keys,
 )
+from theorysim.engine.measure.making import made_of, no_key
 from theorysim.engine.measure.setup import Setup
 from theorysim.errors import SizeError
 from theorysim.jaxprs.cost import LIBRARIES
 from theorysim.jaxprs.fingerprint import fingerprint
 from theorysim.jaxprs.structure import contains
 from theorysim.jaxprs.waiting import side_by_side, waits
-from theorysim.kept import Program
+from theorysim.kept import Program, kept_value
 from theorysim.memory import chunk_length
 
 # Points that are simulated side by side, memory permitting.
@@ -108,17 +109,27 @@ def _goal(claim: Claim, run: Run) -> tuple[Array, Array]:
     return jnp.where(undefined, jnp.nan, goal), ratio
 
 
-@lru_cache(maxsize=256)
-def _scoring_program(
-    theorem: Theorem, reading: ResolvedReading, claims: tuple[Claim, ...], sizes: SizeItems
-):
-    """The score of many points, of one, and how many are worth simulating side by side.
+class _Scoring(NamedTuple):
+    """How the claims of a reading are scored at fixed sizes.
 
-    Then whether threads may, and the fingerprint of what is computed.
+    `score` takes points, `climb` moves them uphill in the score of one claim. So many are worth
+    simulating `side_by_side`, in so many `threads`; `computation` is the fingerprint of the score.
     """
+
+    score: Program
+    climb: Program
+    side_by_side: int
+    threads: int
+    computation: str
+
+
+@lru_cache(maxsize=256)
+def _scoring(
+    theorem: Theorem, reading: ResolvedReading, claims: tuple[Claim, ...], sizes: SizeItems
+) -> _Scoring:
     size_map = dict(sizes)
 
-    def score(u: Any, fixed: dict, key_data: Any) -> tuple[Array, Array]:
+    def one(u: Any, fixed: dict, key_data: Any) -> tuple[Array, Array]:
         x = theorem.space.decode(u, size_map).replace(**fixed)
         margin = reading.margin(x)
         x = replace_tolerance_scale(x, 1.0 if theorem.integrates else jnp.nan)
@@ -130,31 +141,38 @@ def _scoring_program(
         scores = jnp.where(jnp.isnan(scores), UNDEFINED, scores)
         return scores, jnp.where(margin >= 0, ratios, -jnp.inf)
 
-    origin = jnp.zeros(theorem.space.dimension(size_map))
-    whole = jax.make_jaxpr(score)(origin, {}, jax.random.key_data(jax.random.key(0)))
-    across = jax.vmap(score, in_axes=(0, None, 0))
-    many = Program(lambda rows, fixed: across(rows[0], fixed, rows[1]), None)
-    threads = threads_for(contains(whole.jaxpr, LIBRARIES))
-    return many, score, side_by_side(waits(whole.jaxpr), CHUNK), threads, fingerprint(whole)
+    def traits() -> tuple[int, bool, str]:
+        origin = jnp.zeros(theorem.space.dimension(size_map))
+        whole = jax.make_jaxpr(one)(origin, {}, no_key())
+        several = side_by_side(waits(whole.jaxpr), CHUNK)
+        return several, contains(whole.jaxpr, LIBRARIES), fingerprint(whole)
+
+    across = jax.vmap(one, in_axes=(0, None, 0))
+    uphill = jax.vmap(partial(_climb, one), in_axes=(0, None, None, 0))
+    names = [claim.name for claim in claims]
+    known_by = partial(made_of, theorem, (reading,), sizes, names)
+    several, calls_libraries, computation = kept_value(known_by("score"), "traits", traits)
+    return _Scoring(
+        Program(lambda rows, fixed: across(rows[0], fixed, rows[1]), known_by("score")),
+        Program(lambda rows, *given: uphill(rows[0], *given, rows[1]), known_by("climb")),
+        several,
+        threads_for(calls_libraries),
+        computation,
+    )
 
 
-@lru_cache(maxsize=256)
-def _ascent_program(score: Callable) -> Program:
-    """Gradient ascent of points in the score of one claim, within the cube."""
+def _climb(score: Callable, u: Array, claim: Array, *arguments: Any) -> Array:
+    """A point after gradient ascent in the score of one claim, within the cube."""
     optimiser = optax.adam(ASCENT_RATE)
 
-    def climb(u: Array, claim: Array, *arguments: Any) -> Array:
-        def step(state: tuple, _: None) -> tuple:
-            u, memory = state
-            slope = jax.grad(lambda u: -score(u, *arguments)[0][claim])(u)
-            slope = jnp.nan_to_num(slope, posinf=0.0, neginf=0.0)
-            updates, memory = optimiser.update(slope, memory)
-            return (jnp.clip(u + jnp.asarray(updates), 0, 1), memory), None
+    def step(state: tuple, _: None) -> tuple:
+        u, memory = state
+        slope = jax.grad(lambda u: -score(u, *arguments)[0][claim])(u)
+        slope = jnp.nan_to_num(slope, posinf=0.0, neginf=0.0)
+        updates, memory = optimiser.update(slope, memory)
+        return (jnp.clip(u + jnp.asarray(updates), 0, 1), memory), None
 
-        return jax.lax.scan(step, (u, optimiser.init(u)), None, length=ASCENT_STEPS)[0][0]
-
-    across = jax.vmap(climb, in_axes=(0, None, None, 0))
-    return Program(lambda rows, claim, fixed: across(rows[0], claim, fixed, rows[1]), None)
+    return jax.lax.scan(step, (u, optimiser.init(u)), None, length=ASCENT_STEPS)[0][0]
 
 
 class Objective:
@@ -172,14 +190,14 @@ class Objective:
         self.dimension = theorem.space.dimension(settings.sizes)
         self.evaluations = 0
         self.spent = 0
-        program = _scoring_program(theorem, reading, tuple(claims), settings.size_items)
-        many, single, most, threads, self.computation = program
+        scoring = _scoring(theorem, reading, tuple(claims), settings.size_items)
+        self.computation = scoring.computation
         self._fixed = dict(settings.values)
         need = instance_bytes(theorem, (reading,), settings.sizes)
-        wanted = min(most, max(LEAST_CHUNK, budget // CHUNKS))
+        wanted = min(scoring.side_by_side, max(LEAST_CHUNK, budget // CHUNKS))
         chunk = chunk_length(need, wanted, str(setup))
-        self._score = Chunked(many, chunk, str(setup), threads)
-        self._climb = Chunked(_ascent_program(single), chunk, str(setup))  # of other operations
+        self._score = Chunked(scoring.score, chunk, str(setup), scoring.threads)
+        self._climb = Chunked(scoring.climb, chunk, str(setup))  # of other operations
 
     def score(self, points: Points) -> list[Scored]:
         """Any number of points scored for each claim, in chunks of one compiled length."""
