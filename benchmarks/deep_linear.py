@@ -55,9 +55,10 @@ def problems(batch: int, samples: int, dimension: int) -> Problem:
     return Problem(data, source / dimension**0.5, target / dimension**0.5)
 
 
-def reduced(depth: int, one: Problem) -> Array:
+def reduced(depth: int, one: Problem, **options: Any) -> Array:
     """The path of n numbers, as the weights of the whole network."""
-    return deep_linear.end_to_end_flow(*one, depth, jnp.asarray(TIMES), **TOLERANCES)
+    options = TOLERANCES | options
+    return deep_linear.end_to_end_flow(*one, depth, jnp.asarray(TIMES), **options)
 
 
 def matrices(depth: int, one: Problem) -> Array:

@@ -25,6 +25,10 @@ seconds beside it are ours, and are of that machine alone. *Compiled* is how lon
 and is in no other column; *MiB* is what the program holds, ours and the peer's. *Error* is ours
 and the peer's, as the docstring of `benchmarks/NAME.py` says. *Before* is the ratio at the commit
 that was recorded before. No test compares a time with anything.
+
+In *Limits* the peer is a part of the work itself (the normal numbers that a chain reads, the
+exponentials of a closed form), alone: its ratio is a share, and no kernel comes above 1 but by
+doing that part better.
 """
 
 NOTHING = """

@@ -1,13 +1,15 @@
 """Every benchmark runs at small sizes, and its contenders agree. No time is compared."""
 
 import math
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from benchmarks import __main__ as runner
-from benchmarks import deep_linear, rank_one, scaling, sweep, two_layer_linear
+from benchmarks import deep_linear, limits, rank_one, scaling, sweep, two_layer_linear
 from benchmarks.laws import laws
 from benchmarks.race import Row
 
@@ -47,6 +49,20 @@ def test_every_ladder_gives_a_law():
     assert {law.over for law in fitted} == {
         *("k", "d", "keys", "modes", "width", "instances", "n", "depth")
     }
+
+
+@pytest.mark.thorough
+def test_the_steps_of_a_flow_are_the_fewest_that_all_instances_need(x64):
+    several = deep_linear.problems(2, 4, 6)
+    steps = limits._steps(3, several)
+
+    def arrives(most: int) -> bool:
+        paths = jax.vmap(partial(deep_linear.reduced, 3, max_steps=most))(several)
+        return bool(jnp.all(jnp.isfinite(paths)))
+
+    assert arrives(steps) and not arrives(steps - 1)
+    alone = [jax.tree.map(lambda part, i=i: part[i : i + 1], several) for i in range(2)]
+    assert steps == max(limits._steps(3, one) for one in alone)
 
 
 def test_the_numpy_logistic_is_the_closed_form(x64):
