@@ -1,18 +1,17 @@
 """Sweeps against the bare jitted vmap: throughput in memory and into a store.
 
 `theorysim.sweep` against one `jit(vmap(f))` call on the same cells and against calls tile by tile
-(on a CPU the stronger peer, because a tile stays in caches), whose results are copied to NumPy; for
-a closed form and for a descent loop of a microsecond or more per cell. Compilation is what the call
-that a user makes takes beyond the compiled part of it.
+(on a CPU the stronger peer for a closed form, because a tile stays in caches), whose results are
+copied to NumPy; for a closed form and for descents whose cells take about .4 and a whole
+microsecond of a processor. Compilation is what the call that a user makes takes beyond the compiled
+part of it.
 
-What is left, in seconds of the processor, for 10^6 cells of the closed form in 77 tiles: 14 ms in
-memory where the bare call takes 10.6. Into a store most is zarr's: it takes each chunk through its
-event loop and threads, 2 to 3 ms for a tile. Chunks written by code of our own, byte for byte the
-same, took 68 ms in all in place of 244, of which zstd took 8 and the files 10 to 25; so cells of 14
-ns cannot go into compressed chunks at 0.7 of the bare call, which would leave 5 ns for each, and
-stores are left to zarr. A tile of descent takes 11 ms where the bare call takes 6.4: sweeps are
-compiled with the older emitters (theorysim.compiled). The newer ones take 7.2 ms, but sum in
-another order: they would change the bits of stores.
+What is left: a call of a tile costs some 60 us beside its cells, which a closed form feels. Into a
+store most is zarr's: it takes each chunk through its event loop and threads, 2 to 3 ms for a tile.
+Chunks written by code of our own, byte for byte the same, took 68 ms in all in place of 244, of
+which zstd took 8 and the files 10 to 25; so cells of 14 ns cannot go into compressed chunks at 0.7
+of the bare call, which would leave 5 ns for each, and stores are left to zarr: .25 us of a
+processor for each cell, beside which the cells are computed while there is another one.
 """
 
 from __future__ import annotations
@@ -44,9 +43,14 @@ def closed_form(x: Array, y: Array) -> Array:
     return jnp.exp(-x * y) * jnp.sin(x + y)
 
 
-def descent(x: Array, y: Array) -> Array:
-    """About a microsecond per cell: 2000 steps on a quartic."""
-    return jax.lax.fori_loop(0, 2000, lambda _, w: w - 0.01 * y * (w**3 - x), x)
+def descent(x: Array, y: Array, steps: int = 2000) -> Array:
+    """Steps on a quartic, of some .2 ns of a processor each."""
+    return jax.lax.fori_loop(0, steps, lambda _, w: w - 0.01 * y * (w**3 - x), x)
+
+
+def long_descent(x: Array, y: Array) -> Array:
+    """About a microsecond of a processor per cell."""
+    return descent(x, y, 5000)
 
 
 def axes(cells: int, dtype: str = "float64") -> dict[str, np.ndarray]:
@@ -114,7 +118,7 @@ def prepared(f: Callable, cells: int, dtype: str = "float64") -> Prepared:
 def rows(quick: bool) -> Iterator[Row]:
     """Sweeps in memory and into a store, each against both peers."""
     cells = 10**4 if quick else 10**6
-    for f in (closed_form, descent):
+    for f in (closed_form, descent, long_descent):
         peers = bare(f, cells)
         with tempfile.TemporaryDirectory() as folder:
             ready = prepared(f, cells)

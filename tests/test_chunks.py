@@ -1,7 +1,6 @@
 """Programs over rows give the same whatever fits into memory at once."""
 
 import gc
-import time
 from types import SimpleNamespace
 
 import jax
@@ -102,13 +101,13 @@ def test_what_is_forgotten_is_let_go():
 def test_threads_change_nothing(monkeypatch, wide):
     """A thread has settings of JAX of its own: it must take the caller's precision."""
     seen = set()
-    part = chunks._side_by_side
+    part = chunks.side_by_side
 
     def watched(*arguments):
         seen.add(arguments[-1])
         return part(*arguments)
 
-    monkeypatch.setattr(chunks, "_side_by_side", watched)
+    monkeypatch.setattr(chunks, "side_by_side", watched)
     with jax.enable_x64(wide):
         summing = program([])
         rows = (np.random.default_rng(0).normal(size=(50, 3)), np.arange(50))
@@ -121,23 +120,4 @@ def test_threads_change_nothing(monkeypatch, wide):
 
 def test_no_more_threads_than_memory_has_room_for(monkeypatch):
     limit(monkeypatch, 2**12)
-    compiled = SimpleNamespace(
-        memory_analysis=lambda: SimpleNamespace(temp_size_in_bytes=100, output_size_in_bytes=60)
-    )
-    assert programs_that_fit(compiled) == 3
-    limit(monkeypatch, 2**8)
-    assert programs_that_fit(compiled) == 1
-
-
-def test_what_has_not_begun_when_its_reader_stops_is_dropped():
-    begun = []
-
-    def part(start):
-        begun.append(start)
-        time.sleep(0.01)
-        return start
-
-    parts = chunks._side_by_side(part, range(300), 2)
-    assert next(parts) == 0
-    parts.close()
-    assert len(begun) < 300
+    assert [programs_that_fit(needed) for needed in (0, 1, 160, 512, 513)] == [512, 512, 3, 1, 1]

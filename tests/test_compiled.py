@@ -11,12 +11,16 @@ from closeness import FEW_SINGLE
 
 from theorysim.compiled import jit
 
+cells = partial(jit, computing_once=False)
+"""as those of sweeps are compiled"""
 
+
+@pytest.mark.parametrize("how", [jit, cells])
 @pytest.mark.parametrize("rows", [1, 64, 1024, 20_000])
 @pytest.mark.parametrize("reduction", [jnp.max, jnp.min, jnp.sum])
-def test_reductions_keep_nan(rows, reduction):
+def test_reductions_keep_nan(rows, reduction, how):
     undefined = np.full((rows, 4, 3), np.nan)
-    found = jit(jax.vmap(lambda row: reduction(jnp.abs(row), axis=0)))(undefined)
+    found = how(jax.vmap(lambda row: reduction(jnp.abs(row), axis=0)))(undefined)
     assert np.isnan(found).all()
 
 
@@ -35,9 +39,10 @@ def compiled_text(how):
     return how(apart).lower(jnp.ones(100)).compile().as_text()
 
 
-def test_what_is_kept_apart_is_not_fused():
+@pytest.mark.parametrize("how", [jit, cells])
+def test_what_is_kept_apart_is_not_fused(how):
     """The cosine and the sine are in computations of their own."""
-    text = compiled_text(jit)
+    text = compiled_text(how)
     assert "opt-barrier(" in text
     parts = text.split("\n}\n")
     assert not any(" cosine(" in part and " sine(" in part and "fused" in part for part in parts)
@@ -85,10 +90,8 @@ def wide(x):
     return jnp.sum(jnp.sin(x) * jnp.exp(x), axis=1)
 
 
-@pytest.mark.parametrize(
-    ("how", "expected"), [(jit, False), (partial(jit, cut=True), True), (jax.jit, True)]
-)
-def test_kernels_are_cut_into_tasks_where_that_is_asked_for(how, expected):
+@pytest.mark.parametrize(("how", "expected"), [(jit, False), (cells, False), (jax.jit, True)])
+def test_kernels_are_not_cut_into_tasks(how, expected):
     """As JAX does by itself with wide ones; their parts are handed to other threads."""
     text = how(wide).lower(jnp.ones((2000, 2000))).compile().as_text()
     assert ("outer_dimension_partitions" in text) == expected
@@ -103,9 +106,7 @@ def chains(x):
     return [sorted_sum(factor) for factor in (2.0, 3.0, 4.0)]
 
 
-@pytest.mark.parametrize(
-    ("how", "in_order"), [(jit, True), (partial(jit, cut=True), False), (jax.jit, False)]
-)
+@pytest.mark.parametrize(("how", "in_order"), [(jit, True), (cells, True), (jax.jit, False)])
 def test_a_chain_of_kernels_ends_before_another_begins(how, in_order):
     """By itself JAX begins all of them, and hands their kernels to other threads."""
     text = how(chains).lower(jnp.ones(1000)).compile().as_text()

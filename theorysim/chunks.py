@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -12,9 +10,9 @@ import jax
 import numpy as np
 
 from theorysim import kept
-from theorysim.environment import programs_at_once
 from theorysim.kept import Program
-from theorysim.memory import most_that_fit, programs_that_fit
+from theorysim.memory import most_that_fit, program_bytes, programs_that_fit
+from theorysim.threads import side_by_side
 
 
 class Chunked:
@@ -56,31 +54,7 @@ class Chunked:
 
         starts = range(0, total, length)
         threads = min(self._threads, at_once, len(starts))
-        yield from map(part, starts) if threads < 2 else _side_by_side(part, starts, threads)
-
-
-def _side_by_side(
-    part: Callable[[int], Any], starts: Iterable[int], threads: int
-) -> Generator[Any]:
-    """The parts in order; those that have not begun when their reader stops are dropped."""
-    pool = ThreadPoolExecutor(threads)
-    try:
-        yield from pool.map(part, starts)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def threads_for(calls_libraries: bool) -> int:
-    """How many parts of a program run at once: as many as there are processors.
-
-    An accelerator takes them in turn. Calls of linear algebra wait for threads of one pool, and so
-    do parts that make them, for ever if all threads wait.
-    """
-    if jax.default_backend() != "cpu":
-        return 1
-    allowed = getattr(os, "sched_getaffinity", None)  # of Linux alone
-    processors = len(allowed(0)) if allowed else os.cpu_count() or 1
-    return min(processors, programs_at_once()) if calls_libraries else processors
+        yield from map(part, starts) if threads < 2 else side_by_side(part, starts, threads)
 
 
 def forget() -> None:
@@ -103,4 +77,4 @@ def _fitted(
         return program.compile(jax.tree.unflatten(tree, stacked), *shared)
 
     compiled, length = most_that_fit(compile, most, what)
-    return compiled, length, programs_that_fit(compiled)
+    return compiled, length, programs_that_fit(program_bytes(compiled))

@@ -88,9 +88,9 @@ def most_that_fit(compile: Callable[[int], Any], most: int, what: str) -> tuple[
         most = max(1, min(most // 2, most * budget // need))
 
 
-def programs_that_fit(compiled: Any) -> int:
-    """How many runs of a compiled program may be under way at once, at least one."""
-    return max(1, int(device_bytes() * SEVERAL_SHARE) // max(program_bytes(compiled), 1))
+def programs_that_fit(needed: int) -> int:
+    """How many runs of a program of so many bytes may be under way at once, at least one."""
+    return max(1, int(device_bytes() * SEVERAL_SHARE) // max(needed, 1))
 
 
 def check_host(needed: int, what: str, remedy: str) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from theorysim.errors import SizeError, UsageError
 from theorysim.sweeps import SweepOptions, sweep
+from theorysim.sweeps import run as running
+from theorysim.threads import side_by_side
 
 LAM = np.linspace(-1.0, 2.0, 5)
 GAMMA = np.geomspace(0.1, 10.0, 7)
@@ -142,6 +144,49 @@ def test_tiles_change_results_by_rounding_at_most(tile, x64):
     expected = np.exp(np.sin(LAM)[:, None] - GAMMA)
     # The exponential turns the rounding of its argument, at most ten, into relative error.
     np.testing.assert_allclose(found, expected, rtol=16 * np.finfo(np.float64).eps)
+
+
+def descent(x, y):
+    return jax.lax.fori_loop(0, 50, lambda _, w: w - 0.01 * y * (w**3 - x), x)
+
+
+@pytest.mark.parametrize("cells", [1000, 1023, 1024, 1030, 2047])
+def test_cells_beyond_a_vector_are_those_that_are_computed_alone(cells):
+    """Tiles of many cells are computed with a few more, which nobody sees."""
+    x = np.linspace(0.1, 1, 2060, dtype=np.float32)
+    found = sweep(descent, {"cell": {"x": x, "y": x[::-1]}}, tile=cells)["descent"]
+    assert found.shape == x.shape
+    np.testing.assert_array_equal(found, jax.jit(jax.vmap(descent))(x, x[::-1]))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("double", [False, True])
+def test_tiles_that_take_long_are_computed_by_threads_with_the_same_bits(
+    threads, double, monkeypatch
+):
+    """A thread has settings of JAX of its own: it must take the caller's precision."""
+    axes = {"x": np.linspace(0.1, 1, 40), "y": np.linspace(0.1, 1, 30)}
+    settings = {"seeds": 2, "tile": 100}
+
+    def noise(x, y, key):
+        return descent(x, y) + jax.random.normal(key)
+
+    names = set()
+
+    def watched(function, items, many):
+        names.add(many)
+        return side_by_side(function, items, many)
+
+    monkeypatch.setattr(running, "side_by_side", watched)
+    with jax.enable_x64(double):
+        monkeypatch.setattr(running, "LONG", np.inf)
+        whole = sweep(noise, axes, **settings)["noise"]
+        monkeypatch.setattr(running, "threads_for", lambda _: threads)
+        monkeypatch.setattr(running, "LONG", 0.0)
+        found = sweep(noise, axes, **settings)["noise"]
+    assert found.dtype == (np.float64 if double else np.float32)
+    assert names == ({3} if threads == 3 else set())
+    np.testing.assert_array_equal(found, whole)
 
 
 def test_a_budget_of_memory_makes_tiles_smaller():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -20,6 +21,11 @@ from theorysim.sweeps.outputs import Cell, Columns, Picked, Position
 from theorysim.sweeps.tiles import Tiling, tiling
 
 CELLS = "cells"
+
+# Kernels over multiples of 16 numbers have no rest that is computed one by one at every step of a
+# loop: 2000 steps of descent take 665 ns for each of 13,000 cells, and 365 for each of 13,056.
+# Where the cells are few, each may be large.
+VECTOR, MANY_VECTORS = 16, 64
 
 Origins = Int[np.ndarray, "devices dims"]
 Program = Callable[[Origins], dict[str, Array]]
@@ -63,7 +69,8 @@ def compile_inputs(grid: Grid, tiles: Tiling, mesh: Mesh) -> Inputs:
             {name: Picked(_spread(tiles, axis, values[row])) for name, values in column.items()}
             for axis, (row, column) in enumerate(zip(rows, columns))
         )
-        return (position if grid.seeds else ()), picked
+        given = (position if grid.seeds else ()), picked
+        return jax.tree.map(partial(_lengthened, _vectorised(tiles.cells)), given)
 
     columns = jax.device_put(grid.columns(), NamedSharding(mesh, shared))
     placed = NamedSharding(mesh, split)
@@ -90,9 +97,12 @@ def compile_tiles(cell: Cell, given: Inputs) -> tuple[Program, int]:
     """
     nowhere: Any = (np.int32(0),) * len(given.tiles.shape)
 
+    cells = given.tiles.cells
+
     def tile(position: Position, columns: Columns) -> dict[str, Array]:
         one = lambda place, picked: cell(place or nowhere, picked)  # noqa: E731
-        return jax.vmap(one, axis_size=given.tiles.cells)(position, columns)
+        found = jax.vmap(one, axis_size=_vectorised(cells))(position, columns)
+        return jax.tree.map(lambda values: values[:cells], found)
 
     split = PartitionSpec(CELLS)
     compiled = _on_mesh(tile, given.mesh, (split, split)).lower(*given.shapes).compile()
@@ -107,8 +117,19 @@ def _on_mesh(function: Callable, mesh: Mesh, specs: tuple[PartitionSpec, ...]) -
         jax.shard_map(
             function, mesh=mesh, in_specs=specs, out_specs=PartitionSpec(CELLS), check_vma=False
         ),
-        cut=True,  # one tile takes all processors
+        computing_once=False,
     )
+
+
+def _vectorised(cells: int) -> int:
+    """How many cells are computed where so many are wanted."""
+    return -(-cells // VECTOR) * VECTOR if cells >= MANY_VECTORS * VECTOR else cells
+
+
+def _lengthened(length: int, values: Array) -> Array:
+    """The array with its last entry repeated."""
+    more = length - len(values)
+    return jnp.concatenate([values, jnp.repeat(values[-1:], more, axis=0)]) if more else values
 
 
 def _spread(tiles: Tiling, axis: int, values: Array) -> Array:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import jax
 import numpy as np
 from jax.extend import core
 
 from theorysim.errors import UsageError
-from theorysim.memory import CHUNK_SHARE, chunk_length, device_bytes, tree_bytes
+from theorysim.jaxprs.cost import LIBRARIES
+from theorysim.jaxprs.structure import contains
+from theorysim.memory import (
+    CHUNK_SHARE,
+    chunk_length,
+    device_bytes,
+    programs_that_fit,
+    tree_bytes,
+)
 from theorysim.progress import Progress
 from theorysim.sweeps.compile import (
     Inputs,
@@ -30,9 +39,14 @@ from theorysim.sweeps.grid import Grid
 from theorysim.sweeps.outputs import Cell, Variable, cell_function, example_arguments
 from theorysim.sweeps.outputs import variables as output_variables
 from theorysim.sweeps.tiles import Tiling, default_cells, tiling
+from theorysim.threads import side_by_side, threads_for
 
-# Calls that run on the devices while the host keeps the results of an earlier one.
+# Calls that wait for the devices while the host keeps the results of an earlier one.
 CALLS_AHEAD = 2
+# Seconds from which on a call is worth a thread, which costs a tenth of a millisecond.
+LONG = 1e-3
+
+Group = TypeVar("Group")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +89,16 @@ class Executor:
         sizes = ", ".join(f"{k} = {v}" for k, v in self.plan.grid.combinations()[index].items())
         self.tell(f"compiling {sizes}".strip())
         return compile_tiles(self.plan.cells[index], self.inputs(tiles))
+
+    def calls_at_once(self, index: int, tiles: Tiling) -> int:
+        """How many calls may run side by side: one for each processor, if memory lets them.
+
+        Several devices of a CPU share its processors within a call.
+        """
+        if self.mesh.size > 1:
+            return 1
+        threads = threads_for(contains(self.plan.jaxprs[index].jaxpr, LIBRARIES))
+        return min(threads, programs_that_fit(self.compiled(index, tiles)[1]))
 
     def tell(self, text: str, more: int = 0) -> None:
         """Report that so many more cells are done."""
@@ -137,21 +161,44 @@ def _cells(tiles: Tiling, tile: int) -> int:
 def computed(
     executor: Executor, index: int, tiles: Tiling, missing: Sequence[int]
 ) -> Iterator[tuple[int, Blocks]]:
-    """The blocks of the missing tiles, in order, while the devices work on the next ones."""
-    running: deque[tuple[Sequence[int], Mapping[str, jax.Array]]] = deque()
+    """The blocks of the missing tiles, in order, while others are computed."""
     devices = executor.mesh.size
-    for start in range(0, len(missing), devices):
-        group = missing[start : start + devices]
+    groups = [missing[start : start + devices] for start in range(0, len(missing), devices)]
+    wide = jax.dtypes.canonicalize_dtype(float).itemsize == 8
+
+    def call(group: Sequence[int]) -> Mapping[str, jax.Array]:
         # Devices without a tile of their own repeat the last one.
-        origins = [tiles.origin(tile) for tile in group] + [tiles.origin(group[-1])] * (
-            devices - len(group)
-        )
-        program = executor.compiled(index, tiles)[0]
-        running.append((group, program(np.array(origins).reshape(devices, len(tiles.shape)))))
+        every = [*group, *[group[-1]] * (devices - len(group))]
+        origins = np.array([tiles.origin(tile) for tile in every])
+        with jax.enable_x64(wide):  # which every thread has of its own
+            return executor.compiled(index, tiles)[0](origins.reshape(devices, len(tiles.shape)))
+
+    for group, found in _called(call, groups, lambda: executor.calls_at_once(index, tiles)):
+        yield from _blocks(tiles, group, found)
+
+
+def _called(
+    call: Callable[[Group], Any], groups: Sequence[Group], at_once: Callable[[], int]
+) -> Iterator[tuple[Group, Any]]:
+    """What a call makes of each group, in order; long calls by threads, so many at once.
+
+    By threads where they would not run side by side otherwise: the others have begun, and are not
+    waited for, when an earlier one is handed out.
+    """
+    begun = time.perf_counter()
+    for first in groups[:1]:
+        yield first, jax.block_until_ready(call(first))
+    threads = min(at_once(), len(groups) - 1) if time.perf_counter() - begun > LONG else 1
+    if threads > 1:
+        waited = lambda group: (group, jax.block_until_ready(call(group)))  # noqa: E731
+        yield from side_by_side(waited, groups[1:], threads)
+        return
+    running: deque[tuple[Group, Any]] = deque()
+    for group in groups[1:]:
+        running.append((group, call(group)))
         if len(running) > CALLS_AHEAD:
-            yield from _blocks(tiles, *running.popleft())
-    while running:
-        yield from _blocks(tiles, *running.popleft())
+            yield running.popleft()
+    yield from running
 
 
 def _blocks(

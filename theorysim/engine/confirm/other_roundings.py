@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from theorysim.chunks import Chunked, threads_for
+from theorysim.chunks import Chunked
 from theorysim.claims.evidence import Measurement
 from theorysim.claims.instance import Instance, SizeItems, size_items
 from theorysim.claims.kinds import Claim, Probable
@@ -45,6 +45,7 @@ from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.jaxprs.structure import contains
 from theorysim.kept import Program, kept_value
 from theorysim.memory import chunk_length
+from theorysim.threads import threads_for
 
 # In two of the lanes all results are moved one way, in six each by itself. The difference of two
 # errs alike in all of them with a chance of 2^-6, so that what stands is looked at as often again,

@@ -16,7 +16,7 @@ import numpy as np
 import optax
 from jaxtyping import Array
 
-from theorysim.chunks import Chunked, threads_for
+from theorysim.chunks import Chunked
 from theorysim.claims.instance import SizeItems
 from theorysim.claims.kinds import Attack, Claim
 from theorysim.claims.reading import ResolvedReading
@@ -39,6 +39,7 @@ from theorysim.jaxprs.structure import contains
 from theorysim.jaxprs.waiting import side_by_side, waits
 from theorysim.kept import Program, kept_value
 from theorysim.memory import chunk_length
+from theorysim.threads import threads_for
 
 # Points that are simulated side by side, memory permitting.
 CHUNK = 512

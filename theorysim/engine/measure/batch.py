@@ -11,7 +11,7 @@ import numpy as np
 from jax.stages import Traced
 from jaxtyping import Array
 
-from theorysim.chunks import Chunked, threads_for
+from theorysim.chunks import Chunked
 from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
@@ -34,6 +34,7 @@ from theorysim.jaxprs.waiting import side_by_side
 from theorysim.kept import Program, kept_value, standing
 from theorysim.memory import chunk_length, tree_bytes
 from theorysim.progress import Progress, silent
+from theorysim.threads import threads_for
 
 # Additions in all runs together (`theorysim.jaxprs.cost`), a second or so, from which on knowing
 # their lengths before is worth a program of its own.
