@@ -22,7 +22,8 @@ from benchmarks import deep_linear, rank_one, two_layer_linear
 from benchmarks.race import Contender, Row, compiled, race
 from theorysim.compiled import jit
 from theorysim.numerics.products import dot
-from theorysim.numerics.random import normal
+from theorysim.numerics.random import chi_square, normal
+from theorysim.systems.rank_one import outside
 from theorysim.systems.rank_one_chain import BLOCK
 
 EVALUATIONS = 13
@@ -30,38 +31,66 @@ EVALUATIONS = 13
 
 
 def drawn(
-    numbers: int, blocks: int, runs: int, dtype: str, work: float, jit: Callable
+    name: str, draw: Callable[[Array], Array], blocks: int, keys: Array, work: float, jit: Callable
 ) -> Contender:
-    """The sums of so many normal numbers for each of several runs, block after block."""
+    """The sums of what is drawn for each of several runs, block after block."""
 
     def run(key: Array) -> Array:
         def block(total: Array, j: Array) -> tuple[Array, None]:
-            return total + jnp.sum(normal(jax.random.fold_in(key, j), (numbers,), dtype)), None
+            return total + jnp.sum(draw(jax.random.fold_in(key, j))), None
 
-        return jax.lax.scan(block, jnp.zeros((), dtype), jnp.arange(blocks))[0]
+        like = jax.eval_shape(draw, key)
+        return jax.lax.scan(block, jnp.zeros((), like.dtype), jnp.arange(blocks))[0]
 
-    keys = jax.random.split(jax.random.key(0), runs)
-    return compiled("its normal numbers", jax.vmap(run), keys, work=work, jit=jit)
+    return compiled(f"its {name} numbers", jax.vmap(run), keys, work=work, jit=jit)
 
 
 def chain(k: int, d: int, runs: int, steps: int) -> Iterator[Row]:
-    """The reduced chain; besides its k + 2 normal numbers a step takes one of chi^2."""
+    """The reduced chain: k + 2 normal numbers a step, and one of chi^2."""
+    blocks, keys, work = steps // BLOCK, jax.random.split(jax.random.key(0), runs), runs * steps
     for dtype in ("float32", "float64"):
+        gaussian = partial(normal, shape=((k + 2) * BLOCK,), dtype=dtype)
+        square = partial(chi_square, degrees=d - k - 2, shape=(BLOCK,), dtype=dtype)
         yield from race(
             rank_one.reduced(k, d, runs, steps, dtype),
-            drawn((k + 2) * BLOCK, steps // BLOCK, runs, dtype, runs * steps, jax.jit),
+            drawn("normal", gaussian, blocks, keys, work, jax.jit),
+            drawn("chi^2", square, blocks, keys, work, jax.jit),
             size={"k": k, "d": d, "runs": runs, "steps": steps},
             unit=rank_one.UNIT,
             dtype=dtype,
         )
 
 
+def multiplied(k: int, d: int, runs: int, steps: int) -> Contender:
+    """The products with k features of each step: with the sample, and four that take them off.
+
+    A NumPy loop that knows them to be coordinates has none of these.
+    """
+    features = jnp.asarray(np.linalg.qr(np.random.default_rng(0).normal(size=(d, k)))[0], "float32")
+
+    def run(vector: Array, features: Array) -> Array:
+        def step(vector: Array, _: None) -> tuple[Array, None]:
+            inside = dot(features.T, vector)
+            off = outside(features.T, vector, basis=features)
+            return off + jnp.sum(inside), None
+
+        return jax.lax.scan(step, vector, None, length=steps)[0]
+
+    vectors = jnp.ones((runs, d), "float32")
+    many = jax.vmap(run, in_axes=(0, None))
+    name = "its products with features"
+    return compiled(name, many, vectors, features, work=runs * steps, jit=jit)
+
+
 def descent(k: int, dimensions: tuple[int, ...], runs: int, steps: int) -> Iterator[Row]:
     """SGD in d dimensions as verifications compile it; every step takes d normal numbers."""
+    keys = jax.random.split(jax.random.key(0), runs)
     for d in dimensions:
+        gaussian = partial(normal, shape=(d,), dtype="float32")
         yield from race(
             rank_one.full(k, d, runs, steps, cut=False),
-            drawn(d, steps, runs, "float32", runs * steps, jit),
+            drawn("normal", gaussian, steps, keys, runs * steps, jit),
+            multiplied(k, d, runs, steps),
             size={"k": k, "d": d, "runs": runs, "steps": steps},
             unit=rank_one.UNIT,
             dtype="float32",
