@@ -47,6 +47,7 @@ CALLS_AHEAD = 2
 LONG = 1e-3
 
 Group = TypeVar("Group")
+Called = TypeVar("Called")
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,40 +163,43 @@ def computed(
     executor: Executor, index: int, tiles: Tiling, missing: Sequence[int]
 ) -> Iterator[tuple[int, Blocks]]:
     """The blocks of the missing tiles, in order, while others are computed."""
+    if not missing:
+        return
     devices = executor.mesh.size
     groups = [missing[start : start + devices] for start in range(0, len(missing), devices)]
+    program, _ = executor.compiled(index, tiles)
     wide = jax.dtypes.canonicalize_dtype(float).itemsize == 8
 
-    def call(group: Sequence[int]) -> Mapping[str, jax.Array]:
+    def call(group: Sequence[int]) -> tuple[Sequence[int], Mapping[str, jax.Array]]:
         # Devices without a tile of their own repeat the last one.
         every = [*group, *[group[-1]] * (devices - len(group))]
         origins = np.array([tiles.origin(tile) for tile in every])
         with jax.enable_x64(wide):  # which every thread has of its own
-            return executor.compiled(index, tiles)[0](origins.reshape(devices, len(tiles.shape)))
+            return group, program(origins.reshape(devices, len(tiles.shape)))
 
-    for group, found in _called(call, groups, lambda: executor.calls_at_once(index, tiles)):
+    for group, found in _called(call, groups, executor.calls_at_once(index, tiles)):
         yield from _blocks(tiles, group, found)
 
 
 def _called(
-    call: Callable[[Group], Any], groups: Sequence[Group], at_once: Callable[[], int]
-) -> Iterator[tuple[Group, Any]]:
-    """What a call makes of each group, in order; long calls by threads, so many at once.
+    call: Callable[[Group], Called], groups: Sequence[Group], at_once: int
+) -> Iterator[Called]:
+    """What a call makes of each group, in order; long calls on threads, so many at once.
 
-    By threads where they would not run side by side otherwise: the others have begun, and are not
-    waited for, when an earlier one is handed out.
+    The others are begun, and not waited for, while an earlier one is kept.
     """
     begun = time.perf_counter()
-    for first in groups[:1]:
-        yield first, jax.block_until_ready(call(first))
-    threads = min(at_once(), len(groups) - 1) if time.perf_counter() - begun > LONG else 1
+    first = jax.block_until_ready(call(groups[0]))
+    is_long, others = time.perf_counter() - begun > LONG, groups[1:]
+    yield first
+    threads = min(at_once, len(others)) if is_long else 1
     if threads > 1:
-        waited = lambda group: (group, jax.block_until_ready(call(group)))  # noqa: E731
-        yield from side_by_side(waited, groups[1:], threads)
+        done = lambda group: jax.block_until_ready(call(group))  # noqa: E731
+        yield from side_by_side(done, others, threads)
         return
-    running: deque[tuple[Group, Any]] = deque()
-    for group in groups[1:]:
-        running.append((group, call(group)))
+    running: deque[Called] = deque()
+    for group in others:
+        running.append(call(group))
         if len(running) > CALLS_AHEAD:
             yield running.popleft()
     yield from running
