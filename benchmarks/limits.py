@@ -70,9 +70,9 @@ def multiplied(k: int, d: int, runs: int, steps: int) -> Contender:
 
     def run(vector: Array, features: Array) -> Array:
         def step(vector: Array, _: None) -> tuple[Array, None]:
-            inside = dot(features.T, vector)
-            off = outside(features.T, vector, basis=features)
-            return off + jnp.sum(inside), None
+            inside = dot(features.T, vector[::-1])  # of another vector: XLA would take the product
+            off = outside(features.T, vector, basis=features)  # that this one begins with
+            return off + 1e-9 * jnp.sum(inside), None
 
         return jax.lax.scan(step, vector, None, length=steps)[0]
 
@@ -98,7 +98,7 @@ def descent(k: int, dimensions: tuple[int, ...], runs: int, steps: int) -> Itera
 
 
 def modes(count: int) -> Iterator[Row]:
-    """The closed form of modes: an exponential for each at each time, and the results."""
+    """The closed form of modes: of its five elementary functions one exponential; the results."""
     low, high = two_layer_linear.FEATURES
     features = jnp.asarray(np.random.default_rng(0).uniform(low, high, (1, count)))
     results = jnp.zeros((1, two_layer_linear.MODE_TIMES.size, count))
@@ -113,13 +113,13 @@ def modes(count: int) -> Iterator[Row]:
 
 
 def matrices(width: int) -> Iterator[Row]:
-    """The exact flow: at each time one QR, of three blocks, and five products."""
+    """The exact flow: at each time one R of a QR, of three blocks, and five products."""
     times = two_layer_linear.MATRIX_TIMES.size
     blocks = jax.random.normal(jax.random.key(0), (times, 3 * width, width))
     squares = blocks[:, :width]
     yield from race(
         two_layer_linear.exact_flow(width),
-        compiled("its decompositions", partial(jnp.linalg.qr, mode="reduced"), blocks),
+        compiled("its decompositions", partial(jnp.linalg.qr, mode="r"), blocks),
         compiled("its matrix products", partial(_powers, 5), squares),
         size={"width": width, "times": times},
         unit="path",

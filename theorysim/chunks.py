@@ -41,7 +41,7 @@ class Chunked:
         leaves, tree = jax.tree.flatten(rows)
         single = tuple(jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype) for leaf in leaves)
         given, shared_tree = jax.tree.flatten(shared)
-        abstract = (single, tree, tuple(map(jax.typeof, given)), shared_tree)
+        abstract = (single, tree, tuple(map(kept.shape_of, given)), shared_tree)
         fitted = _fitted(self._program, abstract, self._most, self._what, kept.standing())
         compiled, length, at_once = fitted
         total, wide = len(leaves[0]), jax.dtypes.canonicalize_dtype(float).itemsize == 8

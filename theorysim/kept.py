@@ -92,7 +92,7 @@ class Program:
         if not self._is_known():
             return self._plain.lower(*arguments).compile()
         leaves, tree = jax.tree.flatten(arguments)
-        shapes = list(map(_shape, leaves))
+        shapes = list(map(shape_of, leaves))
         key = _digest("program", self._made_of or "", str(tree), str(shapes), standing())
         if key not in self._at:
             _taken[key] = False
@@ -163,7 +163,7 @@ def _keep(folder: Store, key: str, content: bytes) -> None:
         folder.write(key, content)
 
 
-def _shape(leaf: Any) -> jax.ShapeDtypeStruct:
+def shape_of(leaf: Any) -> jax.ShapeDtypeStruct:
     """Shape and type, as JAX has it: a number of Python takes the precision of what it meets."""
     seen = jax.typeof(leaf)
     return jax.ShapeDtypeStruct(seen.shape, seen.dtype, weak_type=seen.weak_type)

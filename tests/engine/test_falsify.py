@@ -148,8 +148,11 @@ def test_only_what_is_asked_for_is_attacked():
         falsify(statement, claim="c")
     with pytest.raises(UsageError, match="no reading 'r'"):
         falsify(statement, reading="r")
-    with pytest.raises(UsageError, match="budget 0"):
-        falsify(statement, budget=0)
+    for none in (0, 2.5, float("inf"), True, "5", None):
+        with pytest.raises(UsageError, match=f"budget {none!r}: expected an integer"):
+            falsify(statement, budget=none)
+    counted = falsify(statement, claim="b", budget=np.int64(100))
+    assert json.loads(json.dumps(counted.as_json()))["budget"] == 100
 
 
 @pytest.mark.parametrize("way", ["searched", "resampled"])
@@ -162,14 +165,28 @@ def test_a_budget_beyond_memory_is_refused_before_anything_is_tried(way, monkeyp
 
 
 def test_a_budget_is_held_as_points_keys_and_numbers_of_its_plain_draws(monkeypatch):
-    """A quarter of 4,000: two coordinates, a key, a score and a ratio, twice while joined."""
+    """A quarter of 4,000: two coordinates and a key, in four copies, one of them a name."""
     statement = product_at_most(3.9)
-    needed = 2 * 1000 * 8 * (2 + 1 + 2)
+    needed = 1000 * (4 * 8 * (2 + 1) + 2 * 8 * 2 + 160)
     monkeypatch.setattr("theorysim.memory.machine_bytes", lambda: needed - 1)
     with pytest.raises(SizeError, match="a budget of 4000 points"):
         falsify(statement, budget=4000)
     monkeypatch.setattr("theorysim.memory.machine_bytes", lambda: needed)
     assert falsify(statement, budget=4000, claim="product").theorem == statement.id
+
+
+def test_no_reading_is_attacked_where_memory_cannot_hold_the_budget_of_another(monkeypatch):
+    """The second one has ten claims."""
+    more = tuple(at_most(f"claim {i}", lambda r: r.sim["a"], lambda r: 3.0) for i in range(10))
+    one, other = (
+        Reading(name, Corrected(""), claims=claims)
+        for name, claims in (("one", more[:1]), ("other", more))
+    )
+    statement = theorem(more[0], readings=(one, replace(other, primary=True)))
+    monkeypatch.setattr("theorysim.engine.falsify.falsify._attacks", None)
+    monkeypatch.setattr("theorysim.memory.machine_bytes", lambda: 1000 * 600)
+    with pytest.raises(SizeError, match="a budget of 4000 points"):
+        falsify(statement, budget=4000)
 
 
 def printed_and_corrected(bound):

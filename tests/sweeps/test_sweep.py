@@ -11,8 +11,13 @@ import numpy as np
 import pytest
 
 from theorysim.errors import SizeError, UsageError
+from theorysim.progress import silent
 from theorysim.sweeps import SweepOptions, sweep
 from theorysim.sweeps import run as running
+from theorysim.sweeps.compile import whole_vectors
+from theorysim.sweeps.grid import grid
+from theorysim.sweeps.run import Executor
+from theorysim.sweeps.tiles import tiling
 from theorysim.threads import side_by_side
 
 LAM = np.linspace(-1.0, 2.0, 5)
@@ -150,13 +155,61 @@ def descent(x, y):
     return jax.lax.fori_loop(0, 50, lambda _, w: w - 0.01 * y * (w**3 - x), x)
 
 
-@pytest.mark.parametrize("cells", [1000, 1023, 1024, 1030, 2047])
+@pytest.mark.parametrize("cells", [15, 1008, 1023, 1024, 1025, 1039, 2047])
 def test_cells_beyond_a_vector_are_those_that_are_computed_alone(cells):
     """Tiles of many cells are computed with a few more, which nobody sees."""
-    x = np.linspace(0.1, 1, 2060, dtype=np.float32)
-    found = sweep(descent, {"cell": {"x": x, "y": x[::-1]}}, tile=cells)["descent"]
-    assert found.shape == x.shape
-    np.testing.assert_array_equal(found, jax.jit(jax.vmap(descent))(x, x[::-1]))
+    x = np.linspace(0.1, 1, 3 * cells, dtype=np.float32)
+    x[cells - 1 :: cells] = np.nan  # the last one of a tile, which is repeated
+    found = sweep(descent, {"cell": {"x": x, "y": x[::-1]}}, tile=cells)
+    assert found["descent"].shape == x.shape
+    np.testing.assert_array_equal(found["descent"], jax.jit(jax.vmap(descent))(x, x[::-1]))
+    np.testing.assert_array_equal(found["diverged"], np.isnan(x) | np.isnan(x[::-1]))
+
+
+def executor(function, axes):
+    return Executor(running.plan(function, grid(axes, {}, None), {}), silent)
+
+
+def test_vectors_are_filled_where_cells_are_many_and_plain():
+    """What calls back would be called more often than there are cells."""
+    x = {"x": np.linspace(0.1, 1, 3075)}
+    tiles = tiling((3075,), 1025)
+    assert tiles.cells == 1025
+    assert executor(doubled, x).inputs(tiles).length == 1040
+    seen = []
+
+    def telling(x):
+        jax.debug.callback(seen.append, x)
+        return 2 * x
+
+    assert executor(telling, x).inputs(tiles).length == 1025
+    assert whole_vectors(1023) == 1023 and whole_vectors(1024) == 1024
+
+
+def doubled(x):
+    return 2 * x
+
+
+def eigenvalues(x):
+    return jnp.linalg.eigvalsh(x * jnp.ones((3, 3)))
+
+
+def called_back(x):
+    return jax.pure_callback(lambda x: x, jax.ShapeDtypeStruct((), x.dtype), x)
+
+
+def test_calls_run_side_by_side_as_far_as_libraries_users_and_memory_let_them(monkeypatch):
+    x, tiles = {"x": np.linspace(0.1, 1, 8)}, tiling((8,), 4)
+    monkeypatch.setattr(running, "threads_for", lambda library: 2 if library else 5)
+
+    def at_once(function):
+        return executor(function, x).calls_at_once(0, tiles)
+
+    assert [at_once(f) for f in (doubled, eigenvalues, called_back)] == [5, 2, 1]
+    with jax.debug_nans(True):
+        assert at_once(doubled) == 1
+    monkeypatch.setattr(running, "programs_that_fit", lambda needed: 3 if needed else 0)
+    assert [at_once(f) for f in (doubled, eigenvalues)] == [3, 2]
 
 
 @pytest.mark.parametrize("threads", [1, 3])

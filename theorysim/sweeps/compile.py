@@ -23,8 +23,8 @@ from theorysim.sweeps.tiles import Tiling, tiling
 CELLS = "cells"
 
 # Kernels over multiples of 16 numbers have no rest that is computed one by one at every step of a
-# loop: 2000 steps of descent take 665 ns for each of 13,000 cells, and 365 for each of 13,056.
-# Where the cells are few, each may be large.
+# loop: 2000 steps of descent take 665 ns for each of 13,000 cells, and 365 for each of 13,056. Of
+# fewer vectors than these, the cells that are added would be a large part.
 VECTOR, MANY_VECTORS = 16, 64
 
 Origins = Int[np.ndarray, "devices dims"]
@@ -36,14 +36,16 @@ Given = tuple[Position, Columns]
 class Inputs(NamedTuple):
     """What computes the arguments of all cells of a tile on each device, one after another.
 
-    It is a program of its own. Within the one that computes the cells, columns would be read by
-    every operation that uses them, and what cells share computed once, and rounded otherwise.
+    They are of `length` cells, those of a tile first. It is a program of its own. Within the one
+    that computes the cells, columns would be read by every operation that uses them, and what cells
+    share computed once, and rounded otherwise.
     """
 
     program: Callable[[Origins], Given]
     shapes: Given
     bytes: int
     tiles: Tiling
+    length: int
     mesh: Mesh
 
 
@@ -52,10 +54,11 @@ def local_mesh() -> Mesh:
     return Mesh(np.array(jax.local_devices()), (CELLS,))
 
 
-def compile_inputs(grid: Grid, tiles: Tiling, mesh: Mesh) -> Inputs:
+def compile_inputs(grid: Grid, tiles: Tiling, mesh: Mesh, length: int) -> Inputs:
     """The arguments of cells, from the first position of every device's tile.
 
-    What sticks out of the grid repeats the last position of an axis.
+    What sticks out of the grid repeats the last position of an axis, and what is added to a tile's
+    cells, up to a `length`, the last of them.
     """
     shared, split = PartitionSpec(), PartitionSpec(CELLS)
 
@@ -70,7 +73,7 @@ def compile_inputs(grid: Grid, tiles: Tiling, mesh: Mesh) -> Inputs:
             for axis, (row, column) in enumerate(zip(rows, columns))
         )
         given = (position if grid.seeds else ()), picked
-        return jax.tree.map(partial(_lengthened, _vectorised(tiles.cells)), given)
+        return jax.tree.map(partial(_lengthened, length), given)
 
     columns = jax.device_put(grid.columns(), NamedSharding(mesh, shared))
     placed = NamedSharding(mesh, split)
@@ -85,6 +88,7 @@ def compile_inputs(grid: Grid, tiles: Tiling, mesh: Mesh) -> Inputs:
         shapes,
         program_bytes(compiled),
         tiles,
+        length,
         mesh,
     )
 
@@ -97,12 +101,10 @@ def compile_tiles(cell: Cell, given: Inputs) -> tuple[Program, int]:
     """
     nowhere: Any = (np.int32(0),) * len(given.tiles.shape)
 
-    cells = given.tiles.cells
-
     def tile(position: Position, columns: Columns) -> dict[str, Array]:
         one = lambda place, picked: cell(place or nowhere, picked)  # noqa: E731
-        found = jax.vmap(one, axis_size=_vectorised(cells))(position, columns)
-        return jax.tree.map(lambda values: values[:cells], found)
+        found = jax.vmap(one, axis_size=given.length)(position, columns)
+        return jax.tree.map(lambda values: values[: given.tiles.cells], found)
 
     split = PartitionSpec(CELLS)
     compiled = _on_mesh(tile, given.mesh, (split, split)).lower(*given.shapes).compile()
@@ -121,13 +123,13 @@ def _on_mesh(function: Callable, mesh: Mesh, specs: tuple[PartitionSpec, ...]) -
     )
 
 
-def _vectorised(cells: int) -> int:
-    """How many cells are computed where so many are wanted."""
+def whole_vectors(cells: int) -> int:
+    """So many cells, or a few more that fill vectors, where there are many."""
     return -(-cells // VECTOR) * VECTOR if cells >= MANY_VECTORS * VECTOR else cells
 
 
 def _lengthened(length: int, values: Array) -> Array:
-    """The array with its last entry repeated."""
+    """The array with its last entry repeated, up to a length."""
     more = length - len(values)
     return jnp.concatenate([values, jnp.repeat(values[-1:], more, axis=0)]) if more else values
 

@@ -16,7 +16,7 @@ import numpy as np
 from jax.extend import core
 
 from theorysim.errors import UsageError
-from theorysim.jaxprs.cost import LIBRARIES
+from theorysim.jaxprs.cost import CALLBACKS, LIBRARIES
 from theorysim.jaxprs.structure import contains
 from theorysim.memory import (
     CHUNK_SHARE,
@@ -33,6 +33,7 @@ from theorysim.sweeps.compile import (
     compile_tiles,
     fit_tiles,
     local_mesh,
+    whole_vectors,
 )
 from theorysim.sweeps.dataset import Blocks, Result
 from theorysim.sweeps.grid import Grid
@@ -84,7 +85,10 @@ class Executor:
         self.inputs = cache(self._inputs)
 
     def _inputs(self, tiles: Tiling) -> Inputs:
-        return compile_inputs(self.plan.grid, tiles, self.mesh)
+        # A call of the user's, or of a library, is no loop over vectors.
+        plain = not any(contains(closed.jaxpr, LIBRARIES) for closed in self.plan.jaxprs)
+        length = whole_vectors(tiles.cells) if plain else tiles.cells
+        return compile_inputs(self.plan.grid, tiles, self.mesh, length)
 
     def _compile(self, index: int, tiles: Tiling) -> tuple[Program, int]:
         sizes = ", ".join(f"{k} = {v}" for k, v in self.plan.grid.combinations()[index].items())
@@ -92,14 +96,18 @@ class Executor:
         return compile_tiles(self.plan.cells[index], self.inputs(tiles))
 
     def calls_at_once(self, index: int, tiles: Tiling) -> int:
-        """How many calls may run side by side: one for each processor, if memory lets them.
+        """How many calls may run side by side, if memory lets them: one for each processor.
 
-        Several devices of a CPU share its processors within a call.
+        Fewer of those with linear algebra (`threads_for`). One at a time where cells call back into
+        Python, which need not expect threads; where the user looks for NaN, which threads would not
+        know of; and on several devices of a CPU, which share its processors within a call.
         """
-        if self.mesh.size > 1:
+        program = self.plan.jaxprs[index].jaxpr
+        looks = jax.config.jax_debug_nans or jax.config.jax_debug_infs  # type: ignore[attr-defined]
+        if self.mesh.size > 1 or looks or contains(program, CALLBACKS):
             return 1
-        threads = threads_for(contains(self.plan.jaxprs[index].jaxpr, LIBRARIES))
-        return min(threads, programs_that_fit(self.compiled(index, tiles)[1]))
+        fitting = programs_that_fit(self.compiled(index, tiles)[1])
+        return min(threads_for(contains(program, LIBRARIES)), fitting)
 
     def tell(self, text: str, more: int = 0) -> None:
         """Report that so many more cells are done."""
@@ -168,14 +176,12 @@ def computed(
     devices = executor.mesh.size
     groups = [missing[start : start + devices] for start in range(0, len(missing), devices)]
     program, _ = executor.compiled(index, tiles)
-    wide = jax.dtypes.canonicalize_dtype(float).itemsize == 8
 
     def call(group: Sequence[int]) -> tuple[Sequence[int], Mapping[str, jax.Array]]:
         # Devices without a tile of their own repeat the last one.
         every = [*group, *[group[-1]] * (devices - len(group))]
         origins = np.array([tiles.origin(tile) for tile in every])
-        with jax.enable_x64(wide):  # which every thread has of its own
-            return group, program(origins.reshape(devices, len(tiles.shape)))
+        return group, program(origins.reshape(devices, len(tiles.shape)))
 
     for group, found in _called(call, groups, executor.calls_at_once(index, tiles)):
         yield from _blocks(tiles, group, found)

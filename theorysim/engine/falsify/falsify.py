@@ -16,11 +16,11 @@ from theorysim.engine.falsify.search import check_budget
 from theorysim.engine.measure.setup import (
     Setup,
     check_seed,
+    checked_count,
     parse_settings,
     refuse_experiment,
     select_readings,
 )
-from theorysim.errors import UsageError
 from theorysim.precision import in_precision
 from theorysim.progress import Progress, silent
 
@@ -56,8 +56,7 @@ def falsify(
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
     refuse_experiment(theorem, "attacked")
-    if budget < 1:
-        raise UsageError(f"budget {budget}: expected at least 1")
+    budget = checked_count(budget, "budget")
     check_seed(seed)
     with in_precision(double=True):
         fixed = parse_settings(theorem, settings or {})

@@ -47,8 +47,8 @@ STAGE = 1024
 # Above, an evolving population needs more points than a budget has, and gradients are tried first.
 HIGH_DIMENSION = 30
 
-# Bytes of a number, and of a key.
-NUMBER, KEY = 8, 8
+# Bytes of a number, of a key, and of what Python keeps beside the name of a point in a dictionary.
+NUMBER, KEY, NAME = 8, 8, 160
 
 # `examine(points, plain)` scores points for each claim; of plain draws it examines every suspect.
 Examine = Callable[[Points, bool], list[Scored]]
@@ -57,15 +57,17 @@ Examine = Callable[[Points, bool], list[Scored]]
 def check_budget(setup: Setup, budget: int) -> None:
     """Refuse a budget whose plain draws do not fit into memory, where all of them are held.
 
-    Each is a point, its key and two numbers for each claim, twice where they are put together.
+    Each is a point with two numbers for each claim, as it was drawn and as all are put together,
+    once for each claim; the best of them are found in one more copy, by their names.
 
     Raises:
         SizeError: with the bytes needed, the bytes there are and the remedy.
     """
     (reading,) = setup.readings
-    dimension = setup.theorem.space.dimension(setup.settings.sizes)
-    each = NUMBER * (dimension + 2 * len(reading.claims)) + KEY
-    held = 2 * each * int(DRAWN_SHARE * budget)
+    claims = len(reading.claims)
+    point = NUMBER * setup.theorem.space.dimension(setup.settings.sizes) + KEY
+    each = (1 + claims) * point + 2 * claims * 2 * NUMBER + 2 * point + NAME
+    held = each * int(DRAWN_SHARE * budget)
     check_host(held, f"{setup}: a budget of {budget} points", "ask for a smaller one")
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,13 @@ def check_seed(seed: int) -> None:
     """Raise UsageError for a seed that no generator takes."""
     if not 0 <= seed < 1 << 63:
         raise UsageError(f"seed {seed}: expected an integer from 0 to 2^63 - 1")
+
+
+def checked_count(count: int, what: str) -> int:
+    """How many of something there are to be; raises UsageError for what is no positive integer."""
+    if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
+        raise UsageError(f"{what} {count!r}: expected an integer of at least 1")
+    return int(count)
 
 
 def find_reading(theorem: Theorem, name: str | None) -> ResolvedReading:
