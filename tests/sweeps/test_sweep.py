@@ -4,6 +4,8 @@ import inspect
 import itertools
 import json
 import math
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -293,3 +295,21 @@ def test_the_options_of_functions_that_hand_them_on_are_all_there():
     keywords = {p.name: p.annotation for p in parameters if p.kind is p.KEYWORD_ONLY}
     options = {name: of.__forward_arg__ for name, of in SweepOptions.__annotations__.items()}
     assert options == keywords
+
+
+ON_THREE_DEVICES = """
+import os
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=3"
+import jax, numpy as np
+from tests.sweeps.test_sweep import descent
+from theorysim.sweeps import sweep
+assert jax.device_count() == 3
+x = np.linspace(0.1, 1, 4 * 1025, dtype=np.float32)
+found = sweep(descent, {"cell": {"x": x, "y": x[::-1]}}, tile=1025)["descent"]
+np.testing.assert_array_equal(found, jax.jit(jax.vmap(descent))(x, x[::-1]))
+"""
+
+
+def test_what_fills_vectors_is_cut_off_on_every_device():
+    """Tiles of several devices stand one after another in what a call returns."""
+    subprocess.run([sys.executable, "-c", ON_THREE_DEVICES], check=True, timeout=300)
