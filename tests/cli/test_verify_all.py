@@ -165,7 +165,7 @@ def test_a_damaged_file_is_verified_again(every, verified, statement, tmp_path):
         (("--all", "--set", "d=3"), "--set is for one statement: leave it or --all out"),
         (("--all", "--plot", "a.png"), "--plot is for one statement: leave it or --all out"),
         (("--all", "--only", "nosuch"), "no id contains 'nosuch'; `theorysim list` shows all ids"),
-        (("--all", "--instances", "0"), "0 instances: expected at least 1"),
+        (("--all", "--instances", "0"), "0 instances: expected an integer of at least 1"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
 )

@@ -42,7 +42,7 @@ from theorysim.engine.certify.report import Certificate, CertifyReport, Tree, ti
 from theorysim.engine.certify.spaces import Piece, check_order, describe_box, pieces, spell
 from theorysim.engine.measure.instance_files import read_instance
 from theorysim.engine.measure.making import no_key
-from theorysim.engine.measure.setup import refuse_experiment, select_readings
+from theorysim.engine.measure.setup import checked_count, refuse_experiment, select_readings
 from theorysim.errors import UsageError
 from theorysim.jaxprs.fingerprint import fingerprint
 from theorysim.precision import in_precision
@@ -92,8 +92,7 @@ def certify(
             f"precision {precision} to {max_precision}: expected at least {LEAST_PRECISION} bits, "
             "and no fewer to end with than to start with"
         )
-    if max_boxes < 1:
-        raise UsageError(f"max_boxes {max_boxes}: expected at least 1")
+    max_boxes = checked_count(max_boxes, f"max_boxes {max_boxes!r}")
     with in_precision(double=True):
         targets = [(r, c) for r in select_readings(theorem, reading, claim) for c in r.claims]
         parts = [] if instance is not None else pieces(theorem.space, box or {})

@@ -56,7 +56,7 @@ def falsify(
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
     refuse_experiment(theorem, "attacked")
-    budget = checked_count(budget, "budget")
+    budget = checked_count(budget, f"budget {budget!r}")
     check_seed(seed)
     with in_precision(double=True):
         fixed = parse_settings(theorem, settings or {})

@@ -10,9 +10,8 @@ from theorysim.engine.many.cluster import RETRIES
 from theorysim.engine.many.every import Every, chosen, code_with
 from theorysim.engine.many.verification import Verification
 from theorysim.engine.many.verified import Verifications, Verified
-from theorysim.engine.measure.setup import check_seed
+from theorysim.engine.measure.setup import check_seed, checked_count
 from theorysim.engine.registry.index import Files
-from theorysim.errors import UsageError
 from theorysim.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -57,8 +56,8 @@ def verify_all(
             cluster none of whose workers has the same versions and code.
     """
     check_seed(seed)
-    if instances is not None and instances < 1:
-        raise UsageError(f"{instances} instances: expected at least 1")
+    if instances is not None:
+        instances = checked_count(instances, f"{instances!r} instances")
     code = code_with(theorems)
     tasks = [
         Verification(entry.id, code, seed, None if entry.is_experiment else instances)

@@ -64,14 +64,14 @@ def refuse_experiment(theorem: Theorem, what: str) -> None:
 
 def check_seed(seed: int) -> None:
     """Raise UsageError for a seed that no generator takes."""
-    if not 0 <= seed < 1 << 63:
-        raise UsageError(f"seed {seed}: expected an integer from 0 to 2^63 - 1")
+    if not isinstance(seed, Integral) or not 0 <= seed < 1 << 63:
+        raise UsageError(f"seed {seed!r}: expected an integer from 0 to 2^63 - 1")
 
 
-def checked_count(count: int, what: str) -> int:
-    """How many of something there are to be; raises UsageError for what is no positive integer."""
-    if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-        raise UsageError(f"{what} {count!r}: expected an integer of at least 1")
+def checked_count(count: int, what: str, least: int = 1) -> int:
+    """A number of something; raises UsageError, in which it is called `what`, for others."""
+    if isinstance(count, bool) or not isinstance(count, Integral) or count < least:
+        raise UsageError(f"{what}: expected an integer of at least {least}")
     return int(count)
 
 

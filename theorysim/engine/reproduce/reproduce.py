@@ -21,7 +21,13 @@ from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
 from theorysim.engine.measure.sample import Sample
-from theorysim.engine.measure.setup import Setup, check_seed, parse_settings, select_readings
+from theorysim.engine.measure.setup import (
+    Setup,
+    check_seed,
+    checked_count,
+    parse_settings,
+    select_readings,
+)
 from theorysim.engine.registry.index import Files
 from theorysim.engine.reproduce.dataset import RUN, SECONDS
 from theorysim.engine.reproduce.own_data import blaming_own_data, check_own_data
@@ -117,10 +123,9 @@ def reproduce(
         raise UsageError(f"{theorem.id} is no experiment: verify it")
     check_own_data(theorem)
     count = theorem.keys if runs is None else runs
-    if count < LEAST_KEYS:
-        raise UsageError(f"{count} runs: expected at least {LEAST_KEYS}, to tell their spread")
-    if together is not None and together < 1:
-        raise UsageError(f"{together} runs together: expected at least one")
+    count = checked_count(count, f"{count!r} runs, whose spread is told", LEAST_KEYS)
+    if together is not None:
+        together = checked_count(together, f"{together!r} runs together")
     readings = select_readings(theorem, reading, claims)
     sizes = {**_sizes_of(theorem, scale), **(settings or {})}
     setup = Setup(theorem, readings, parse_settings(theorem, sizes), seed)

@@ -14,12 +14,12 @@ from theorysim.engine.measure.sample import draw_sample
 from theorysim.engine.measure.setup import (
     Setup,
     check_seed,
+    checked_count,
     find_reading,
     parse_settings,
     refuse_experiment,
 )
 from theorysim.engine.verify.judge import judge_readings
-from theorysim.errors import UsageError
 from theorysim.precision import in_precision
 from theorysim.tabular import Tabular
 
@@ -92,8 +92,8 @@ def mutation(
         theorem = registry.theorem(theorem)
     refuse_experiment(theorem, "tried with mutants by this function")
     check_seed(seed)
-    if instances is not None and instances < 1:
-        raise UsageError(f"{instances} instances: expected at least 1")
+    if instances is not None:
+        instances = checked_count(instances, f"{instances!r} instances")
     with in_precision(double=True):
         chosen = find_reading(theorem, reading)
         setup = Setup(theorem, (chosen,), parse_settings(theorem, settings or {}), seed)

@@ -24,6 +24,7 @@ from theorysim.engine.measure.setup import (
     Settings,
     Setup,
     check_seed,
+    checked_count,
     parse_settings,
     select_readings,
 )
@@ -87,8 +88,8 @@ def verify(
                 raise UsageError("an instance fixes every value: leave out the other settings")
             return _verify_instance(theorem, readings, instance, seed)
         setup = Setup(theorem, readings, parse_settings(theorem, settings or {}), seed)
-        if instances is not None and instances < 1:
-            raise UsageError(f"{instances} instances: expected at least 1")
+        if instances is not None:
+            instances = checked_count(instances, f"{instances!r} instances")
         sample, judged = _verify_draws(setup, instances, progress)
         warnings = warnings_about(setup) if reading is None and claims is None else ()
         report = make_report(setup, sample, judged, warnings)

@@ -1,0 +1,38 @@
+"""What is counted is a positive integer, however it is asked for."""
+
+import numpy as np
+import pytest
+
+import theorysim
+from theorysim.engine.measure.setup import checked_count
+from theorysim.errors import UsageError
+
+NO_COUNTS = (0, -1, 2.0, 2.5, float("nan"), float("inf"), True, "5")
+STATEMENT = "linear-teachers/equation-7"
+ASKED = {
+    "instances": lambda count: theorysim.verify(STATEMENT, instances=count),
+    "budget": lambda count: theorysim.falsify(STATEMENT, budget=count),
+    "mutants": lambda count: theorysim.mutation(STATEMENT, instances=count),
+    "all": lambda count: theorysim.verify_all(only=STATEMENT, instances=count),
+    "runs": lambda count: theorysim.reproduce("overtraining/figure-4", runs=count),
+    "together": lambda count: theorysim.reproduce("overtraining/figure-4", together=count),
+    "boxes": lambda count: theorysim.certify(STATEMENT, max_boxes=count),
+}
+
+
+@pytest.mark.parametrize("count", NO_COUNTS)
+@pytest.mark.parametrize("of", ASKED)
+def test_what_is_no_count_is_refused_in_one_line(of, count):
+    with pytest.raises(UsageError, match=r"expected an integer of at least \d+$") as refused:
+        ASKED[of](count)
+    assert repr(count) in str(refused.value)
+
+
+@pytest.mark.parametrize("seed", [2.5, "1", None])
+def test_a_seed_is_an_integer(seed):
+    with pytest.raises(UsageError, match="expected an integer from 0"):
+        theorysim.verify(STATEMENT, seed=seed)
+
+
+def test_integers_of_numpy_are_those_of_python():
+    assert type(checked_count(np.int64(7), "seven")) is int
