@@ -28,7 +28,7 @@ that was recorded before. No test compares a time with anything.
 
 In *Limits* the peer is a part of the work itself (the normal numbers that a chain reads, the
 exponentials of a closed form), alone: its ratio is a share, and no kernel comes above 1 but by
-doing that part better.
+doing that part better. What else a kernel does is in no row: shares need not add up to 1.
 """
 
 NOTHING = """

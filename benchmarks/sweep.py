@@ -1,16 +1,15 @@
 """Sweeps against the bare jitted vmap: throughput in memory and into a store.
 
 `theorysim.sweep` against one `jit(vmap(f))` call on the same cells and against calls tile by tile
-(on a CPU the stronger peer for a closed form, because a tile stays in caches), whose results are
-copied to NumPy; for a closed form and for descents whose cells take about .4 and a whole
-microsecond of a processor. Compilation is what the call that a user makes takes beyond the compiled
-part of it.
+(which stay in caches), whose results are copied to NumPy; for a closed form and for descents whose
+cells take about .4 and a whole microsecond of a processor. Compilation is what the call that a user
+makes takes beyond the compiled part of it.
 
 What is left: a call of a tile costs some 60 us beside its cells, which a closed form feels. Into a
 store most is zarr's: it takes each chunk through its event loop and threads, 2 to 3 ms for a tile.
 Chunks written by code of our own, byte for byte the same, took 68 ms in all in place of 244, of
-which zstd took 8 and the files 10 to 25; so cells of 14 ns cannot go into compressed chunks at 0.7
-of the bare call, which would leave 5 ns for each, and stores are left to zarr: .25 us of a
+which zstd took 8 and the files 10 to 25; so cells of some nanoseconds cannot go into compressed
+chunks at 0.7 of the bare call, and stores are left to zarr: .25 us of a
 processor for each cell, beside which the cells are computed while there is another one.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import jax
@@ -108,4 +109,4 @@ def check_host(needed: int, what: str, remedy: str) -> None:
 
 
 def _gibibytes(count: int) -> str:
-    return f"{count / 2**30:.3g} GiB"
+    return f"{Decimal(count) / 2**30:.3g} GiB"  # of any size

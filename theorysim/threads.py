@@ -22,7 +22,7 @@ def side_by_side(
     """What a function makes of items, in their order, by so many threads.
 
     As many again are begun before the first is read, and no more: who reads slowly holds few. Those
-    that have not begun when their reader stops are dropped.
+    that have not begun when their reader closes this are dropped, and the others waited for.
     """
     pool = ThreadPoolExecutor(threads)
     running: deque[Future[Part]] = deque()

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+import threading
 
 import jax
 import jax.numpy as jnp
@@ -242,6 +243,34 @@ def test_tiles_that_take_long_are_computed_by_threads_with_the_same_bits(
     assert found.dtype == (np.float64 if double else np.float32)
     assert names == ({3} if threads == 3 else set())
     np.testing.assert_array_equal(found, whole)
+
+
+def test_no_thread_is_left_where_results_cannot_be_kept(monkeypatch):
+    """However long the error, which holds all frames, is held itself."""
+    monkeypatch.setattr(running, "threads_for", lambda _: 2)
+    monkeypatch.setattr(running, "LONG", 0.0)
+    before = threading.active_count()
+
+    def told(done, total, what):
+        if done >= 12:
+            raise OSError("full")
+
+    with pytest.raises(OSError, match="full") as held:
+        sweep(descent, {"x": np.linspace(0.1, 1, 60), "y": [1.0]}, tile=4, progress=told)
+    assert held.value.__traceback__ is not None
+    assert threading.active_count() == before
+
+
+def test_a_worker_of_a_cluster_computes_one_tile_at_a_time(monkeypatch):
+    """There are as many of them as processors."""
+    monkeypatch.setattr(running, "threads_for", lambda _: 3)
+    monkeypatch.setattr(running, "LONG", 0.0)
+    monkeypatch.setattr(running, "side_by_side", None)
+    tiles = tiling((8,), 2)
+    found = dict(running.computed(executor(doubled, {"x": np.arange(8.0)}), 0, tiles, range(4), 1))
+    np.testing.assert_array_equal(
+        [found[i]["doubled"] for i in range(4)], 2 * np.arange(8).reshape(4, 2)
+    )
 
 
 def test_a_budget_of_memory_makes_tiles_smaller():

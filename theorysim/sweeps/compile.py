@@ -64,8 +64,8 @@ def compile_inputs(grid: Grid, tiles: Tiling, mesh: Mesh, length: int) -> Inputs
 
     def inputs(origins: Array, columns: Columns) -> Given:
         rows = [
-            jnp.minimum(origins[0, axis] + jnp.arange(part, dtype=jnp.int32), length - 1)
-            for axis, (part, length) in enumerate(zip(tiles.block, tiles.shape))
+            jnp.minimum(origins[0, axis] + jnp.arange(part, dtype=jnp.int32), positions - 1)
+            for axis, (part, positions) in enumerate(zip(tiles.block, tiles.shape))
         ]
         position = tuple(_spread(tiles, axis, row) for axis, row in enumerate(rows))
         picked: Columns = tuple(

@@ -59,7 +59,8 @@ class Computer:
         """The blocks of these tiles of a combination of sizes, in order."""
         with jax.enable_x64(self.work.in_float64):
             tiling = Tiling(self.work.grid.shape, self.work.block)
-            yield from computed(self.executor, index, tiling, tiles)
+            # A machine has as many workers as processors, each with one thread.
+            yield from computed(self.executor, index, tiling, tiles, at_once=1)
 
 
 # Called with the work and the missing tiles, each with the index of its sizes: their blocks as they

@@ -6,7 +6,8 @@ import itertools
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
@@ -85,7 +86,8 @@ class Executor:
         self.inputs = cache(self._inputs)
 
     def _inputs(self, tiles: Tiling) -> Inputs:
-        # A call of the user's, or of a library, is no loop over vectors.
+        # A call of a library is no loop over vectors, and one of the user's is made once for each
+        # cell. All sizes share the inputs.
         plain = not any(contains(closed.jaxpr, LIBRARIES) for closed in self.plan.jaxprs)
         length = whole_vectors(tiles.cells) if plain else tiles.cells
         return compile_inputs(self.plan.grid, tiles, self.mesh, length)
@@ -150,9 +152,11 @@ def fill(
     missing = [place for place in share if not result.is_done(*place)]
     executor.done += sum(_cells(result.tiles, tile) for _, tile in {*share} - {*missing})
     made = compute(missing) if compute else _computed_here(executor, result.tiles, missing)
-    for index, tile, blocks in made:
-        result.write(index, tile, blocks)
-        executor.tell("sweep", more=_cells(result.tiles, tile))
+    # Where keeping them fails, nothing more is computed, however long the error is held.
+    with closing(made) if isinstance(made, Generator) else nullcontext():
+        for index, tile, blocks in made:
+            result.write(index, tile, blocks)
+            executor.tell("sweep", more=_cells(result.tiles, tile))
 
 
 def _computed_here(
@@ -168,9 +172,16 @@ def _cells(tiles: Tiling, tile: int) -> int:
 
 
 def computed(
-    executor: Executor, index: int, tiles: Tiling, missing: Sequence[int]
+    executor: Executor,
+    index: int,
+    tiles: Tiling,
+    missing: Sequence[int],
+    at_once: int | None = None,
 ) -> Iterator[tuple[int, Blocks]]:
-    """The blocks of the missing tiles, in order, while others are computed."""
+    """The blocks of the missing tiles, in order, while others are computed.
+
+    Of a CPU's calls so many run `at_once`: by default as many as it has processors and memory for.
+    """
     if not missing:
         return
     devices = executor.mesh.size
@@ -183,7 +194,8 @@ def computed(
         origins = np.array([tiles.origin(tile) for tile in every])
         return group, program(origins.reshape(devices, len(tiles.shape)))
 
-    for group, found in _called(call, groups, executor.calls_at_once(index, tiles)):
+    threads = executor.calls_at_once(index, tiles) if at_once is None else at_once
+    for group, found in _called(call, groups, threads):
         yield from _blocks(tiles, group, found)
 
 
@@ -192,7 +204,8 @@ def _called(
 ) -> Iterator[Called]:
     """What a call makes of each group, in order; long calls on threads, so many at once.
 
-    The others are begun, and not waited for, while an earlier one is kept.
+    How long one takes is seen at the first, which is waited for. Short ones are begun, and not
+    waited for, while an earlier one is kept.
     """
     begun = time.perf_counter()
     first = jax.block_until_ready(call(groups[0]))
@@ -208,7 +221,8 @@ def _called(
         running.append(call(group))
         if len(running) > CALLS_AHEAD:
             yield running.popleft()
-    yield from running
+    while running:
+        yield running.popleft()
 
 
 def _blocks(

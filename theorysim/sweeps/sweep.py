@@ -101,6 +101,7 @@ def sweep(
         out: a zarr store instead of memory. If it holds this very sweep, only what is missing
             there is computed. With several processes of `jax.distributed`, each writes its share.
         memory: bytes that a tile may take on a device; a sixteenth of its memory by default.
+            Several are computed at once where they fit into an eighth.
         tile: cells of a tile, instead of a choice by size and memory.
         progress: show a bar, or call `progress(cells done, cells in all, what happens)`.
         elsewhere: has tiles computed by other processes; this one keeps them.

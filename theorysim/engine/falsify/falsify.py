@@ -15,8 +15,8 @@ from theorysim.engine.falsify.resample import by_resampling
 from theorysim.engine.falsify.search import check_budget
 from theorysim.engine.measure.setup import (
     Setup,
-    check_seed,
     checked_count,
+    checked_seed,
     parse_settings,
     refuse_experiment,
     select_readings,
@@ -57,7 +57,7 @@ def falsify(
         theorem = registry.theorem(theorem)
     refuse_experiment(theorem, "attacked")
     budget = checked_count(budget, f"budget {budget!r}")
-    check_seed(seed)
+    seed = checked_seed(seed)
     with in_precision(double=True):
         fixed = parse_settings(theorem, settings or {})
         chosen = select_readings(theorem, reading, claim)

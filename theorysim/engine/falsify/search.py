@@ -67,7 +67,7 @@ def check_budget(setup: Setup, budget: int) -> None:
     claims = len(reading.claims)
     point = NUMBER * setup.theorem.space.dimension(setup.settings.sizes) + KEY
     each = (1 + claims) * point + 2 * claims * 2 * NUMBER + 2 * point + NAME
-    held = each * int(DRAWN_SHARE * budget)
+    held = each * budget // round(1 / DRAWN_SHARE)
     check_host(held, f"{setup}: a budget of {budget} points", "ask for a smaller one")
 
 

@@ -12,7 +12,7 @@ from theorysim.engine.many.every import Every, chosen, code_with
 from theorysim.engine.many.reviewed import Reviewed, Reviews
 from theorysim.engine.many.reviewing import FOLDERS, Reviewing
 from theorysim.engine.many.standing import standing
-from theorysim.engine.measure.setup import check_seed
+from theorysim.engine.measure.setup import checked_seed
 from theorysim.engine.registry.index import Files
 from theorysim.engine.review.readings import Pictures
 from theorysim.engine.review.review import DEFAULT_SECONDS, Review
@@ -60,7 +60,7 @@ def review_all(
         UsageError: where no id contains the text, for a bad seed, for seconds that are not
             positive, and for a cluster none of whose workers has the same versions and code.
     """
-    check_seed(seed)
+    seed = checked_seed(seed)
     if not 0 < seconds < float("inf"):
         raise UsageError(f"{seconds} seconds: expected a positive number")
     code = code_with(theorems)

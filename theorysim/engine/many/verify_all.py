@@ -10,7 +10,7 @@ from theorysim.engine.many.cluster import RETRIES
 from theorysim.engine.many.every import Every, chosen, code_with
 from theorysim.engine.many.verification import Verification
 from theorysim.engine.many.verified import Verifications, Verified
-from theorysim.engine.measure.setup import check_seed, checked_count
+from theorysim.engine.measure.setup import checked_count, checked_seed
 from theorysim.engine.registry.index import Files
 from theorysim.progress import Progress, silent
 
@@ -55,7 +55,7 @@ def verify_all(
         UsageError: where no id contains the text, for a bad seed or number of instances, and for a
             cluster none of whose workers has the same versions and code.
     """
-    check_seed(seed)
+    seed = checked_seed(seed)
     if instances is not None:
         instances = checked_count(instances, f"{instances!r} instances")
     code = code_with(theorems)

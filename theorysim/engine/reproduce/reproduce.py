@@ -23,8 +23,8 @@ from theorysim.engine import registry
 from theorysim.engine.measure.sample import Sample
 from theorysim.engine.measure.setup import (
     Setup,
-    check_seed,
     checked_count,
+    checked_seed,
     parse_settings,
     select_readings,
 )
@@ -118,12 +118,12 @@ def reproduce(
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem, theorems)
-    check_seed(seed)
+    seed = checked_seed(seed)
     if not isinstance(theorem, Experiment):
         raise UsageError(f"{theorem.id} is no experiment: verify it")
     check_own_data(theorem)
     count = theorem.keys if runs is None else runs
-    count = checked_count(count, f"{count!r} runs, whose spread is told", LEAST_KEYS)
+    count = checked_count(count, f"{count!r} runs, to tell their spread", LEAST_KEYS)
     if together is not None:
         together = checked_count(together, f"{together!r} runs together")
     readings = select_readings(theorem, reading, claims)

@@ -12,7 +12,7 @@ from theorysim.claims.experiment import Experiment
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
 from theorysim.engine import registry
-from theorysim.engine.measure.setup import check_seed
+from theorysim.engine.measure.setup import checked_seed
 from theorysim.engine.registry import Entry
 from theorysim.engine.registry.index import Files
 from theorysim.engine.review.adversary import Adversary, attack
@@ -146,7 +146,7 @@ def review(
     """
     if not 0 < seconds < float("inf"):
         raise UsageError(f"{seconds} seconds: expected a positive number")
-    check_seed(seed)
+    seed = checked_seed(seed)
     entry = None
     if isinstance(theorem, str):
         entry = registry.find(theorem, theorems)

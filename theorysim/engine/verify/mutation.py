@@ -13,8 +13,8 @@ from theorysim.engine.measure.integrators import UNDECLARED, uses_tolerance_scal
 from theorysim.engine.measure.sample import draw_sample
 from theorysim.engine.measure.setup import (
     Setup,
-    check_seed,
     checked_count,
+    checked_seed,
     find_reading,
     parse_settings,
     refuse_experiment,
@@ -91,7 +91,7 @@ def mutation(
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
     refuse_experiment(theorem, "tried with mutants by this function")
-    check_seed(seed)
+    seed = checked_seed(seed)
     if instances is not None:
         instances = checked_count(instances, f"{instances!r} instances")
     with in_precision(double=True):

@@ -23,8 +23,8 @@ from theorysim.engine.measure.sample import Sample, draw_sample
 from theorysim.engine.measure.setup import (
     Settings,
     Setup,
-    check_seed,
     checked_count,
+    checked_seed,
     parse_settings,
     select_readings,
 )
@@ -73,7 +73,7 @@ def verify(
     """
     if isinstance(theorem, str):
         theorem = registry.theorem(theorem)
-    check_seed(seed)
+    seed = checked_seed(seed)
     if isinstance(theorem, Experiment):
         if instances is not None or instance is not None:
             raise UsageError(f"{theorem.id} is an experiment: it has runs, and no instances")
