@@ -35,7 +35,21 @@ def test_growth_agrees_with_many_digits(feature, tau):
     found = modes.log_growth(jnp.asarray(times), jnp.asarray(feature), jnp.asarray(tau))
     exact = [float(oracle.log_growth(t, feature, tau)) for t in times]
     # The exponent 2 tau - 4 sigma t is rounded before it decides anything.
-    np.testing.assert_allclose(found, exact, rtol=0, atol=8 * EPS * (1 + 2 * tau))
+    room = 8 * EPS * (1 + 2 * tau)
+    np.testing.assert_allclose(found, exact, rtol=0, atol=room)
+    grown = modes.growth(jnp.asarray(times), jnp.asarray(feature), jnp.asarray(tau))
+    smallest = np.finfo(np.float64).tiny  # below it, numbers lose digits or are zero
+    np.testing.assert_allclose(grown, np.exp(exact), rtol=room, atol=smallest)
+
+
+def test_slopes_where_the_exponentials_change_places_are_those_on_either_side():
+    feature, tau = jnp.asarray(2.0), jnp.asarray(1.0)
+    slope = jax.grad(modes.growth)
+    at, *around = (slope(jnp.asarray(0.25 + shift), feature, tau) for shift in (0, -1e-9, 1e-9))
+    assert 2 * tau == 4 * feature * 0.25
+    np.testing.assert_allclose(around, at, rtol=1e-7)
+    theta = modes.growth(jnp.asarray(0.25), feature, tau)
+    np.testing.assert_allclose(at, 4 * theta * (feature - theta), rtol=8 * EPS)
 
 
 def test_growth_solves_its_equation_also_without_a_feature():
@@ -52,6 +66,10 @@ def test_derivatives_are_finite_at_the_start_and_far_away():
     )
     # d log theta / d tau falls from -2 to 0 as the mode is learned.
     np.testing.assert_allclose(slopes[2], [-2, -2, 0, -2], atol=8 * EPS)
+    assert all(np.all(np.isfinite(slope)) for slope in slopes)
+    slopes = jax.vmap(jax.grad(modes.growth, (0, 1, 2)))(
+        jnp.asarray([0.0, 0.0, 1e6, 1.0]), jnp.asarray([0.0, 2.0, 2.0, 2.0]), jnp.full(4, 600.0)
+    )
     assert all(np.all(np.isfinite(slope)) for slope in slopes)
 
 

@@ -34,16 +34,34 @@ def log_growth(time: Numbers, feature: Numbers, tau: Numbers) -> Numbers:
     The logistic curve sigma / (1 + e^(-4 sigma t) (sigma e^(2 tau) - 1)), written as a sum of
     positive terms: 1/w^2 = 4 t mean_decay(4 sigma t) + e^(2 tau - 4 sigma t).
     """
-    to_grow = 2 * tau - 4 * feature * time
-    # The larger exponential is taken out, so that neither overflow nor a logarithm of zero occurs.
-    limit = 4 * time * mean_decay(4 * feature * time)
-    rest = limit * jnp.exp(-jnp.maximum(to_grow, 0)) + jnp.exp(jnp.minimum(to_grow, 0))
-    return -(jnp.maximum(to_grow, 0) + jnp.log(rest))
+    parts = _parts(time, feature, tau)
+    return -(parts.scale + jnp.log(parts.rest))
 
 
 def growth(time: Numbers, feature: Numbers, tau: Numbers) -> Numbers:
     """w^2 along gradient flow from w = exp(-tau); its underflow to zero is that of exp."""
-    return jnp.exp(log_growth(time, feature, tau))
+    parts = _parts(time, feature, tau)
+    return parts.share / parts.rest
+
+
+class _Parts(NamedTuple):
+    """1/w^2 = e^scale rest, with scale >= 0, share = e^(-scale), and rest neither huge nor zero."""
+
+    scale: Numbers
+    share: Numbers
+    rest: Numbers
+
+
+def _parts(time: Numbers, feature: Numbers, tau: Numbers) -> _Parts:
+    """The larger exponential is taken out: neither overflow nor a logarithm of zero occurs."""
+    to_grow = 2 * tau - 4 * feature * time
+    is_early = to_grow > 0
+    # One exponential for both cases; at the border, too, its derivative is that of one of them.
+    fading = jnp.exp(jnp.where(is_early, -to_grow, to_grow))
+    share = jnp.where(is_early, fading, 1)
+    limit = 4 * time * mean_decay(4 * feature * time)
+    rest = limit * share + jnp.where(is_early, 1, fading)
+    return _Parts(jnp.where(is_early, to_grow, 0), share, rest)
 
 
 def stage_times(features: Float[Array, " d"], tau: Float[Array, ""]) -> Float[Array, " d"]:
