@@ -15,6 +15,7 @@ FILES = sorted((ROOT / "theorysim").rglob("*.py"))
 # What each part of theorysim may import of theorysim; the parts not named here sit on top.
 ALLOWED = {
     "citation": set(),
+    "counts": {"errors"},
     "environment": set(),
     "errors": set(),
     "files": set(),
@@ -35,7 +36,8 @@ ALLOWED = {
     "jaxprs": {"jaxprs", "errors"},
     "enclosures": {"enclosures", "jaxprs", "progress", "errors"},
     "sweeps": {
-        *("sweeps", "jaxprs", "compiled", "memory", "progress", "threads", "versions", "errors"),
+        *("sweeps", "jaxprs", "compiled", "counts", "memory", "progress", "threads", "versions"),
+        "errors",
     },
     "data": {"data", "errors"},
     "numerics": {"numerics"},
@@ -49,6 +51,7 @@ ALLOWED = {
             "chunks",
             "citation",
             "compiled",
+            "counts",
             "environment",  # a worker of a cluster prepares its process
             "files",
             "kept",

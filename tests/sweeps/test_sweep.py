@@ -304,7 +304,7 @@ def test_attributes_tell_the_origin():
         ({"p": {"lam": [1.0], "gamma": [1.0, 2.0]}}, {}, "different lengths"),
         ({"lam": [1.0], "p": {"lam": [1.0], "gamma": [1.0]}}, {}, "given twice"),
         ({"lam": [1.0], "gamma": [1.0]}, {"sizes": {"width": [1.5]}}, "expected integers"),
-        ({"lam": [1.0], "gamma": [1.0]}, {"seeds": 0}, "expected 1 to"),
+        ({"lam": [1.0], "gamma": [1.0]}, {"seeds": 2**40}, "expected 1 to"),
         ({"lam": [1.0], "gamma": [1.0]}, {"statistics": ["mean"]}, "seeds"),
         ({"lam": [1.0], "gamma": [1.0]}, {"dims": {"path": ["a", "b"]}}, "one name for each"),
         ({"lam": [1.0], "gamma": [1.0]}, {"dims": {"path": ["lam"]}}, "clashes"),

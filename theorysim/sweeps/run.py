@@ -16,7 +16,6 @@ import jax
 import numpy as np
 from jax.extend import core
 
-from theorysim.errors import UsageError
 from theorysim.jaxprs.cost import CALLBACKS, LIBRARIES
 from theorysim.jaxprs.structure import contains
 from theorysim.memory import (
@@ -120,8 +119,6 @@ class Executor:
         """Tiles of so many cells, or of as many as are fast and fit into the budget."""
         shape = self.plan.grid.shape
         if cells is not None:
-            if cells < 1:
-                raise UsageError(f"a tile of {cells} cells: expected at least 1")
             return tiling(shape, cells)
         budget = int(device_bytes() * CHUNK_SHARE) if budget is None else budget
         most = default_cells(shape, jax.default_backend())

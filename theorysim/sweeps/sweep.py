@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import jax
 
+from theorysim.counts import checked_count, checked_seed
 from theorysim.errors import UsageError
 from theorysim.memory import check_host
 from theorysim.progress import Progress, progress_bar, silent
@@ -119,7 +120,11 @@ def sweep(
     )
     if kept and seeds is None:
         raise UsageError("statistics are over seeds: give their number as seeds")
-    keys = None if seeds is None else Seeds(seeds, seed, independent_keys, kept)
+    keys = None
+    if seeds is not None:
+        count = checked_count(seeds, f"{seeds!r} seeds")
+        keys = Seeds(count, checked_seed(seed), independent_keys, kept)
+    tile = None if tile is None else checked_count(tile, f"a tile of {tile!r} cells")
     with _reporter(progress) as report:
         executor = Executor(plan(f, grid(axes, sizes or {}, keys), dims or {}), report)
         _check_held(executor.plan, out is None)

@@ -18,6 +18,7 @@ from theorysim.claims.instance import Instance, size_items
 from theorysim.claims.kinds import Claim
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
+from theorysim.counts import checked_count
 from theorysim.enclosures import (
     MAX_BOXES,
     MAX_PRECISION,
@@ -42,7 +43,7 @@ from theorysim.engine.certify.report import Certificate, CertifyReport, Tree, ti
 from theorysim.engine.certify.spaces import Piece, check_order, describe_box, pieces, spell
 from theorysim.engine.measure.instance_files import read_instance
 from theorysim.engine.measure.making import no_key
-from theorysim.engine.measure.setup import checked_count, refuse_experiment, select_readings
+from theorysim.engine.measure.setup import refuse_experiment, select_readings
 from theorysim.errors import UsageError
 from theorysim.jaxprs.fingerprint import fingerprint
 from theorysim.precision import in_precision

@@ -8,19 +8,13 @@ from typing import Any
 from theorysim.claims.kinds import Attack as Way
 from theorysim.claims.kinds import Claim
 from theorysim.claims.theorem import Theorem
+from theorysim.counts import checked_count, checked_seed
 from theorysim.engine import registry
 from theorysim.engine.falsify.attack import ClaimSearch, search_claims
 from theorysim.engine.falsify.report import Attack, FalsifyReport
 from theorysim.engine.falsify.resample import by_resampling
 from theorysim.engine.falsify.search import check_budget
-from theorysim.engine.measure.setup import (
-    Setup,
-    checked_count,
-    checked_seed,
-    parse_settings,
-    refuse_experiment,
-    select_readings,
-)
+from theorysim.engine.measure.setup import Setup, parse_settings, refuse_experiment, select_readings
 from theorysim.precision import in_precision
 from theorysim.progress import Progress, silent
 

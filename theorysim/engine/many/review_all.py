@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from theorysim.counts import checked_seed
 from theorysim.engine import registry
 from theorysim.engine.many.cluster import RETRIES, on_workers
 from theorysim.engine.many.every import Every, chosen, code_with
 from theorysim.engine.many.reviewed import Reviewed, Reviews
 from theorysim.engine.many.reviewing import FOLDERS, Reviewing
 from theorysim.engine.many.standing import standing
-from theorysim.engine.measure.setup import checked_seed
 from theorysim.engine.registry.index import Files
 from theorysim.engine.review.readings import Pictures
 from theorysim.engine.review.review import DEFAULT_SECONDS, Review

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from theorysim.counts import checked_count, checked_seed
 from theorysim.engine.many.cluster import RETRIES
 from theorysim.engine.many.every import Every, chosen, code_with
 from theorysim.engine.many.verification import Verification
 from theorysim.engine.many.verified import Verifications, Verified
-from theorysim.engine.measure.setup import checked_count, checked_seed
 from theorysim.engine.registry.index import Files
 from theorysim.progress import Progress, silent
 

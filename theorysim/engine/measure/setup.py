@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import operator
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -60,30 +59,6 @@ def refuse_experiment(theorem: Theorem, what: str) -> None:
             f"{theorem.id} is an experiment, which cannot be {what}: `theorysim reproduce "
             f"{theorem.id}` runs it, with --runs and --seed for more of it"
         )
-
-
-def checked_seed(seed: int) -> int:
-    """The seed; raises UsageError for one that no generator takes."""
-    found = _integer(seed)
-    if found is None or not 0 <= found < 1 << 63:
-        raise UsageError(f"seed {seed!r}: expected an integer from 0 to 2^63 - 1")
-    return found
-
-
-def checked_count(count: int, what: str, least: int = 1) -> int:
-    """A number of something; raises UsageError, in which it is called `what`, for others."""
-    found = _integer(count)
-    if found is None or found < least:
-        raise UsageError(f"{what}: expected an integer of at least {least}")
-    return found
-
-
-def _integer(value: Any) -> int | None:
-    """The integer of Python that a value is, one of NumPy's too; None for truths and all else."""
-    try:
-        return None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        return None
 
 
 def find_reading(theorem: Theorem, name: str | None) -> ResolvedReading:

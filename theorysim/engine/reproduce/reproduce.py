@@ -19,15 +19,10 @@ from theorysim.claims.margins import is_met
 from theorysim.claims.run import Run
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
+from theorysim.counts import checked_count, checked_seed
 from theorysim.engine import registry
 from theorysim.engine.measure.sample import Sample
-from theorysim.engine.measure.setup import (
-    Setup,
-    checked_count,
-    checked_seed,
-    parse_settings,
-    select_readings,
-)
+from theorysim.engine.measure.setup import Setup, parse_settings, select_readings
 from theorysim.engine.registry.index import Files
 from theorysim.engine.reproduce.dataset import RUN, SECONDS
 from theorysim.engine.reproduce.own_data import blaming_own_data, check_own_data

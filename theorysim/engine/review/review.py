@@ -11,8 +11,8 @@ from typing import TypeVar
 from theorysim.claims.experiment import Experiment
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
+from theorysim.counts import checked_seed
 from theorysim.engine import registry
-from theorysim.engine.measure.setup import checked_seed
 from theorysim.engine.registry import Entry
 from theorysim.engine.registry.index import Files
 from theorysim.engine.review.adversary import Adversary, attack

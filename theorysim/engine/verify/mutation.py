@@ -8,17 +8,11 @@ from dataclasses import dataclass
 from theorysim.claims.reading import Mutant, ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
+from theorysim.counts import checked_count, checked_seed
 from theorysim.engine import registry
 from theorysim.engine.measure.integrators import UNDECLARED, uses_tolerance_scale
 from theorysim.engine.measure.sample import draw_sample
-from theorysim.engine.measure.setup import (
-    Setup,
-    checked_count,
-    checked_seed,
-    find_reading,
-    parse_settings,
-    refuse_experiment,
-)
+from theorysim.engine.measure.setup import Setup, find_reading, parse_settings, refuse_experiment
 from theorysim.engine.verify.judge import judge_readings
 from theorysim.precision import in_precision
 from theorysim.tabular import Tabular

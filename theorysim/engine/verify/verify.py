@@ -15,19 +15,13 @@ from theorysim.claims.instance import size_items
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.theorem import Theorem
 from theorysim.claims.verdict import Verdict
+from theorysim.counts import checked_count, checked_seed
 from theorysim.engine import registry
 from theorysim.engine.measure.draw import feasible
 from theorysim.engine.measure.effort import affordable_draws
 from theorysim.engine.measure.instance_files import read_instance
 from theorysim.engine.measure.sample import Sample, draw_sample
-from theorysim.engine.measure.setup import (
-    Settings,
-    Setup,
-    checked_count,
-    checked_seed,
-    parse_settings,
-    select_readings,
-)
+from theorysim.engine.measure.setup import Settings, Setup, parse_settings, select_readings
 from theorysim.engine.verify.judge import Judgements, judge_readings, measured_draws
 from theorysim.engine.verify.known import known_counterexamples, refuted_by
 from theorysim.engine.verify.mutation import warnings_about

@@ -7,11 +7,19 @@ import numpy as np
 import pytest
 
 import theorysim
-from theorysim.engine.measure.setup import checked_count, checked_seed
+from theorysim.counts import checked_count, checked_seed
 from theorysim.errors import SizeError, UsageError
 
 NO_COUNTS = (0, -1, 2.0, 2.5, float("nan"), float("inf"), True, "5")
 STATEMENT = "linear-teachers/equation-7"
+X = np.arange(3.0)
+
+
+def successor(x, key=None):
+    del key
+    return x + 1.0
+
+
 ASKED = {
     "instances": lambda count: theorysim.verify(STATEMENT, instances=count),
     "budget": lambda count: theorysim.falsify(STATEMENT, budget=count),
@@ -20,6 +28,8 @@ ASKED = {
     "runs": lambda count: theorysim.reproduce("overtraining/figure-4", runs=count),
     "together": lambda count: theorysim.reproduce("overtraining/figure-4", together=count),
     "boxes": lambda count: theorysim.certify(STATEMENT, max_boxes=count),
+    "seeds": lambda count: theorysim.sweep(successor, {"x": X}, seeds=count),
+    "tile": lambda count: theorysim.sweep(successor, {"x": X}, tile=count),
 }
 
 
@@ -35,6 +45,8 @@ def test_what_is_no_count_is_refused_in_one_line(of, count):
 def test_a_seed_is_an_integer(seed):
     with pytest.raises(UsageError, match="expected an integer from 0"):
         theorysim.verify(STATEMENT, seed=seed)
+    with pytest.raises(UsageError, match="expected an integer from 0"):
+        theorysim.sweep(successor, {"x": X}, seeds=2, seed=seed)
 
 
 @pytest.mark.parametrize("seven", [np.int64(7), np.asarray(7), jnp.asarray(7)])
