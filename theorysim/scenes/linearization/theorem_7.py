@@ -36,6 +36,7 @@ def curves(condition: Any, sigma: Any) -> Curves:
         x = drawn.replace(
             spectrum=spectrum,
             sigma=1.0 * sigma,
+            flat=jnp.zeros(()),
             aligned=jnp.zeros(()),
             rank=jnp.ones(()),
             candidate_sizes=scale**2 * jnp.linspace(2, 0.5, SAMPLES),

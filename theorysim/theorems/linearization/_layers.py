@@ -31,9 +31,9 @@ class Spectra(NamedTuple):
     """lambda_min(K + S + sigma I) / lambda_min(K + sigma I)"""
 
 
-def space() -> claims.Space:
-    """With a c in kappa(K + sigma I) <= c."""
-    return ridge.layer_space(looseness=claims.Real(1, 10, log=True))
+def space(**parts: claims.Field) -> claims.Space:
+    """With a c in kappa(K + sigma I) <= c; `parts` add to the fields."""
+    return ridge.layer_space(looseness=claims.Real(1, 10, log=True), **parts)
 
 
 def _jacobians(x: claims.Instance) -> tuple[Array, Array, Array]:

@@ -1,12 +1,14 @@
-"""A layer of small eta changes the risk little; one of large eta need not lower it.
+"""A layer of small eta need change the risk no little; one of large eta need not lower it.
 
 The rule that Section 5 of Afzal et al. (2025) draws from Theorem 6: "if eta is small, we don't have
 to select that layer, since it doesn't affect empirical risk much", and "if eta is large enough and
-doesn't mass up the condition number, it is worth to tune" (mess up, by its sense). The first is
-true of an eta that is small beside 1 / sqrt(kappa): the root of the risk changes by a factor within
-1 +- sqrt(kappa) eta / (1 + eta), kappa = kappa(K + sigma I). The second judges layers by what does
-not know the targets: with eta >= 1 and a condition number that does not rise, the risk still does
-for some targets (added-layers), and of two such layers the one of larger eta can fit worse.
+doesn't mass up the condition number, it is worth to tune" (mess up, by its sense). The first names
+no kernel. For one that is given, the change does vanish with the layer. But eta alone does not tell
+it: over all kernels it is no multiple of eta, and an eta is small beside 1 / sqrt(kappa) alone. The
+root of the risk changes by a factor within 1 +- sqrt(kappa) eta / (1 + eta), kappa = kappa(K +
+sigma I). The second judges layers by what does not know the targets: with eta >= 1 and a condition
+number that does not rise, the risk still does for some targets (added-layers), and of two such
+layers the one of larger eta can fit worse.
 """
 
 from typing import NamedTuple
@@ -68,34 +70,76 @@ def _larger_is_better_conditioned(x: claims.Instance) -> Float[Array, ""]:
     return jnp.where(_eta(x) <= _eta(_other(x)), difference, -difference)
 
 
+def _shrunk(x: claims.Instance) -> claims.Instance:
+    return x.replace(candidate_sizes=x.shrunk * x.candidate_sizes)
+
+
+def simulate_shrunk(x: claims.Instance, key: PRNGKeyArray) -> layers.Tuned:
+    return layers.tuned(_shrunk(x), key)
+
+
+def _change(r: claims.Run) -> Float[Array, ""]:
+    """|(R(K + S) / R(K))^(1/2) - 1|."""
+    return jnp.abs(layers.ratio(r) - 1)
+
+
+VANISHES = claims.tends_to(
+    "the change, as the layer vanishes",
+    _change,
+    lambda r: 0.0,
+    over={"shrunk": (1e-4, 1e-6, 1e-8)},
+)
+BY_ETA = claims.exists_constant(
+    "the change beside eta",
+    lambda r: jnp.abs(r.sim[1] / r.sim[0] - 1),
+    lambda r: r.theory.eta,
+    over={"sigma": (100.0, 1.0, 0.01)},
+)
 LITTLE = claims.at_most(
     "|(R(K + S) / R(K))^(1/2) - 1|",
-    lambda r: jnp.abs(layers.ratio(r) - 1),
+    _change,
     lambda r: jnp.sqrt(r.theory.kappa) * r.theory.eta / (1 + r.theory.eta),
 )
+FREE = claims.at_most(LITTLE.name, LITTLE.lhs, lambda r: r.theory.eta)
 FALLS = claims.at_most("R(K + S)^(1/2)", lambda r: r.sim[1], lambda r: r.sim[0])
 BETTER = claims.at_most(
     "risk with the layer of larger eta", lambda r: r.sim.larger, lambda r: r.sim.smaller
+)
+
+SMALL = (
+    "If eta is small, we don't have to select that layer, since it doesn't affect empirical risk "
+    "much"
 )
 
 theorem = claims.Theorem(
     space=ridge.layer_space(
         other=claims.Orthogonal("n"),
         other_sizes=claims.Real(1e-6, 100, log=True, shape="n"),
+        shrunk=claims.Real(1e-8, 1, log=True),
         # One input has one eigenvalue, and any layer lowers its risk.
         n=claims.Size(3, low=2, high=16),
     ),
-    simulate=layers.tuned,
+    simulate=simulate_shrunk,
     predict=layers.spectra,
-    claims=(LITTLE,),
-    printed="small eta",
-    source=claims.Printed(
-        "slides, Section 5, below Theorem 6",
-        "If eta is small, we don't have to select that layer, since it doesn't affect empirical "
-        "risk much",
-    ),
-    note="in numbers that the slide does not give",
+    claims=(VANISHES,),
+    printed="small eta, a given kernel",
+    source=claims.Printed("slides, Section 5, below Theorem 6", SMALL),
+    note="the print does not say whether the kernel is given",
     readings=(
+        claims.Reading(
+            "small eta, whatever the kernel",
+            claims.Printed("slides, Section 5, below Theorem 6", SMALL),
+            simulate=simulate_harmed,
+            claims=(BY_ETA,),
+            note="of two kernels with one eta the worse conditioned one loses more",
+        ),
+        claims.Reading(
+            "small eta beside the condition number",
+            claims.Corrected("sqrt(kappa) eta / (1 + eta) bounds the change, kappa of K + sigma I"),
+            simulate=layers.tuned,
+            claims=(LITTLE,),
+            primary=True,
+        ),
         claims.Reading(
             "large eta",
             claims.Printed(
@@ -122,6 +166,14 @@ theorem = claims.Theorem(
             note="the layer of larger eta and no larger condition number can fit worse",
         ),
     ),
-    mutants=(claims.Mutant("half of the change", claims=(LITTLE.scaled(0.5),)),),
+    mutants=(
+        claims.Mutant("half of the change", claims=(LITTLE.scaled(0.5),)),
+        claims.Mutant("free of the condition number", claims=(FREE,)),
+        claims.Mutant(
+            "the change of a layer that stays",
+            of=("small eta, a given kernel",),
+            simulate=layers.tuned,
+        ),
+    ),
     mutant_instances=4096,
 )

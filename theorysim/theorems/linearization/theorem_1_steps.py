@@ -1,12 +1,12 @@
-"""A step of the selective scheme does not raise the loss, where its condition is taken as printed.
+"""In valleys the selective scheme does not raise the loss, with its condition taken as printed.
 
 Commentary to Theorem 1 of Afzal et al. (2025): under the selective scheme "a non-increasing
-||f - y*||^2 is guaranteed at step t". The theorem is about the flow; this is the descent, with
-steps below 1 / (lambda + smoothness), and in one family of valleys of two parameters that turn
-back: no proof for other models. The condition is printed at
-theta_t, the point that it decides; where neither choice is consistent the pull is left off
-(selective-update). Taken at theta_(t-1) or at the half step, as a program must, it guarantees
-nothing: where the gradient is small a pull raises the loss to second order in the step.
+||f - y*||^2 is guaranteed at step t", of any model, which is not so (theorem-1-one-step). The
+theorem is about the flow; this is the descent, with steps below 1 / (lambda + smoothness), and in
+one family of valleys of two parameters that turn back. The condition is printed at theta_t, the
+point that it decides; where neither choice is consistent the pull is left off (selective-update).
+Taken at theta_(t-1) or at the half step, as a program must, it guarantees nothing here: where the
+gradient is small a pull raises the loss to second order in the step.
 """
 
 from collections.abc import Callable
@@ -36,11 +36,8 @@ theorem = claims.Theorem(
     space=valley.space(),
     simulate=_simulate("printed"),
     claims=(FALLS,),
-    source=claims.Printed(
-        "slides, Section 3, below Theorem 1",
-        "The selective regularization scheme: a non-increasing ||f_t(x*) - y*||^2 is guaranteed "
-        "at step t",
-    ),
+    source=claims.Finding("the printed scheme in valleys, where no two choices are consistent"),
+    printed="the condition at theta_t",
     readings=(
         claims.Reading(
             "the condition at theta_(t-1)",

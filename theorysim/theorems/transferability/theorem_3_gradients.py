@@ -33,10 +33,14 @@ def _by_slopes(r):
     return r.x.q * slopes**2 / r.x.width
 
 
+def _squares(r):
+    residual, _ = r.sim
+    return jnp.sum(jnp.square(residual[:-1]), axis=-1)
+
+
 def _by_residual(r):
     """n_Q^2 ||y_Q - u_Q(k)||^2."""
-    residual, _ = r.sim
-    return r.x.q**2 * jnp.sum(jnp.square(residual[:-1]), axis=-1)
+    return r.x.q**2 * _squares(r)
 
 
 gradients = claims.at_most(
@@ -44,10 +48,12 @@ gradients = claims.at_most(
 )
 residual = claims.at_most("T7: by the residual", _by_slopes, _by_residual)
 one_output = gradients.against(lambda r: gradients.rhs(r) / r.x.q)
-one_sample = residual.against(lambda r: _by_residual(r) / r.x.q**2)
+one_sample = residual.against(_squares)
+lower_power = residual.against(lambda r: r.x.q**1.5 * _squares(r))
 
 theorem = claims.Theorem(
-    space=training.training_space(),
+    # So many samples that another power of their number shows.
+    space=training.training_space(q=claims.Size(24, high=64)),
     assumes=(problem.REGULAR,),
     simulate=simulate,
     claims=(gradients, residual),
@@ -57,6 +63,7 @@ theorem = claims.Theorem(
     mutants=(
         claims.Mutant("one output for the sum over all", claims=(one_output,)),
         claims.Mutant("without n_Q^2", claims=(one_sample,)),
+        claims.Mutant("n_Q^(3/2) for n_Q^2", claims=(lower_power,)),
     ),
     instances=32,
     mutant_instances=32,
