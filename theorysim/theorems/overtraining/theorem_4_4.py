@@ -33,7 +33,7 @@ def real_moves(x: claims.Instance, radius: Callable):
     return ball(ideal[0], x.first, x.aligned), ball(ideal[1], x.second, x.aligned)
 
 
-def _drawn(x: claims.Instance) -> claims.Instance:
+def drawn(x: claims.Instance) -> claims.Instance:
     """With features drawn together, and, where `cornered`, at the ends of the moves."""
     is_cornered = x.cornered > 0
     return x.replace(
@@ -47,9 +47,8 @@ def _simulate_within(radius: Callable) -> Callable:
     """Increments of L~ at n = 2, ..., d, at states as far as the radius admits."""
 
     def simulate(x: claims.Instance, key) -> Float[Array, " d-1"]:
-        drawn = _drawn(x)
-        moved = noise.move_by(noise.ideal_states(drawn), real_moves(drawn, radius))
-        return noise.rises(drawn, moved)
+        x = drawn(x)
+        return noise.rises(x, noise.move_by(noise.ideal_states(x), real_moves(x, radius)))
 
     return simulate
 
@@ -68,7 +67,7 @@ def _last_increment(place: int = -1):
     """In units of pre_d^2, which the last increment at the ideal states exceeds."""
     return claims.at_least(
         "the last increment",
-        lambda r: r.sim[place] / pre_spectrum(_drawn(r.x))[-1] ** 2,
+        lambda r: r.sim[place] / pre_spectrum(drawn(r.x))[-1] ** 2,
         lambda r: 0.0,
         strict=True,
     )
@@ -94,7 +93,7 @@ theorem = claims.Theorem(
     ),
     hypotheses={
         "gamma^2 > pre_d / d": claims.strict(
-            lambda x: noise.variance(x) - pre_spectrum(_drawn(x))[-1] / x.d
+            lambda x: noise.variance(x) - pre_spectrum(drawn(x))[-1] / x.d
         ),
         **IN_ORDER,
     },

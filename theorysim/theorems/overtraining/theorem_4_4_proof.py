@@ -24,6 +24,7 @@ def _simulate(radius: Callable) -> Callable:
     """
 
     def simulate(x: claims.Instance, key):
+        x = statement.drawn(x)
         ideal, moves = noise.ideal_states(x), statement.real_moves(x, radius)
         rises = noise.rises(x, noise.move_by(ideal, moves))
         return rises, noise.rises(x, ideal), noise.gains(x, ideal, moves)
@@ -31,8 +32,12 @@ def _simulate(radius: Callable) -> Callable:
     return simulate
 
 
+def _spectrum(x: claims.Instance):
+    return pre_spectrum(statement.drawn(x))
+
+
 def _squares(r: claims.Run):
-    return pre_spectrum(r.x)[1:] ** 2
+    return _spectrum(r.x)[1:] ** 2
 
 
 def _none(r: claims.Run):
@@ -45,7 +50,7 @@ def _later(late: int) -> Callable:
 
 
 def _choice(x: claims.Instance, late: int):
-    return jnp.argmax(noise.variance(x) > pre_spectrum(x) / x.d) + late
+    return jnp.argmax(noise.variance(x) > _spectrum(x) / x.d) + late
 
 
 def _displays(late: int) -> tuple:
