@@ -135,7 +135,7 @@ theorem = claims.Theorem(
         ),
         claims.Reading(
             "small eta beside the condition number",
-            claims.Corrected("sqrt(kappa) eta / (1 + eta) bounds the change, kappa of K + sigma I"),
+            claims.Finding("sqrt(kappa) eta / (1 + eta) as a bound, kappa of K + sigma I"),
             simulate=layers.tuned,
             claims=(LITTLE,),
             primary=True,
