@@ -1,25 +1,29 @@
-"""A layer of small eta need change the risk no little; one of large eta need not lower it.
+"""A layer of small eta may change the risk much; one of large eta need not lower it.
 
 The rule that Section 5 of Afzal et al. (2025) draws from Theorem 6: "if eta is small, we don't have
 to select that layer, since it doesn't affect empirical risk much", and "if eta is large enough and
 doesn't mass up the condition number, it is worth to tune" (mess up, by its sense). The first names
-no kernel. For one that is given, the change does vanish with the layer. But eta alone does not tell
-it: over all kernels it is no multiple of eta, and an eta is small beside 1 / sqrt(kappa) alone. The
-root of the risk changes by a factor within 1 +- sqrt(kappa) eta / (1 + eta), kappa = kappa(K +
-sigma I). The second judges layers by what does not know the targets: with eta >= 1 and a condition
-number that does not rise, the risk still does for some targets (added-layers), and of two such
-layers the one of larger eta can fit worse.
+no kernel. For one that is given, the change vanishes with the layer. Over all kernels it is no
+multiple of eta: with S = K^(1/2) M K^(1/2), whose eta is the norm of M, it grows as the root of
+kappa(K), for the target that is harmed most. What is small enough depends on kappa = kappa(K +
+sigma I): the root of the risk changes by a factor within 1 +- sqrt(kappa) eta / (1 + eta). The
+second judges layers by what does not know the targets: with eta >= 1 and a condition number that
+does not rise, the risk still does for some targets (added-layers), and of two such layers the one
+of larger eta can fit worse.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from theorysim import claims
+from theorysim.numerics.products import dot
 from theorysim.systems import kernel_ridge
 from theorysim.theorems.linearization import _layers as layers
 from theorysim.theorems.linearization import _ridge as ridge
+
+Jacobian: TypeAlias = Float[Array, "n p"]
 
 
 class Two(NamedTuple):
@@ -43,19 +47,35 @@ def _kappa(x: claims.Instance) -> Float[Array, ""]:
     return kernel_ridge.condition_number(grams, x.sigma)
 
 
-def _harmed(x: claims.Instance) -> claims.Instance:
-    """With the target whose risk the layer raises most: (H + S)^(-1) H of largest image."""
-    gram = ridge.kernel(ridge.jacobian(x)) + x.sigma * jnp.eye(x.n)
-    both = gram + ridge.kernel(ridge.candidate_jacobian(x))
-    direction = jnp.linalg.svd(jnp.linalg.solve(both, gram))[2][0]
-    targets = gram @ direction
-    return x.replace(targets=targets / jnp.linalg.norm(targets))
+def _harmed(before: Jacobian, added: Jacobian, sigma: Array) -> Float[Array, " 2"]:
+    """Roots of the risk without and with a layer, for the target whose risk it raises most.
+
+    That is the one of which (H + S)^(-1) H has the largest image.
+    """
+    gram = ridge.kernel(before) + sigma * jnp.eye(len(before))
+    both = gram + ridge.kernel(added)
+    targets = gram @ jnp.linalg.svd(jnp.linalg.solve(both, gram))[2][0]
+    targets = targets / jnp.linalg.norm(targets)
+    tuned = [
+        ridge.tuned_outputs(jacobian, targets, sigma)
+        for jacobian in (before, jnp.concatenate([before, added], axis=1))
+    ]
+    return jnp.stack([jnp.linalg.norm(outputs - targets) for outputs in tuned])
 
 
 def simulate_harmed(x: claims.Instance, key: PRNGKeyArray) -> Float[Array, " 2"]:
-    """Roots of the risk without and with the layer."""
-    worst = _harmed(x)
-    return jnp.stack([jnp.linalg.norm(out - worst.targets) for out in layers.tuned(worst, key)])
+    return _harmed(ridge.jacobian(x), ridge.candidate_jacobian(x), x.sigma)
+
+
+def simulate_conditioned(x: claims.Instance, key: PRNGKeyArray) -> Float[Array, " 2"]:
+    """The same for K of a given condition number and S = K^(1/2) M K^(1/2), of eta = `shrunk`.
+
+    The ridge is far below the smallest eigenvalue of K.
+    """
+    root = x.basis * x.condition ** (-jnp.linspace(0, 1, x.n) / 2)
+    sizes = x.shrunk * x.candidate_sizes / jnp.max(x.candidate_sizes)
+    added = dot(root, x.candidate * jnp.sqrt(sizes))
+    return _harmed(dot(root, x.rotation.T), added, 1e-3 * x.sigma / x.condition)
 
 
 def simulate_two(x: claims.Instance, key: PRNGKeyArray) -> Two:
@@ -70,12 +90,12 @@ def _larger_is_better_conditioned(x: claims.Instance) -> Float[Array, ""]:
     return jnp.where(_eta(x) <= _eta(_other(x)), difference, -difference)
 
 
-def _shrunk(x: claims.Instance) -> claims.Instance:
+def _smaller(x: claims.Instance) -> claims.Instance:
     return x.replace(candidate_sizes=x.shrunk * x.candidate_sizes)
 
 
 def simulate_shrunk(x: claims.Instance, key: PRNGKeyArray) -> layers.Tuned:
-    return layers.tuned(_shrunk(x), key)
+    return layers.tuned(_smaller(x), key)
 
 
 def _change(r: claims.Run) -> Float[Array, ""]:
@@ -92,8 +112,8 @@ VANISHES = claims.tends_to(
 BY_ETA = claims.exists_constant(
     "the change beside eta",
     lambda r: jnp.abs(r.sim[1] / r.sim[0] - 1),
-    lambda r: r.theory.eta,
-    over={"sigma": (100.0, 1.0, 0.01)},
+    lambda r: r.x.shrunk,
+    over={"condition": (1e1, 1e2, 1e3, 1e4)},
 )
 LITTLE = claims.at_most(
     "|(R(K + S) / R(K))^(1/2) - 1|",
@@ -116,6 +136,7 @@ theorem = claims.Theorem(
         other=claims.Orthogonal("n"),
         other_sizes=claims.Real(1e-6, 100, log=True, shape="n"),
         shrunk=claims.Real(1e-8, 1, log=True),
+        condition=claims.Real(1, 1e4, log=True),
         # One input has one eigenvalue, and any layer lowers its risk.
         n=claims.Size(3, low=2, high=16),
     ),
@@ -129,9 +150,9 @@ theorem = claims.Theorem(
         claims.Reading(
             "small eta, whatever the kernel",
             claims.Printed("slides, Section 5, below Theorem 6", SMALL),
-            simulate=simulate_harmed,
+            simulate=simulate_conditioned,
             claims=(BY_ETA,),
-            note="of two kernels with one eta the worse conditioned one loses more",
+            note="the worse K is conditioned, the more a layer of one eta changes",
         ),
         claims.Reading(
             "small eta beside the condition number",

@@ -34,7 +34,7 @@ def _loss(x: claims.Instance) -> Loss:
 
 
 def _rate(x: claims.Instance) -> Float[Array, ""]:
-    """A share of 1 / (lambda + smoothness), on the side of theta_0 up to delta = 2."""
+    """A share of 1 / (lambda + M); M >= |R''|, which is least 4 + 4 depth, for delta in [0, 2]."""
     return x.share / (x.strength + 12 + 4 * x.depth)
 
 

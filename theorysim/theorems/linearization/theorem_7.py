@@ -1,4 +1,4 @@
-"""The change of the ridge risk by added layers lies within a factor a of lambda_max's change.
+"""For eta <= 1 layers change the ridge risk by lambda_max's change, to within a factor a.
 
 Theorem 7 of Afzal et al. (2025): with kappa(K + sigma I) <= c, a = c / (1 - eta)^2 and q =
 lambda_max(K + S + sigma I) / lambda_max(K + sigma I), q / a <= (R(K + S) / R(K))^(1/2) <= a q,
@@ -22,7 +22,11 @@ def _drawn(x: claims.Instance) -> claims.Instance:
     def alike(sizes: Float[Array, " n"]) -> Float[Array, " n"]:
         return jnp.where(x.flat > 0, sizes[0], sizes)
 
-    return x.replace(spectrum=alike(x.spectrum), candidate_sizes=alike(x.candidate_sizes))
+    return x.replace(
+        spectrum=alike(x.spectrum),
+        candidate_sizes=alike(x.candidate_sizes),
+        rank=jnp.where(x.flat > 0, 1, x.rank),
+    )
 
 
 def simulate(x: claims.Instance, key: PRNGKeyArray) -> layers.Tuned:

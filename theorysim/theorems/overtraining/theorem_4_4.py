@@ -4,8 +4,8 @@ Theorem 4.4 of Springer et al. (2025) and its formal version, Theorem A.3. Main 
 gamma there is r < d such that L~(n) increases for n >= r; at the ideal states, as the main text
 abbreviates. Appendix: under Assumption A.2 and gamma^2 > pre_d / d there is s < d such that L~
 increases at every n > s; checked where least is claimed, s = d - 1, at factors within exp(-C tau)
-of the ideal ones (Theorem A.1). Least of it is left where features are nearly equal and all states
-move as far as they may towards their centres or away from them, as half of the draws do: there a
+of the ideal ones (Theorem A.1). Least of it is left where features are nearly equal and the ideal
+factors are made longer or shorter by as much as is admitted, as in half of the draws: there a
 radius of twice the printed one is too large. The displays of the proof are a statement of their
 own.
 """
@@ -95,7 +95,9 @@ theorem = claims.Theorem(
         "gamma^2 > pre_d / d": claims.strict(
             lambda x: noise.variance(x) - pre_spectrum(drawn(x))[-1] / x.d
         ),
-        **IN_ORDER,
+        "pre-training features in order": claims.strict(
+            lambda x: -jnp.max(jnp.diff(pre_spectrum(drawn(x))))
+        ),
     },
     simulate=_simulate_within(printed_radius),
     claims=(_last_increment(),),
