@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jax
 import pytest
+from drawn import thorough
 
 from theorysim import loaded
 from theorysim.claims.theorem import Theorem
@@ -69,10 +70,11 @@ def test_reports_are_the_same_with_and_without(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("id", "options"),
     [
-        ("overtraining/lemma-a.14", {"budget": 64}),
-        ("low-rank/geometric-series", {"budget": 64, "settings": {"k": 3}}),
+        (STATEMENT, {"budget": 16, "settings": {"n": 3}}),
+        thorough("overtraining/lemma-a.14", {"budget": 64}),
+        thorough("low-rank/geometric-series", {"budget": 64, "settings": {"k": 3}}),
         # of so many dimensions that points are moved uphill
-        (
+        thorough(
             "transferability/eq-44",
             {
                 "budget": 4000,
