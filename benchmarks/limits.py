@@ -98,7 +98,7 @@ def descent(k: int, dimensions: tuple[int, ...], runs: int, steps: int) -> Itera
 
 
 def modes(count: int) -> Iterator[Row]:
-    """The closed form of modes: of its five elementary functions one exponential; the results."""
+    """The closed form of modes: one of its two exponentials, and its results."""
     low, high = two_layer_linear.FEATURES
     features = jnp.asarray(np.random.default_rng(0).uniform(low, high, (1, count)))
     results = jnp.zeros((1, two_layer_linear.MODE_TIMES.size, count))
