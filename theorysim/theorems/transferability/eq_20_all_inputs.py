@@ -32,6 +32,7 @@ theorem = claims.Theorem(
         q=claims.Size(64, high=512),
         width=claims.Size(1024, low=2, high=65536),
         kappa=claims.Real(0.3, 10, log=True),
+        # Below it the printed bound has room, above it so few keys cannot tell.
         failure=claims.Real(0.92, 0.97),
     ),
     assumes=(problem.REGULAR_SOURCE,),
