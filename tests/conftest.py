@@ -7,9 +7,12 @@ from theorysim.environment import PROGRAMS, collect_rarely, prepare
 collect_rarely()
 os.environ[PROGRAMS] = ""  # tests change what programs are made of, in ways that no file shows
 # Of the 29,000 programs of a run, half of them new to the cache, most are small and used once. One
-# of a single operation compiles in 15 ms like this, and in 36 as the command has it compiled.
+# of a single operation compiles in 15 ms like this, and in 36 as the command has it compiled. Each
+# worker has one processor: to compile the parts of a program side by side takes a tenth longer.
 os.environ.setdefault(
-    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+    "XLA_FLAGS",
+    "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+    " --xla_cpu_parallel_codegen_split_count=1",
 )
 prepare()  # before anything imports JAX
 

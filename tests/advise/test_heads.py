@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from closeness import LONG_SINGLE
+from drawn import thorough
 
 from theorysim import advise
 from theorysim.advise.heads import outputs_needed, taught, with_head
@@ -51,7 +52,7 @@ def test_a_new_head_is_drawn_like_the_old_one(found):
     assert other.params["body"] is found.params["body"]
 
 
-@pytest.mark.parametrize(("head", "outputs"), [("head", 2), ("head", 3), (None, 3)])
+@pytest.mark.parametrize(("head", "outputs"), [thorough("head", 2), ("head", 3), (None, 3)])
 def test_what_a_source_teaches_is_a_product_of_jacobians(found, head, outputs):
     other = with_head(found, "head", outputs, X[0], 0) if head else found
     k = other.outputs

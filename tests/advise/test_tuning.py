@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from drawn import thorough
 
 from theorysim import advise
 from theorysim.advise import budget, tuning
@@ -50,7 +51,9 @@ def still_falls(curve):
     return (early - least) / max(curve[0] - least, 1e-30) > FALLING
 
 
-@pytest.mark.parametrize(("steps", "rate"), [(40, 0.01), (100, 0.03), (200, 0.05), (600, 0.1)])
+@pytest.mark.parametrize(
+    ("steps", "rate"), [(40, 0.01), thorough(100, 0.03), thorough(200, 0.05), (600, 0.1)]
+)
 def test_runs_that_still_fall_are_those_of_plain_descent(steps, rate):
     found = subject(model, as_inputs(X), PARAMS)
     task = problem(found, as_inputs(X), X @ WANTED, TASK["test"])
@@ -103,7 +106,8 @@ def slow_part(steps, rate, weights):
     return (curve[late] - curve[-1]) / (curve[0] - curve[-1])
 
 
-@pytest.mark.parametrize("steps", [100, 2200, 3000])  # from half of 2200 on it fell
+# From half of 2200 on it fell.
+@pytest.mark.parametrize("steps", [thorough(100), 2200, thorough(3000)])
 def test_unfinished_pretraining_is_told(steps):
     sources = {"the same": (X, X @ WANTED)}
     found = advise.transfer(

@@ -34,6 +34,7 @@ def test_without_an_accelerator_it_says_so_in_one_line(capsys):
     assert said.out == "" and len(said.err.splitlines()) == 1 and "--cpu" in said.err
 
 
+@pytest.mark.thorough
 @without_one
 @pytest.mark.slow
 def test_on_the_cpu_the_table_has_all_kernels(capsys, monkeypatch, tmp_path):

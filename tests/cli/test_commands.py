@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from drawn import thorough
 from pages import assert_fits_a_page
 
 import theorysim
@@ -176,7 +177,7 @@ def test_what_is_not_to_be_compiled_is_refused(run, monkeypatch, value, refused)
     assert (code == 2) is refused and ("JAX_DISABLE_JIT" in error) is refused
 
 
-@pytest.mark.parametrize("command", ["show", "errata"])
+@pytest.mark.parametrize("command", ["show", thorough("errata")])
 def test_a_terminal_without_unicode_gets_question_marks(command):
     done = subprocess.run(
         [sys.executable, "-m", "theorysim", command, "overtraining/lemma-a.28"],

@@ -241,6 +241,7 @@ def drawn(address: str) -> str:
     return base64.b64decode(address.partition("base64,")[2]).decode()
 
 
+@pytest.mark.thorough
 def test_the_page_says_which_command_made_it(corner, monkeypatch, tmp_path, here):
     """The command works from the folder of the file and makes the page again."""
     path, found = corner

@@ -15,7 +15,7 @@ from theorysim.scenes.catalogue import picture_of
 IDS = [entry.id for entry in own_experiments()]
 # Their programs take up to half a minute to compile, these two the longest.
 SLOWEST = {"linearization/experiment-gradient-flow", "overtraining/figure-7"}
-RUN = [pytest.param(id, marks=marks_of(is_drawn(id, 2) and id not in SLOWEST)) for id in IDS]
+RUN = [pytest.param(id, marks=marks_of(is_drawn(id, 1) and id not in SLOWEST)) for id in IDS]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from drawn import is_quick, marks_of
+from drawn import is_drawn, is_quick, marks_of
 
 from theorysim.chunks import forget
 from theorysim.claims import Theorem
@@ -61,22 +61,23 @@ def report(id: str):
     return verify(load(id))
 
 
-def over(ids, compiles: bool = False):
-    """A test of every theorem.
+def over(ids, in_default_run=lambda id: True):
+    """A test of every theorem, `thorough` for those that a default run leaves out.
 
-    Of one that compiles a default run takes the quick ones; the others are marked `thorough`: the
-    contracts of all take two hours of a processor. One worker runs all contracts of a theorem, so
-    that its programs are compiled once.
+    The contracts of all take two hours of a processor: a default run takes those that compile of
+    the quick ones. One worker runs all contracts of a theorem, so that its programs are compiled
+    once.
     """
 
     def param(id: str):
-        marks = marks_of(not compiles or is_quick(id))
+        marks = marks_of(in_default_run(id))
         return pytest.param(id, marks=[pytest.mark.xdist_group(id), *marks])
 
     return pytest.mark.parametrize("id", [param(id) for id in ids])
 
 
-each, verified = over(ENTRIES), over(ENTRIES, compiles=True)
+each, verified = over(ENTRIES), over(ENTRIES, is_quick)
+traced = over(ENTRIES, lambda id: is_quick(id) or is_drawn(id, 4))
 # Statements of installed packs keep all contracts but those of the records of this package.
 RECORDED = [entry.id for entry in own_statements()]
 
@@ -113,7 +114,7 @@ def test_the_recorded_verdicts_are_of_the_statement_as_it_stands(id):
         assert words[reading["name"]] == (note, *(of[name] for name in of if name != "kind"))
 
 
-@over(RECORDED, compiles=True)
+@over(RECORDED, is_quick)
 def test_verdicts_equal_the_recorded_ones(id):
     found = {reading.name: str(reading.verdict) for reading in report(id).readings}
     assert id in catalogue(), f"record it: python -m validation.catalogue --only {id}"
@@ -128,7 +129,7 @@ def test_every_claim_refutes_a_mutant(id, seed):
         assert_mutants_are_refuted(load(id), reading=reading.name, seed=seed)
 
 
-@each
+@traced
 def test_all_readings_are_traced_in_single_precision(id):
     """The same code takes both precisions: a constant of NumPy's is no double among floats."""
     theorem = load(id)
@@ -150,7 +151,7 @@ def test_all_readings_are_traced_in_single_precision(id):
     assert {jnp.dtype(jnp.float64)}.isdisjoint(leaf.dtype for leaf in jax.tree.leaves(found))
 
 
-@each
+@traced
 def test_simulations_of_one_program_are_one_function(id):
     """Readings share the runs of a function: what makes functions makes each of them once."""
     theorem = load(id)

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from tests.engine.statements import no_edge, theorem
 from theorysim.claims import Real, Space, Verdict, exists_constant, scales_as, tends_to
@@ -77,11 +78,11 @@ def test_a_wide_interval_below_the_printed_power_holds():
         (lambda n: 1 / n, Verdict.HOLDS),
         (lambda n: 0.5 + 1 / n, Verdict.INCONCLUSIVE),  # it may go on falling
         (lambda n: 0.5 + 1 / n**2, Verdict.VIOLATED),  # it has come to rest
-        (lambda n: 0.5 + 0 * n, Verdict.VIOLATED),
-        (lambda n: 0.5 - 1 / n**3, Verdict.VIOLATED),
-        (lambda n: n**-0.1, Verdict.HOLDS),
+        thorough(lambda n: 0.5 + 0 * n, Verdict.VIOLATED),
+        thorough(lambda n: 0.5 - 1 / n**3, Verdict.VIOLATED),
+        thorough(lambda n: n**-0.1, Verdict.HOLDS),
         (lambda n: 1 / jnp.log(n), Verdict.INCONCLUSIVE),  # it may come to rest at a third
-        (lambda n: 1 / (20 + jnp.log(n)), Verdict.INCONCLUSIVE),
+        thorough(lambda n: 1 / (20 + jnp.log(n)), Verdict.INCONCLUSIVE),
     ],
 )
 def test_a_limit_over_a_ladder_is_distinguished_from_a_floor(distance, expected):

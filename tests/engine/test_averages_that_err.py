@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from drawn import thorough
+from drawn import every_second, one_in, thorough
 
 from tests.engine.statements import about, attack, judged
 from theorysim import verify
@@ -54,7 +54,7 @@ BIASED = {
 }
 
 
-@pytest.mark.parametrize("name", BIASED)
+@pytest.mark.parametrize("name", one_in(4, BIASED, first=3))
 def test_what_the_bias_of_averages_makes_decides_nothing(name):
     claim, simulate = BIASED[name]
     found = judged(about(WIDE, claim, simulate, keys=64, instances=16))
@@ -87,6 +87,7 @@ def about_covariance(dimension, bound):
     return about(WIDE, claim, draw, keys=64, instances=4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("dimension", "bound", "expected"),
     [thorough(60, 0.5, Verdict.INCONCLUSIVE), (4, 3.0, Verdict.VIOLATED)],
@@ -122,7 +123,7 @@ def test_a_search_asks_with_many_keys_as_well(dimension, bound):
     assert attack(about_covariance(dimension, bound), budget=4).refuted is (dimension == 4)
 
 
-@pytest.mark.parametrize(("chance", "seed"), [(0.003, 2), (0.001, 0)])
+@pytest.mark.parametrize(("chance", "seed"), [(0.003, 2), thorough(0.001, 0)])
 def test_an_event_that_no_key_met_refutes_no_mean(chance, seed):
     """A set of 64 keys misses an event of chance .003 in five cases of six."""
     happens = lambda r: r.mean(1.0 * (r.sim < chance))  # noqa: E731
@@ -181,7 +182,7 @@ PLAINLY_FALSE = {
 }
 
 
-@pytest.mark.parametrize("name", PLAINLY_FALSE)
+@pytest.mark.parametrize("name", one_in(5, PLAINLY_FALSE))
 def test_what_few_keys_do_not_know_hides_no_violation(name):
     claim, simulate = PLAINLY_FALSE[name]
     statement = about(WIDE, claim, simulate, keys=64, instances=16)
@@ -207,7 +208,7 @@ MADE_OF_RARE_EVENTS = {
 }
 
 
-@pytest.mark.parametrize("name", MADE_OF_RARE_EVENTS)
+@pytest.mark.parametrize("name", every_second(MADE_OF_RARE_EVENTS))
 def test_what_is_made_of_the_mean_of_a_rare_event_is_not_refuted_by_few_keys(name):
     claim, seed = MADE_OF_RARE_EVENTS[name]
     statement = about(WIDE, claim, uniform, keys=64, instances=4)
@@ -215,7 +216,9 @@ def test_what_is_made_of_the_mean_of_a_rare_event_is_not_refuted_by_few_keys(nam
     assert not attack(statement, budget=16, seed=seed).refuted
 
 
-@pytest.mark.parametrize(("times", "chance"), [(63, 0.003), (64, 0.0005), thorough(2000, 0.001)])
+@pytest.mark.parametrize(
+    ("times", "chance"), [(63, 0.003), thorough(64, 0.0005), thorough(2000, 0.001)]
+)
 def test_a_path_of_rare_events_is_refuted_nowhere(times, chance):
     """At one of 64 times, or at half a one of 2000, no key of all sets meets the rarer events."""
     claim = at_least("claim", lambda r: r.mean(1.0 * (r.sim < chance)), lambda r: 0.9 * chance)
@@ -294,7 +297,7 @@ DRAWN = {
 
 
 @pytest.mark.parametrize("seed", [0, thorough(1), thorough(2)])
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", every_second(DRAWN))
 def test_averages_of_what_errs_or_is_seldom_large_decide_nothing(name, seed):
     """The first three are true and the fourth is false, by nothing."""
     claim = on_average("claim", *DRAWN[name])

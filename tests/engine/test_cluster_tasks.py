@@ -185,6 +185,7 @@ def test_claims_of_a_file_are_swept_there(client, tmp_path):
     assert there["bound.slack"].dtype == np.float64
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_runs_of_a_killed_worker_are_made_by_another(client, tmp_path):
     file = tmp_path / "figure_1.py"

@@ -292,6 +292,7 @@ def test_code_that_was_changed_since_the_process_began_is_not_known(package, mon
     assert sources(package) is None
 
 
+@pytest.mark.thorough
 def test_double_precision_is_part_of_what_is_kept(folder, theorem):
     """A verification runs in double precision whatever the setting around it."""
     first = report(instances=2)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import mpmath
 import numpy as np
 import pytest
-from drawn import every_second
+from drawn import one_in, thorough
 
 from tests.engine.statements import decay, noisy_mean, theorem
 from theorysim.claims import (
@@ -176,13 +176,13 @@ def test_the_limit_of_a_path_allows_for_its_distance_and_no_more():
     assert verdict_of(decay(rate=0.5, steps=20, offset=1e-4)) is Verdict.VIOLATED
 
 
-@pytest.mark.parametrize("rate", every_second([0.04, 0.3, 0.5, 0.9]))
+@pytest.mark.parametrize("rate", one_in(4, [0.04, 0.3, 0.5, 0.9]))
 @pytest.mark.parametrize("steps", [6, 20])
 def test_a_path_of_one_mode_is_not_refuted_wherever_it_is_cut(rate, steps):
     assert verdict_of(decay(rate=rate, steps=steps)) is not Verdict.VIOLATED
 
 
-@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.parametrize("apart", [thorough(True), False])
 def test_two_ends_that_approach_from_both_sides_are_not_refuted(apart):
     """Both are off by the same distance: moved by a common sign, their difference stays."""
 
@@ -227,7 +227,7 @@ def sums(power, steps=1000):
     return lambda x, key: {"path": x.a * jnp.cumsum(jnp.arange(1.0, steps + 1) ** -power)}
 
 
-@pytest.mark.parametrize("power", [1.2, 1.5, 2.0])
+@pytest.mark.parametrize("power", one_in(3, [1.2, 1.5, 2.0]))
 def test_a_true_limit_of_slow_convergence_is_inconclusive_and_says_why(power):
     total = float(mpmath.zeta(power))
     statement = theorem(

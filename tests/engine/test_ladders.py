@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from tests.engine.statements import no_edge, theorem
 from theorysim.claims import (
@@ -337,10 +338,10 @@ def in_sizes(**bounds):
 @pytest.mark.parametrize(
     "bounds, drawn_on_rungs",
     [
-        ({"half": 1.5}, {32, 64, 128}),
+        thorough({"half": 1.5}, {32, 64, 128}),
         ({"all": 2.0}, {32}),
-        ({"half": 1.5, "few": 1.1}, {256, 512}),
-        ({"half": 1.5, "rare": 1.002}, {512}),
+        thorough({"half": 1.5, "few": 1.1}, {256, 512}),
+        thorough({"half": 1.5, "rare": 1.002}, {512}),
         ({"rare": 1.002, "half": 1.5}, {512}),
     ],
 )

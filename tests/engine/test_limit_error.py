@@ -24,7 +24,7 @@ def entries(count: int, times: int = 12):
 
 
 @pytest.mark.parametrize("seed", [0, *map(thorough, range(1, 4))])
-@pytest.mark.parametrize("count", [1, thorough(2), thorough(3), 6, thorough(16), 64])
+@pytest.mark.parametrize("count", [*map(thorough, (1, 2, 3, 6, 16)), 64])
 @pytest.mark.parametrize("combine", [jnp.sum, jnp.mean])
 def test_a_true_sum_of_limits_is_not_refuted(count, combine, seed):
     """All entries are off the same way: their distances add up."""
@@ -40,6 +40,7 @@ def ends_alike(x, key):
     return jnp.stack([x.a * (end - HALVES), x.a * (HALVES - end)])
 
 
+@pytest.mark.thorough
 def test_different_paths_that_end_alike_do_not_cancel():
     """The limits are a/2048 and -a/2048, the last entries both 0."""
     ends = at_most("c", lambda r: r.limit(r.sim[0]), lambda r: r.limit(r.sim[1]))
@@ -48,7 +49,9 @@ def test_different_paths_that_end_alike_do_not_cancel():
     assert verify(statement(gap, ends_alike)).verdict is not Verdict.VIOLATED
 
 
-@pytest.mark.parametrize("same", [lambda p: p, lambda p: p * 1.0, lambda p: jnp.array(p)])
+@pytest.mark.parametrize(
+    "same", [thorough(lambda p: p), lambda p: p * 1.0, thorough(lambda p: jnp.array(p))]
+)
 def test_the_limit_of_an_equal_path_is_the_same_limit(same):
     claim = equal("c", lambda r: r.limit(r.sim), lambda r: r.limit(same(r.sim)))
     (found,) = verify(statement(claim, lambda x, key: x.a * (1 - HALVES))).readings[0].claims

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import pytest
+from drawn import thorough
 from jaxtyping import Array, Float
 from rich.console import Console
 
@@ -174,6 +175,7 @@ def test_a_trial_is_begun_while_there_is_time_for_as_many_runs(monkeypatch):
         assert referee(experiment(), seconds=seconds)[0].left_out == left_out
 
 
+@pytest.mark.thorough
 def test_half_of_a_size_is_not_below_the_least_one():
     found, _ = referee(experiment(space=Space(width=Size(8, low=6))), seconds=AMPLE)
     assert found.trials[-1].name == "width = 6"
@@ -188,7 +190,7 @@ def test_half_of_a_size_that_the_hypotheses_exclude_is_not_tried():
     assert [t.name for t in found.trials if t.change is Change.SIZE] == ["depth = 2"]
 
 
-@pytest.mark.parametrize("seed", [0, 1, (1 << 63) - 1])
+@pytest.mark.parametrize("seed", [thorough(0), thorough(1), (1 << 63) - 1])
 def test_another_seed_is_another_one_that_a_generator_takes(seed):
     found, _ = referee(experiment(), seconds=AMPLE, seed=seed)
     (other,) = [trial.name for trial in found.trials if trial.change is Change.SEED]

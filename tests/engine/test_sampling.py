@@ -29,7 +29,7 @@ def lognormal(key):
 
 HEAVY = [
     (pareto(1.2), 6.0),
-    (ratio, 0.0),
+    thorough(ratio, 0.0),
 ]
 LIGHT = [
     (jax.random.normal, 0.0),

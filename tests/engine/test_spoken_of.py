@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from drawn import every_second
+from drawn import every_second, one_in, thorough
 
 from tests.engine.rounding import ABSORBING, long, uniform, without_enclosure, zero
 from tests.engine.statements import about, judged
@@ -59,7 +59,9 @@ def test_an_average_says_nothing_where_its_condition_is_met_by_rounding(name):
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("place", [lambda x: x - 0.05, lambda x: 0 * x, lambda x: chaos(x) + 1])
+@pytest.mark.parametrize(
+    "place", [thorough(lambda x: x - 0.05), thorough(lambda x: 0 * x), lambda x: chaos(x) + 1]
+)
 def test_an_average_speaks_where_its_condition_is_met(place):
     found = average(
         UNIT, lambda r: r.sim, lambda r: 0 * r.sim, where=lambda r: place(r.x.x) + 0 * r.sim
@@ -74,6 +76,7 @@ def test_what_is_the_same_for_all_keys_is_not_averaged_by_them():
     assert true.verdict is Verdict.INCONCLUSIVE and false.verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.thorough
 def test_chaos_under_the_noise_of_keys_is_not_averaged_by_them():
     found = judged(
         about(
@@ -86,6 +89,7 @@ def test_chaos_under_the_noise_of_keys_is_not_averaged_by_them():
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.thorough
 def test_a_condition_is_enclosed_whatever_the_sides_are_made_of():
     """Of every instance, also of those that are not asked for."""
     found = average(
@@ -97,6 +101,7 @@ def test_a_condition_is_enclosed_whatever_the_sides_are_made_of():
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.thorough
 def test_points_that_are_excluded_spoil_no_average():
     def two(one, other):
         return lambda r: jnp.stack([one(r) + 0 * r.sim, other(r) + 0 * r.sim], -1)
@@ -115,6 +120,7 @@ def late(x):
     return 0 * jnp.sqrt((1 + 1e-80 * x) - 1)
 
 
+@pytest.mark.thorough
 def test_more_bits_are_asked_where_few_know_no_root():
     hypothesis = {"h": lambda x: absorbs(x.x) + late(x.x)}
     claim = at_most("claim", lambda r: r.x.x, zero)
@@ -128,7 +134,7 @@ def test_more_bits_are_asked_where_few_know_no_root():
     assert judged(about(ABSORBING, there)).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize(("keys", "bound", "seed"), [(10, 1.3, 0), (8, 1.6, 1)])
+@pytest.mark.parametrize(("keys", "bound", "seed"), [(10, 1.3, 0), thorough(8, 1.6, 1)])
 def test_few_runs_of_chaos_that_plainly_hold_do_so(keys, bound, seed):
     def run(x, key):
         begin = jax.random.uniform(key, minval=0.1, maxval=0.9)
@@ -183,11 +189,12 @@ def far_beyond(field, place):
     return judged(about(field, at_most("claim", lhs, zero, where=lambda r: place(r.x.x))))
 
 
-@pytest.mark.parametrize("name", every_second(LONG))
+@pytest.mark.parametrize("name", one_in(3, LONG))
 def test_no_size_makes_up_for_a_condition_that_is_met_by_rounding(name):
     assert far_beyond(*LONG[name]).verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.thorough
 def test_by_size_a_claim_speaks_where_its_condition_is_met():
     found = far_beyond(ABSORBING, lambda x: x - 37)
     assert found.verdict is Verdict.VIOLATED and "by its size" in found.confirmation

@@ -323,6 +323,7 @@ def test_the_edge_of_a_domain_is_no_obstacle(inner_products, costly):
     assert verdict(claim, simulate, space) is Verdict.VIOLATED
 
 
+@pytest.mark.thorough
 def test_a_solver_that_gives_up_where_it_is_moved_ends_no_verification(costly):
     """Newton's method to the last bit: it converges plainly, not where residuals are moved."""
 

@@ -5,7 +5,7 @@ import re
 import jax
 import jax.numpy as jnp
 import pytest
-from drawn import every_second
+from drawn import every_second, thorough
 
 from tests.engine.statements import about, absorbed, judged, sides
 from theorysim import claims
@@ -167,7 +167,7 @@ def single(x, key):
     return jax.lax.scan(lambda s, t: (s + t, None), jnp.float32(0), terms)[0].astype(float)
 
 
-@pytest.mark.parametrize("bits", [True, False])
+@pytest.mark.parametrize("bits", every_second([True, False]))
 def test_single_precision_is_named(bits, request):
     if not bits:
         request.getfixturevalue("without_bits")
@@ -254,7 +254,7 @@ def test_the_instance_that_is_told_misses_its_probability():
     assert judged(statement, instance=told.worst_instance).verdict is Verdict.VIOLATED
 
 
-@pytest.mark.parametrize(("operations", "costly"), [(1, False), (40, True)])
+@pytest.mark.parametrize(("operations", "costly"), [(1, False), thorough(40, True)])
 def test_one_instance_that_stands_decides_a_missed_probability(
     monkeypatch, without_bits, operations, costly
 ):
@@ -305,6 +305,7 @@ def test_cases_by_number_are_no_rounding():
     assert falsify(theorem, budget=20_000).attacks[0].refuted
 
 
+@pytest.mark.thorough
 def test_an_average_that_has_heavy_tails_by_itself_is_not_confirmed():
     def mean(r):
         return r.mean(r.sim)

@@ -18,6 +18,7 @@ def in_lanes(function, *inputs, **options):
     return np.asarray(jit(several)(1.0 + jnp.arange(8), *inputs))
 
 
+@pytest.mark.thorough
 def test_constants_of_few_digits_are_compared_for_certain():
     """Whether a chance of 1/2 is below 1/2: binomial numbers are mirrored where it is."""
 

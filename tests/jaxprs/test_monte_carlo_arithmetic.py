@@ -264,6 +264,7 @@ def test_an_integer_that_overflows_is_arbitrary():
     assert len(set(np.asarray(run(lanes, jnp.asarray(90))))) > 4
 
 
+@pytest.mark.thorough
 def test_an_integration_with_its_checks_runs():
     def turned(x):
         return integrate(lambda z, _: jnp.array([-z[1], z[0]]), x, jnp.array([0.0, 1.0]), rtol=1e-6)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from closeness import FEW_DOUBLE
-from drawn import every_second
+from drawn import every_second, one_in, thorough
 from jax.flatten_util import ravel_pytree
 
 from theorysim.numerics import tangent_features, tangent_grams, tangent_kernels, tangent_work
@@ -234,7 +234,7 @@ def assert_near(gram, truth):
 
 
 @EITHER
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", one_in(3, MODELS))
 def test_kernels_are_those_of_the_plain_jacobian(name, ours):
     model, params = MODELS[name]()
     assert_true(name, [ours.empirical_ntk(model, params, *pair) for pair in pairs()])
@@ -285,7 +285,9 @@ def test_weights_are_found_and_others_are_not(name, others):
 
 @EITHER
 @pytest.mark.parametrize("name", every_second(["transformer", "image", "adapters", "dense"]))
-@pytest.mark.parametrize(("way", "numbers"), [("factors", 1), ("slices", 1), ("factors", 300)])
+@pytest.mark.parametrize(
+    ("way", "numbers"), [("factors", 1), ("slices", 1), thorough("factors", 300)]
+)
 def test_every_way_to_contract_gives_the_same(name, way, numbers, ours, monkeypatch):
     """With intermediate arrays of any size, where all weights are kept as factors.
 

@@ -159,6 +159,7 @@ def pair(path: Path, kill: str) -> list[tuple[int, str]]:
     return [finish(process) for process in both]
 
 
+@pytest.mark.thorough
 def test_two_processes_share_a_store_and_resume_when_one_was_killed(undisturbed, tmp_path):
     path = tmp_path / "a.zarr"
     (survivor, output), (killed, _) = pair(path, kill="1")

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from drawn import thorough
+from drawn import every_second, thorough
 
 from theorysim.numerics.flow import gradient_flow
 from theorysim.systems.balanced_flow import (
@@ -57,7 +57,7 @@ def random_start(key, shape, hidden, scale):
     return Factors(pad[0], pad[1].at[:smaller].set(turn @ core).T)
 
 
-@pytest.mark.parametrize("tau", [2, 40])
+@pytest.mark.parametrize("tau", every_second([2, 40]))
 @pytest.mark.parametrize("determinant", [1, -1])
 @pytest.mark.parametrize("width", [1, thorough(3), 8])
 def test_product_agrees_with_balls(width, determinant, tau):
@@ -96,7 +96,7 @@ def test_grams_agree_with_taylor_series_of_the_factors(determinant):
 
 @pytest.mark.parametrize(
     ("shape", "hidden", "scale"),
-    [((5, 3), 4, 0.1), ((2, 4), 1, 2.0)],
+    [((5, 3), 4, 0.1), thorough((2, 4), 1, 2.0)],
 )
 def test_any_balanced_start_follows_the_gradient_flow(shape, hidden, scale):
     keys = jax.random.split(jax.random.key(hidden))

@@ -63,7 +63,7 @@ def test_flow_solves_the_printed_ode():
         np.testing.assert_allclose(path, expected, rtol=0, atol=error + 1e-10)
 
 
-@pytest.mark.parametrize("depth", [2, thorough(3), 5])
+@pytest.mark.parametrize("depth", [*map(thorough, (2, 3)), 5])
 def test_flow_is_that_of_the_matrices(depth):
     data, source, target, key = problem()
     layers = network.balanced_layers(key, source, (5,) * (depth - 1))
@@ -98,7 +98,7 @@ def test_invariant_part_outside_the_data(depth):
     np.testing.assert_allclose(conserved, expected, rtol=0, atol=64 * depth * EPS)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, thorough(2)])
 def test_flow_ends_at_the_fixed_point(seed):
     data, source, target, _ = problem(seed=seed)
     depths = jnp.array([1.0, 2.0, 5.0, 16.0])

@@ -212,6 +212,7 @@ def test_correlations_and_choices_of_table_1():
 SIZES = {"d": 8, "n_source": 16, "unseen": 32, "width": 64, "steps": 50}
 
 
+@pytest.mark.thorough
 def test_networks_without_fine_tuning_stay_and_wide_ones_come_to_the_kernel():
     space = theorem_6_1_trained.theorem.space
     still = theorem_6_1_trained.without_fine_tuning(

@@ -152,7 +152,7 @@ def test_the_first_residual_is_the_given_one():
     np.testing.assert_allclose(loss, x.residual_size**2, rtol=1e-12)
 
 
-@pytest.mark.parametrize("strength", [0.0, 2.0])
+@pytest.mark.parametrize("strength", [thorough(0.0), 2.0])
 def test_linearised_flows_are_those_of_the_oracle(strength):
     x = instance("network")
     path = flow.run(x, jnp.asarray(strength), jnp.asarray(0.5))

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from drawn import every_second
+from drawn import one_in
 from scipy.integrate import quad
 from scipy.stats import norm
 
@@ -33,7 +33,7 @@ def share_lost(xi_bar: float, readout: np.ndarray, k: float) -> float:
 
 
 @pytest.mark.parametrize("readout", READOUTS.values(), ids=READOUTS)
-@pytest.mark.parametrize("xi_bar", every_second([0.4, 0.5, 0.7, 1.0]))
+@pytest.mark.parametrize("xi_bar", one_in(4, [0.4, 0.5, 0.7, 1.0]))
 def test_the_chance_rests_at_a_positive_limit_for_every_xi_bar(xi_bar, readout):
     """So it does not vanish where the ladder of the claim leaves that undecided, near 0.4."""
     with jax.enable_x64(True):

@@ -56,6 +56,7 @@ def test_a_null_without_runs_sees_other_results():
     assert list(np.asarray(low.lhs(run))) == [-1, -2]
 
 
+@pytest.mark.thorough
 def test_infinite_width_is_that_of_theorem_1_and_wide_networks_are_near_it():
     images = digits.drawn(KEY)
     source = section_6.task(images.images[:30], images.labels[:30] < 5)
