@@ -153,12 +153,12 @@ def ideal_start(x: claims.Instance) -> Factors:
 def real_modes(x: claims.Instance) -> Float[Array, " d"]:
     """Modes of the pre-trained network at the n-th stage time, from e^-tau U and e^-tau V^T.
 
-    tau is measured from the largest feature: e^-tau = e^-depth sqrt(Sigma_11).
+    The start is measured from the largest feature, e^-tau = e^-depth sqrt(Sigma_11), and so are the
+    stages: by tau they would be later ones, the more the smaller the features are.
     """
     spectrum = pre_spectrum(x)
-    tau = x.depth - jnp.log(spectrum[0]) / 2
-    time = linear_modes.stage_times(spectrum, tau)[x.n - 1]
-    return jnp.sqrt(linear_modes.growth(time, spectrum, tau))
+    time = linear_modes.stage_times(spectrum, x.depth)[x.n - 1]
+    return jnp.sqrt(linear_modes.growth(time, spectrum, x.depth - jnp.log(spectrum[0]) / 2))
 
 
 def real_start(x: claims.Instance) -> Factors:

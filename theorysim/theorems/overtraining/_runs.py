@@ -86,13 +86,16 @@ def rotated_start(x: claims.Instance) -> two_layer_linear.Factors:
 
 
 def rotated_run(
-    x: claims.Instance, start: two_layer_linear.Factors, steps: Any
+    x: claims.Instance,
+    start: two_layer_linear.Factors,
+    steps: Any,
+    anchored_at: Callable = ideal_features,
 ) -> two_layer_linear.Factors:
     """Both factors of the ideal infinite-batch run after more steps, rotated: diagonal matrices.
 
-    The number of steps may be traced.
+    The number of steps may be traced. It is pulled to where the features are `anchored_at(x)`.
     """
-    anchor = jnp.diag(ideal_features(x))
+    anchor = jnp.diag(anchored_at(x))
     settings = two_layer_linear.FineTuning(jnp.diag(ft_spectrum(x)), anchor, pull_back(x))
     return two_layer_linear.fine_tune_to(start, settings, learning_rate(x), steps)
 

@@ -17,7 +17,7 @@ from theorysim.theorems.overtraining import _finetuning as ft
 FIELDS: dict[str, claims.Size | claims.Field] = {
     "strength": claims.Real(0.01, 10, log=True),
     "rate_share": claims.Real(0.2, 1),
-    "accuracy": claims.Real(1e-3, 10, log=True),
+    "accuracy": claims.Real(1e-8, 10, log=True),
     "more_steps": claims.Integer(0, 50),
 }
 

@@ -21,7 +21,7 @@ def _predict(pre: Callable, factor: Callable) -> Callable:
     """Displays of the proof with a `factor` on the gradient, A^pre or what stands for it.
 
     W_1 - W_1' after the step, |theta - theta'|_op and |[...]|_op before it, 2 eta |[...]|_op with
-    that factor.
+    that factor, and |theta - A|_op and |theta' - A|_op.
     """
 
     def predict(x: claims.Instance):
@@ -32,7 +32,8 @@ def _predict(pre: Callable, factor: Callable) -> Callable:
         bracket = dot(theta - target, here[1].T) - dot(other - target, there[1].T)
         step = 2 * factor(x) * ft.learning_rate(x) * bracket
         sizes = ft.op_norm(theta - other), ft.op_norm(bracket), ft.op_norm(step)
-        return here[0] - there[0] - step, *sizes
+        errors = ft.op_norm(theta - target), ft.op_norm(other - target)
+        return here[0] - there[0] - step, *sizes, errors
 
     return predict
 
@@ -50,6 +51,19 @@ PRODUCTS = claims.at_most(
     lambda r: r.theory[1],
     lambda r: 4 * jnp.sqrt(ft.gamma(r.x)) * _before(r),
 )
+
+
+def _split(state: int) -> claims.Claim:
+    """The bracket by the product rule, with the error of the first state or of the second."""
+
+    def split(r: claims.Run):
+        here, there = one.two_states(r.x)
+        apart = ft.op_norm(here[1] - there[1])
+        return r.theory[1] * ft.op_norm(here[1]) + r.theory[4][state] * apart
+
+    return claims.at_most("P2b: the bracket by the product rule", lambda r: r.theory[2], split)
+
+
 BRACKET = claims.at_most(
     "P3: |[...]|_op <= 16 Gamma e",
     lambda r: r.theory[2],
@@ -73,20 +87,22 @@ theorem = claims.Theorem(
     hypotheses=one.CONDITIONED,
     simulate=simulate,
     predict=_predict(lambda x: ft.assembled(x, ft.pre_spectrum(x)), lambda x: 1.0),
-    claims=(DIFFERENCE, PRODUCTS, BRACKET, _conclusion(lambda x: 1)),
+    claims=(DIFFERENCE, PRODUCTS, _split(0), BRACKET, _conclusion(lambda x: 1)),
     source=claims.Printed(
         "proof of Lemma A.16",
         "W_1(k+1) - W_1'(k+1) = W_1(k) - W_1'(k) - 2 eta [...], |[...]|_op <= 16 Gamma epsilon_k; "
         "we then conclude that epsilon_{k+1} <= (1 + 16 eta Gamma) epsilon_k",
     ),
     printed="proof displays",
-    note="2 eta 16 Gamma is 32 eta Gamma; the step lacks a factor 1 + lam, and pulls to A^pre",
+    note="2 eta 16 Gamma is 32 eta Gamma; the step lacks a factor 1 + lam, and pulls to A^pre; the "
+    "product rule has theta for theta'",
     readings=(
         claims.corrected(
-            "2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre",
+            "2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre, and "
+            "|theta' - A^target| |W_2 - W_2'|",
             name="proof displays, corrected",
             predict=_predict(one.anchor, lambda x: 1 + ft.pull_back(x)),
-            claims=(DIFFERENCE, PRODUCTS, BRACKET, TWICE),
+            claims=(DIFFERENCE, PRODUCTS, _split(1), BRACKET, TWICE),
             note="with the factor 1 + lam and the anchor the displays are those of the step",
         ),
     ),
@@ -94,7 +110,12 @@ theorem = claims.Theorem(
         claims.Mutant("without the factor 1 + lam", predict=_predict(one.anchor, lambda x: 1.0)),
         claims.Mutant(
             "factors as small as the ideal ones",
-            claims=(PRODUCTS.scaled(0.5), BRACKET.scaled(0.25), TWICE.scaled(0.25)),
+            claims=(
+                PRODUCTS.scaled(0.5),
+                _split(1).scaled(0.5),
+                BRACKET.scaled(0.25),
+                TWICE.scaled(0.25),
+            ),
         ),
     ),
     instances=256,

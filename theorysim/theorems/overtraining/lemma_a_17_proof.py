@@ -1,8 +1,8 @@
 """The distance of the ideal runs follows a linear recursion, with noise from every batch.
 
 The displays of the proof of Lemma A.17 of Springer et al. (2025), on the lemma's runs; the last of
-them with epsilon up to 1 / (2 (1 + 16 eta Gamma)^K). Assumption A.8 is that of Lemma A.9, which the
-proof starts from. That P2 gives this last display is a reading of its own.
+them with epsilon up to 1 / (2 (1 + 16 eta Gamma)^K). Assumption A.8, that of Lemma A.9 from which
+the proof starts, is not named. That P2 gives this last display is a reading of its own.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,6 @@ LAST = {
 
 theorem = claims.Theorem(
     space=lemma.space,
-    assumes=(A_8,),
     hypotheses=lemma.hypotheses,
     simulate=lemma.simulate,
     claims=(P1, P2),
@@ -62,11 +61,27 @@ theorem = claims.Theorem(
         "epsilon_{k+1} <= (1 + 16 eta Gamma) epsilon_k + 32 eta epsilon Gamma^(3/2)",
     ),
     printed="proof displays",
+    note="at learning rates beyond Assumption A.8 the ideal run itself is not well conditioned",
     readings=(
+        claims.corrected(
+            "Assumption A.8 is among the hypotheses",
+            name="proof displays, corrected",
+            assumes=(A_8,),
+            note="with the Assumption A.8 of Lemma A.9",
+        ),
         claims.Reading(
             "proof display for epsilon < 1 / (2 (1 + 16 eta Gamma)^K)",
             claims.Printed("proof of Lemma A.17", "epsilon_K < Gamma^(1/2) / 4"),
             simulate=simulation(runs.fine_tune_on, 0.5),
+            hypotheses=LAST,
+            claims=(P3,),
+            note="at learning rates beyond Assumption A.8 runs diverge; P2 does not give it",
+        ),
+        claims.Reading(
+            "that display, corrected",
+            claims.Corrected("Assumption A.8 is among the hypotheses"),
+            simulate=simulation(runs.fine_tune_on, 0.5),
+            assumes=(A_8,),
             hypotheses=LAST,
             claims=(P3,),
             note="true of the runs, though P2 does not give it",
@@ -94,7 +109,7 @@ theorem = claims.Theorem(
         ),
         claims.Mutant(
             "without the growth of the runs",
-            of=("proof display for epsilon < 1 / (2 (1 + 16 eta Gamma)^K)",),
+            of=("that display, corrected",),
             claims=(P3.against(lambda r: root(r) * accuracy(r.x) / 4),),
         ),
     ),

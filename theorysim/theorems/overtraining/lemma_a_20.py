@@ -28,15 +28,17 @@ UNION = replace(sizes.UNION, accuracy=_accuracy)
 
 
 def _simulate(version: sizes.BatchSize) -> Callable:
-    """Norms of both factors, and of their differences to the ideal run on the population."""
+    """Norms of both factors, and of their differences to the ideal run on the population.
+
+    Both are pulled to the real start, as Eqs. 16 and 17 have it.
+    """
 
     def simulate(x: claims.Instance, key):
         straight = ft.rotated(x)
         real, ideal = ft.real_start(straight), ft.ideal_start(straight)
-        covariances = version.covariances(x, key)
-        learned = ft.ideal_features(x)
-        run = runs.fine_tune_on(straight, real, jnp.diag(ft.real_modes(x) ** 2), covariances)
-        population = runs.fine_tune(straight, ideal, jnp.diag(learned), x.steps)
+        covariances, anchor = version.covariances(x, key), jnp.diag(ft.real_modes(x) ** 2)
+        run = runs.fine_tune_on(straight, real, anchor, covariances)
+        population = runs.fine_tune(straight, ideal, anchor, x.steps)
         factors = jnp.stack([ft.op_norm(w) for w in run])
         return factors, jnp.stack([ft.op_norm(a - b) for a, b in zip(run, population)])
 

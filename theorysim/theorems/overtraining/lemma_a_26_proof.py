@@ -1,8 +1,10 @@
 """The pre-training loss of the limit rises by (ft_n - pre_n)^2 - pre_n^2 with every feature.
 
-The displays of the proof of Lemma A.26 of Springer et al. (2025), with the corrected number of
-steps, with which the lemma holds. (P3, ft_n - pre_n > 2 pre_n where ft_n > 4 pre_n, is arithmetic.)
+The displays of the proof of Lemma A.26 of Springer et al. (2025). (P3, ft_n - pre_n > 2 pre_n where
+ft_n > 4 pre_n, is arithmetic.)
 """
+
+from typing import Any
 
 import jax.numpy as jnp
 
@@ -43,17 +45,40 @@ P4 = claims.at_least(
     where=large(4),
 )
 
+WORDS = "the increment is at least (ft - pre)^2 - pre^2 - 2 pre^2 / 5 > 0"
+
+
+def _under(sizes: a_21.Sizes) -> dict[str, Any]:
+    """What a reading of the sizes of A.21 simulates and assumes."""
+    return {"simulate": simulation(sizes), "assumes": (sizes.assumption(unregularised),)}
+
+
 theorem = claims.Theorem(
     space=stage.stage_space(),
-    assumes=(a_21.CORRECTED.assumption(unregularised),),
-    simulate=simulation(a_21.CORRECTED),
+    **_under(a_21.AS_PRINTED),
     predict=predict,
     claims=(NEAR, P2, P4),
-    source=claims.Printed(
-        "proof of Lemma A.26", "the increment is at least (ft - pre)^2 - pre^2 - 2 pre^2 / 5 > 0"
-    ),
+    source=claims.Printed("proof of Lemma A.26 under Assumption A.21 as printed", WORDS),
     printed="proof displays",
-    note="with the corrected number of steps, without which the lemma itself fails",
+    note=a_21.NO_RATE,
+    readings=(
+        claims.Reading(
+            "item 3 as A.10",
+            claims.Printed(
+                "proof of Lemma A.26 under Assumption A.21, item 3 by its label, Assumption A.10",
+                WORDS,
+            ),
+            **_under(a_21.AS_LABELLED),
+            note=a_21.NO_UNIT,
+        ),
+        claims.Reading(
+            "corrected",
+            a_21.CORRECTED.source,
+            **_under(a_21.CORRECTED),
+            note=a_21.FREE_OF_SCALE,
+            primary=True,
+        ),
+    ),
     mutants=(
         claims.Mutant("the limit keeps the features of pre-training", predict=_kept),
         claims.Mutant(

@@ -4,12 +4,15 @@ The displays of the proof of Lemma A.27 of Springer et al. (2025) show the oppos
 claim.
 """
 
+from typing import Any
+
 import jax.numpy as jnp
 
 from theorysim import claims
+from theorysim.theorems.overtraining import _assumption_a_21 as a_21
 from theorysim.theorems.overtraining import _stage_space as stage
 from theorysim.theorems.overtraining import _strengths as strengths
-from theorysim.theorems.overtraining.lemma_a_27 import CORRECTED
+from theorysim.theorems.overtraining.lemma_a_27 import AS_LABELLED, AS_PRINTED, CORRECTED
 
 
 def _moved(r: claims.Run):
@@ -59,17 +62,40 @@ def _increments(weak: int = 1, strong: int = 2) -> tuple:
     )
 
 
+WORDS = "increment at lam_2 - increment at lam_1 >= (...) > 0"
+
+
+def _under(sizes: a_21.Sizes) -> dict[str, Any]:
+    """What a reading of the sizes of A.21 simulates and assumes."""
+    return {"simulate": strengths.simulation(sizes), "assumes": (sizes.assumption(),)}
+
+
 theorem = claims.Theorem(
     space=stage.stage_space(**strengths.FIELDS),
-    assumes=(CORRECTED.assumption(),),
-    simulate=strengths.simulation(CORRECTED),
+    **_under(AS_PRINTED),
     predict=strengths.limits(),
     claims=(P1, P2, *_increments()),
-    source=claims.Printed(
-        "proof of Lemma A.27", "increment at lam_2 - increment at lam_1 >= (...) > 0"
-    ),
+    source=claims.Printed("proof of Lemma A.27 under Assumption A.21 as printed", WORDS),
     printed="proof displays",
-    note="under Assumption A.21 with items 3 and 4 corrected, without which the lemma itself fails",
+    note=a_21.NO_RATE,
+    readings=(
+        claims.Reading(
+            "item 3 as A.10",
+            claims.Printed(
+                "proof of Lemma A.27 under Assumption A.21, item 3 by its label, Assumption A.10",
+                WORDS,
+            ),
+            **_under(AS_LABELLED),
+            note=a_21.NO_UNIT,
+        ),
+        claims.Reading(
+            "corrected",
+            CORRECTED.source,
+            **_under(CORRECTED),
+            note=a_21.FREE_OF_SCALE,
+            primary=True,
+        ),
+    ),
     mutants=(
         claims.Mutant("the two spectra swapped", predict=strengths.limits(swapped=True)),
         claims.Mutant("the two strengths swapped", claims=_increments(weak=2, strong=1)),

@@ -137,8 +137,8 @@ theorem = claims.Theorem(
         claims.Mutant("half the gradient", predict=_predict(share=0.5)),
         claims.Mutant("sigma and sigma_0 swapped in sigma*", predict=_predict(printed_limit)),
         claims.Mutant(
-            "the range's ends swapped, the rate twice as fast",
-            claims=(LOWER.against(UPPER.rhs), UPPER.against(LOWER.rhs), _rate(power=2)),
+            "the range's ends swapped, the rate three times as fast",
+            claims=(LOWER.against(UPPER.rhs), UPPER.against(LOWER.rhs), _rate(power=3)),
         ),
     ),
 )

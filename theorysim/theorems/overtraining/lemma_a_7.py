@@ -93,13 +93,24 @@ theorem = claims.Theorem(
                 "Eqs. 16 and 17 in Lemma A.7", "... - 2 eta lam (theta(k) - theta^n(0)) W_2^T"
             ),
             simulate=_simulate(ft.real_modes),
+            predict=_predict(factor=False, transposed=False),
+            hypotheses=IN_ORDER,
+            note="Eqs. 16 and 17 pull to theta^n(0); the map f pulls to the ideal start",
+        ),
+        claims.Reading(
+            "anchored at the real start, with the right map",
+            claims.Finding("the anchor of Eqs. 16 and 17 alone, with f of Appendix A.6 and V^T"),
+            simulate=_simulate(ft.real_modes),
             predict=_predict(),
             hypotheses=IN_ORDER,
             note="Eqs. 16 and 17 pull to theta^n(0); the map f pulls to the ideal start",
         ),
         claims.Reading(
             "anchored at the real start, corrected",
-            claims.Corrected("theta_hat^n(0) for theta^n(0) in Eqs. 16 and 17"),
+            claims.Corrected(
+                "theta_hat^n(0) for theta^n(0) in Eqs. 16 and 17; W_2(k) = S(k) V^T, with f of "
+                "Appendix A.6"
+            ),
             predict=_predict(),
             hypotheses=IN_ORDER,
             note="with the ideal start as the anchor, as in the proof",

@@ -88,6 +88,7 @@ theorem = claims.Theorem(
             claims=(
                 claims.at_least("Eq. 14", lambda r: r.sim.ideal, lambda r: r.theory),
                 claims.equal("its proof", lambda r: r.mean(r.sim.sampled), lambda r: r.theory),
+                claims.equal("its proof, moments", lambda r: r.sim.ideal, lambda r: r.theory),
             ),
             primary=True,
             note="at the ideal states, with equality",
@@ -108,6 +109,7 @@ theorem = claims.Theorem(
     ),
     mutants=(
         claims.Mutant("four layers of noise", of=("main text", "appendix"), predict=_predict(4.0)),
+        claims.Mutant("a hundredth less noise", of=("appendix",), predict=_predict(1.98)),
     ),
     aliases=("lemma-a.4",),
 )

@@ -118,4 +118,6 @@ theorem = claims.Theorem(
         ),
         claims.Mutant("starts as far as printed", simulate=_simulate(printed_radius)),
     ),
+    # Noise that is just above what the last feature explains is drawn in one of fifty.
+    mutant_instances=1024,
 )

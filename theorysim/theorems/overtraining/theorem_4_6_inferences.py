@@ -1,8 +1,9 @@
 """Whether each display of the proof of Theorem A.24 follows from those before it.
 
 Springer et al. (2025), Appendix A.4. With G_n = min over i <= n of |pre_i - ft_i|^2 and all bounds
-in units of 1 / (lam_0 + 1)^2: distances of G_d / (100 Gamma) and G_n / (50 Gamma), times 32 Gamma,
-become G_d / 10 and G_n / 5; their sum 3 G_n / 10 at n and at n - 1 becomes 3 G_n / 5. The displays
+in units of 1 / (lam_0 + 1)^2: the distance of the starts, G_n / (1000 Gamma) by Lemma A.22, is said
+to be at most G_d / (100 Gamma); this and G_n / (50 Gamma), times 32 Gamma, become G_d / 10 and
+G_n / 5; their sum 3 G_n / 10 at n and at n - 1 becomes 3 G_n / 5. The displays
 themselves are another statement (theorem-4.6-proof), and are true.
 """
 
@@ -37,9 +38,17 @@ def two_stages(gaps: Callable) -> Callable:
     return lambda r: gaps(r)[1:] + gaps(r)[:-1]
 
 
+def _starts(gaps: Callable) -> claims.Claim:
+    """What Lemma A.22 says of the starts at stage n, for what the proof takes from it."""
+    return claims.at_most(
+        "the starts by Lemma A.22", lambda r: gaps(r) / 1000, lambda r: to_all(r) / 100
+    )
+
+
 def _inferences(start: float, end: float, gaps: Callable) -> tuple[claims.Claim, ...]:
     """From distances of G / (start Gamma) and G / (end Gamma)."""
     return (
+        _starts(gaps),
         claims.at_most(
             "P1 from the distance of the starts",
             lambda r: LOSS_PER_DISTANCE / start * to_all(r),
@@ -69,16 +78,19 @@ theorem = claims.Theorem(
         "<= min / (10 ...); combining these, Delta_n - Delta_{n-1} >= ... - 3 min / (5 ...)",
     ),
     printed="inferences",
-    note="32 / 100 is not 1 / 10, and min over i <= n - 1 is not at most that over i <= n",
+    note="min over i <= n is not below that over all i, nor that over i <= n - 1 below it; "
+    "32 / 100 is not 1 / 10",
     readings=(
         claims.corrected(
-            "1/1000 and 1/500, as Lemmas A.22 and A.23 have them, and min over all i <= d",
+            "1/1000 and 1/500, as in Lemmas A.22 and A.23, and min over all i <= d in these, too",
             claims=_inferences(1000, 500, to_all),
             note="with the lemmas' own constants and the minimum that Assumption A.21 has",
         ),
     ),
     mutants=(
-        claims.Mutant("the constants as printed", claims=_inferences(100, 50, to_all)[:2]),
-        claims.Mutant("min over i <= n", claims=_inferences(1000, 500, to_stage)[2:]),
+        claims.Mutant("the constants as printed", claims=_inferences(100, 50, to_all)[1:3]),
+        claims.Mutant(
+            "min over i <= n", claims=(_starts(to_stage), *_inferences(1000, 500, to_stage)[3:])
+        ),
     ),
 )

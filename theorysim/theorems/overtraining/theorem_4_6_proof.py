@@ -3,10 +3,11 @@
 The proof of Theorem A.24, the formal version of Theorem 4.6 of Springer et al. (2025), and the
 proof sketch of the main text. With Delta_n the change of L_pre by fine-tuning from stage n:
 Delta_n - Delta_(n-1) is about (ft_n - pre_n)^2 / (1 + lam)^2, where the sketch leaves out the
-pull-back. The sizes are those of the corrected Assumption A.21, with which the theorem holds.
+pull-back.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import jax.numpy as jnp
 
@@ -81,11 +82,17 @@ END_LOSS = claims.at_most(
     statement="|L_pre(theta(K)) - L_pre(limit)| <= min / (5 (lam_0 + 1)^2)",
 )
 SKETCH = claims.equal("increments: (ft_n - pre_n)^2", _increments, lambda r: _gap(r) ** 2)
+WORDS = "Delta_n - Delta_{n-1} >= (pre_n - ft_n)^2 / (1 + lam)^2 - 3 min / (5 (lam_0 + 1)^2) > 0"
+
+
+def _under(sizes: a_21.Sizes) -> dict[str, Any]:
+    """What a reading of the sizes of A.21 simulates and assumes."""
+    return {"simulate": simulation(sizes), "assumes": (sizes.assumption(),)}
+
 
 theorem = claims.Theorem(
     space=stage.stage_space(**practice.FIELDS),
-    assumes=(a_21.CORRECTED.assumption(),),
-    simulate=simulation(a_21.CORRECTED),
+    **_under(a_21.AS_PRINTED),
     predict=_predict(stage.ft_spectrum, stage.pre_spectrum),
     claims=(
         claims.at_most("P1: starts are close", _distance, lambda r: _tolerance(1 / 10)(r)[-1]),
@@ -97,13 +104,25 @@ theorem = claims.Theorem(
         RISES,
     ),
     printed="proof displays",
-    source=claims.Printed(
-        "proof of Theorem A.24",
-        "Delta_n - Delta_{n-1} >= (pre_n - ft_n)^2 / (1 + lam)^2 - 3 min / (5 (lam_0 + 1)^2) > 0",
-    ),
-    note="under Assumption A.21 with items 3 and 4 corrected, without which the theorem itself "
-    "fails",
+    source=claims.Printed("proof of Theorem A.24 under Assumption A.21 as printed", WORDS),
+    note=a_21.NO_RATE,
     readings=(
+        claims.Reading(
+            "item 3 as A.10",
+            claims.Printed(
+                "proof of Theorem A.24 under Assumption A.21, item 3 by its label, Assumption A.10",
+                WORDS,
+            ),
+            **_under(a_21.AS_LABELLED),
+            note=a_21.NO_UNIT,
+        ),
+        claims.Reading(
+            "corrected",
+            a_21.CORRECTED.source,
+            **_under(a_21.CORRECTED),
+            note=a_21.FREE_OF_SCALE,
+            primary=True,
+        ),
         claims.Reading(
             "proof display P1",
             claims.Finding(
@@ -120,6 +139,7 @@ theorem = claims.Theorem(
             claims.Printed(
                 "proof sketch of Theorem 4.6", "Delta_pre(t_n) - Delta_pre(t_{n-1}) ~ (ft - pre)^2"
             ),
+            **_under(a_21.CORRECTED),
             claims=(SKETCH,),
             note="true with lam = 0; a pull-back divides the difference by 1 + lam",
         ),
