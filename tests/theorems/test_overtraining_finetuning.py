@@ -91,8 +91,7 @@ def test_real_modes_are_those_of_the_flow(n):
     spectrum = ft.pre_spectrum(x)
     begin = jnp.full(3, jnp.exp(-x.depth) * jnp.sqrt(spectrum[0]))
     following = spectrum[n] if n < 3 else 0.0
-    tau = x.depth - jnp.log(spectrum[0]) / 2
-    time = 3 * tau / (2 * (2 * spectrum[n - 1] + following))
+    time = 3 * x.depth / (2 * (2 * spectrum[n - 1] + following))
     target = ft.assembled(x, spectrum)
     path = gradient_flow(
         lambda w: pretraining_loss(w, target),
@@ -103,6 +102,22 @@ def test_real_modes_are_those_of_the_flow(n):
     flow = 1e-8
     assert np.allclose(path.first[-1], ft.real_start(x)[0], rtol=0, atol=flow)
     assert np.allclose(path.second[-1], ft.real_start(x)[1], rtol=0, atol=flow)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_stages_are_the_same_in_all_units(n):
+    """Before, a start of small features was called a stage when the next one was learned, too."""
+    x = _instance(d=3).replace(
+        depth=jnp.asarray(8.0), n=jnp.asarray(n), pre=jnp.asarray([4.0, 2.0, 1.0])
+    )
+    shares = [
+        np.asarray(ft.real_modes(y) ** 2 / ft.pre_spectrum(y))
+        for y in (x.replace(scale=jnp.asarray(scale)) for scale in (1e-8, 1.0, 100.0))
+    ]
+    assert (shares[0][:n] > 0.5).all() and (shares[0][n:] < 0.5).all()
+    # Exponents of some tens, of rounded logarithms.
+    np.testing.assert_allclose(shares[0], shares[1], rtol=1e-12)
+    np.testing.assert_allclose(shares[2], shares[1], rtol=1e-12)
 
 
 def test_batch_sizes_by_hand():

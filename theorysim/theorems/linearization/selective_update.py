@@ -29,12 +29,23 @@ UNIQUE = claims.at_most("no more than one", lambda r: jnp.max(r.sim), lambda r: 
 theorem = claims.Theorem(
     space=valley.space(),
     simulate=simulate,
-    claims=(DEFINED, UNIQUE),
+    claims=(DEFINED,),
     source=claims.Printed(
         "slides, Section 3, below Theorem 1, and appendix, Lemma 3",
         "theta_t = theta~_t - lambda eta (theta~_t - theta_0) if grad R(theta_t)(theta_t - theta_0)"
         " >= 0, theta~_t if grad R(theta_t)(theta_t - theta_0) < 0",
     ),
     note="pulled, the product is negative, not pulled, positive: no theta_t meets its condition",
-    mutants=(claims.Mutant("both or none", claims=(DEFINED.scaled(2.0), UNIQUE.scaled(0.5))),),
+    readings=(
+        claims.Reading(
+            "no more than one",
+            claims.Finding("whether both choices may meet their conditions in these valleys"),
+            claims=(UNIQUE,),
+            note="in a valley; over a top of the loss both may",
+        ),
+    ),
+    mutants=(
+        claims.Mutant("both", claims=(DEFINED.scaled(2.0),)),
+        claims.Mutant("none", of=("no more than one",), claims=(UNIQUE.scaled(0.5),)),
+    ),
 )

@@ -192,7 +192,9 @@ theorem = claims.Theorem(
     ),
     mutants=(
         claims.Mutant(
-            "the largest and the smallest eigenvalue swapped", claims=_claims(swapped=True)
+            "the largest and the smallest eigenvalue swapped",
+            of=("corrected", "R summed, as in Section 2"),
+            claims=_claims(swapped=True),
         ),
         claims.Mutant(
             "B for I - B", of=("proof displays",), predict=_predict(of_gap=False, fitted=True)

@@ -71,11 +71,12 @@ theorem = claims.Theorem(
         "Appendix C.1, Eq. 29 to 32",
         "eps^T Z_Q(P)^T Z_P(0) H_P^(-1) y_P = O(n_P^2 n_Q^(1/2) kappa / (lambda_P^2 delta)) + ...",
     ),
-    note="Eq. 30 is a sum over the target inputs, as Eq. 31 is, and grows as n_Q",
+    note="Eq. 30, with a second Z_Q, without which its shapes do not fit, is a sum over the target "
+    "inputs, as Eq. 31 is, and grows as n_Q",
     readings=(
         claims.Reading(
             "corrected",
-            claims.Corrected("n_Q for n_Q^(1/2) in Eq. 30"),
+            claims.Corrected("a second Z_Q and n_Q for n_Q^(1/2) in Eq. 30"),
             claims=(EQ_29, EQ_30, EQ_31, EQ_32),
             primary=True,
             note="the orders of infinite width",

@@ -65,7 +65,8 @@ theorem = claims.Theorem(
     simulate=simulate,
     claims=(printed,),
     source=claims.Printed("Appendix C.2, Lemma 5", "sum_i |S_bar_i| <= C m n_Q R / delta"),
-    note="the initial scale is lost: small weights have small preactivations",
+    note="the initial scale is lost, with one C for all kappa: small weights have small "
+    "preactivations",
     readings=(
         claims.Reading(
             "corrected",

@@ -38,19 +38,18 @@ falling = claims.increasing(DEVIATION, lambda r: -r.sim[1])
 theorem = claims.Theorem(
     space=claims.Space(angle=claims.Real(0.1, 1.5), mismatch=claims.Real(-1, 1, shape=2)),
     simulate=simulate,
-    claims=(worst,),
+    claims=(given,),
     source=claims.Printed(
         "Section 6.3, below Theorem 2",
         "a fine-grained dataset with many similar images, H_Q will be more singular than common "
         "tasks, resulting in a larger deviation from the pretrained weight",
     ),
-    note="read of the labels that need the largest movement for their norm",
+    note="similar images with similar labels need less movement, not more",
     readings=(
-        claims.Reading(
-            "of any labels",
-            claims.Finding("whether similar images need a larger deviation whatever their labels"),
-            claims=(given,),
-            note="similar images with similar labels need less movement, not more",
+        claims.corrected(
+            "for the labels that need the largest movement of their norm",
+            claims=(worst,),
+            note="in the worst case over labels of one norm",
         ),
     ),
     mutants=(
