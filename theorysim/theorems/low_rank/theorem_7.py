@@ -9,6 +9,7 @@ what vanishes as d grows, at whatever rate: the share of runs that fail is measu
 8, where T is at most 200,000 (at large epsilon and S).
 """
 
+import jax
 import jax.numpy as jnp
 
 from theorysim import claims
@@ -45,23 +46,25 @@ def _room(x: claims.Instance):
 def _simulate(faster: float = 1.0):
     """A run with both printed T_weak, 4 d V / (delta S) and 2 d V / (delta S).
 
-    All times are divided by `faster`.
+    All times are divided by `faster`. A run that is longer than the longest is not made, and NaN.
     """
 
     def simulate(x: claims.Instance, key):
         x = _tight(x)
         volume = x.dimension * x.variance
         unit = jnp.ceil(volume / (_delta(x) * signal(x))) / faster
-        return finish(
+        fits = _steps(x) <= LONGEST
+        run = finish(
             SETTING.reduced(x),
             SETTING.activation().value,
             x.beta / jnp.sqrt(x.dimension),
             x.dimension,
             _delta(x) / volume,
-            _steps(x) / faster,
+            jnp.where(fits, _steps(x), 0) / faster,
             key,
             early=jnp.stack([4 * unit, 2 * unit]),
         )
+        return jax.tree.map(lambda leaf: jnp.where(fits, leaf, jnp.nan), run)
 
     return simulate
 
