@@ -3,9 +3,10 @@
 Claim 1 of Dayi and Chen (2024), orthonormal features: the terms of the series of h with l odd, s =
 1 and with l > 0 even, s = 0 add up to a number of the sign of m, with probability at least 1 -
 exp(-2k / (e xi^2)) over c and c^. The main text leaves out the powers m^l, the appendix has them
-and writes "l even", which lets in l = 0: the constant term, of the sign of h(0). Decided for
-activations of degree 4 and random signs, which absorb those of the readouts; all terms are in
-closed form.
+and writes "l even", which lets in l = 0: the constant term, of the sign of h(0). The print names no
+m: corrected, it holds for each, not for all of them in one draw of signs where xi / sqrt(k) is
+large, as even terms that add to the odd ones at m pull against them at -m. Decided for activations
+of degree 4 and random signs, which absorb those of the readouts; all terms are in closed form.
 """
 
 import jax.numpy as jnp
@@ -17,6 +18,7 @@ from theorysim.systems.rank_one_overlap import moments, series_coefficients
 from theorysim.theorems.low_rank import _problem as problems
 
 ORDERS = np.arange(problems.DEGREES)
+OVERLAPS = np.array([-1, -0.5, -0.25, 0.25, 0.5, 1])
 
 
 def _simulate(first: int):
@@ -33,13 +35,21 @@ def _simulate(first: int):
     return simulate
 
 
-def _claims(powers, orientation: float = 1.0):
-    """The sum has the sign of orientation * m; it is scaled by the size of its terms."""
+FROM_0, FROM_2 = _simulate(0), _simulate(2)
 
-    def signed(r: claims.Run):
-        terms = r.sim * powers(r.x.overlap)
+
+def _own(x: claims.Instance) -> Float[Array, " one"]:
+    return jnp.atleast_1d(x.overlap)
+
+
+def _claims(powers, orientation: float = 1.0, overlaps=_own):
+    """The sum has the sign of orientation * m at all overlaps; it is scaled by its terms' size."""
+
+    def signed(r: claims.Run) -> Float[Array, "keys overlaps"]:
+        m = overlaps(r.x)
+        terms = r.sim[:, None] * powers(m[:, None])
         size = jnp.sum(jnp.abs(terms), axis=-1)
-        towards = orientation * problems.sign(r.x.overlap)
+        towards = orientation * problems.sign(m)
         return towards * jnp.sum(terms, axis=-1) / jnp.where(size > 0, size, 1)
 
     return (
@@ -52,12 +62,19 @@ def _claims(powers, orientation: float = 1.0):
     )
 
 
-WITH_POWERS = _claims(lambda m: m**ORDERS)
+def _powers(m: Array) -> Array:
+    return m**ORDERS
+
+
+WITH_POWERS = _claims(_powers)
 WITHOUT_POWERS = _claims(lambda m: jnp.ones(problems.DEGREES))
+FOR_ALL = _claims(_powers, overlaps=lambda x: jnp.asarray(OVERLAPS))
+
+GIVEN = problems.orthonormal_space(claims.Size(5, low=1, high=512))
 
 theorem = claims.Theorem(
-    space=problems.orthonormal_space(claims.Size(5, low=1, high=512)),
-    simulate=_simulate(2),
+    space=claims.Space(**{**GIVEN.sizes, **GIVEN.fields, "xi_bar": claims.Real(0.3, 5)}),
+    simulate=FROM_2,
     claims=WITHOUT_POWERS,
     printed="main text",
     source=claims.Printed(
@@ -72,20 +89,38 @@ theorem = claims.Theorem(
                 "Proof of Claim 1, Appendix A.4",
                 "sign(m) (2 sum_(l odd, s=1) ... T(l, s) m^l + 2 sum_(l even, s=0) ... m^l) >= 0",
             ),
-            simulate=_simulate(0),
+            simulate=FROM_0,
             claims=WITH_POWERS,
             note="l = 0 must be left out: it is the constant term, which has the sign of h(0)",
         ),
         claims.corrected(
-            "the powers m^l of the appendix in the sums of the main text, l > 0",
+            "the powers m^l of the appendix in the sums of the main text, l > 0, for each m",
             claims=WITH_POWERS,
             note="with the powers m^l, and even l from 2 on, the odd terms outweigh the even ones",
+        ),
+        claims.Reading(
+            "appendix, for all m in [-1, 1]",
+            claims.Printed(
+                "Proof of Claim 1, Appendix A.4",
+                "sign(m) (2 sum_(l odd, s=1) ... T(l, s) m^l + 2 sum_(l even, s=0) ... m^l) >= 0",
+            ),
+            simulate=FROM_0,
+            claims=FOR_ALL,
+            note="the constant term l = 0 has one sign, m has both; without it one draw still does "
+            "for all m less often than is claimed, where xi / sqrt(k) is large",
+        ),
+        claims.Reading(
+            "corrected, for all m in [-1, 1]",
+            claims.Finding("whether one draw of signs does for all m once the sums are corrected"),
+            claims=FOR_ALL,
+            note="m = 1 and m = -1 together ask for xi_bar^2 |k sum lambda_i lambda_j c_i c^_j| <= "
+            "2 |lambda|^2, of h_3, from both sides",
         ),
     ),
     mutants=(
         claims.Mutant("the powers m^l are lost", claims=WITHOUT_POWERS),
-        claims.Mutant("the term l = 0 is let in", simulate=_simulate(0)),
-        claims.Mutant("the sign of -m", claims=_claims(lambda m: m**ORDERS, -1.0)),
+        claims.Mutant("the term l = 0 is let in", simulate=FROM_0),
+        claims.Mutant("the sign of -m", claims=_claims(_powers, -1.0)),
     ),
     keys=512,
 )

@@ -3,8 +3,8 @@
 Eqs. 7 to 9 of Dayi and Chen (2024): T(l, 0) is k sum_ij lambda_i lambda_j c_i c^_j (l even) or
 (sum_i lambda_i)^2 (l odd), T(l, s) for s >= 1 is k sum_i lambda_i^2 c_i c^_i or |lambda|^2. Part
 (7) is l = s = 0, part (8) has even l and s >= 1, part (9) is the rest, whose product with m is
-claimed to be positive with high probability over the signs (Claim 1 gives 1 - exp(-2k / (e xi^2))),
-which asks for m != 0 and an activation beyond h_1.
+claimed to be positive with high probability over the signs (Claim 1 gives 1 - exp(-2k / (e xi^2)),
+for each m), which asks for m != 0 and an activation beyond h_1.
 """
 
 from typing import NamedTuple
@@ -80,6 +80,7 @@ def _outward(orientation: float):
         misses,
         lambda r: 0.5,
         at_least=problems.chance_over_signs,
+        statement="for each m",
     )
 
 
