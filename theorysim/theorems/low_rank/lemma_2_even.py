@@ -15,7 +15,7 @@ from theorysim import claims
 from theorysim.theorems.low_rank._recovery import even
 from theorysim.theorems.low_rank._sign_sums import chance_below
 
-GAMMAS = (0.5, 0.25, 0.125, 0.0625)
+GAMMAS = (2.0**-1, 2.0**-3, 2.0**-5, 2.0**-7)
 PAIRS = (8.0, 32.0, 128.0, 512.0, 2048.0, 8192.0)
 LATE = (128.0, 512.0, 2048.0, 8192.0, 32768.0)
 
@@ -32,12 +32,12 @@ def _small(x: claims.Instance, level):
     return chance_below(jnp.floor(x.pairs), 1, level / per_sign)
 
 
-def _over_gamma(power: float = 0.5):
-    """|h(0)| / 2 >= gamma lambda_min^2 / (2 sqrt(k)), by a power of gamma."""
+def _over_gamma(power: float = 1.0):
+    """|h(0)| / 2 >= gamma^power lambda_min^2 / (2 sqrt(k))."""
     return claims.exists_constant(
         "|h(0)| is rarely small",
-        lambda r: _small(r.x, r.x.gamma / _neurons(r.x) ** 0.5),
-        lambda r: r.x.gamma**power,
+        lambda r: _small(r.x, r.x.gamma**power / _neurons(r.x) ** 0.5),
+        lambda r: jnp.sqrt(r.x.gamma),
         over={"gamma": GAMMAS, "pairs": PAIRS},
     )
 
@@ -55,7 +55,7 @@ def _over_k(rare: float):
 theorem = claims.Theorem(
     space=claims.Space(
         pairs=claims.Real(PAIRS[0], LATE[-1], log=True),
-        gamma=claims.Real(0.0625, 0.5, log=True),
+        gamma=claims.Real(GAMMAS[-1], GAMMAS[0], log=True),
     ),
     simulate=lambda x, key: x.pairs,
     claims=(_over_gamma(),),
@@ -77,7 +77,7 @@ theorem = claims.Theorem(
             note="with the 1/sqrt(k) of the lemma it holds",
         ),
     ),
-    mutants=(claims.Mutant("gamma^2 for its root", claims=(_over_gamma(2.0),)),),
-    instances=16,
-    mutant_instances=16,
+    mutants=(claims.Mutant("gamma is lost", claims=(_over_gamma(0.0),)),),
+    instances=32,
+    mutant_instances=32,
 )
