@@ -7,6 +7,7 @@ is that of Eqs. 16 and 17, which pull to the real start theta^n(0); the proof ha
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import jax.numpy as jnp
 
@@ -16,6 +17,7 @@ from theorysim.theorems.overtraining import _runs as runs
 from theorysim.theorems.overtraining import assumption_a_8, assumption_a_10
 
 
+@cache
 def _simulate(anchored_at: Callable, steps: Callable = assumption_a_10.STEPS) -> Callable:
     """The features of the run from the ideal start after those steps."""
 
