@@ -118,6 +118,7 @@ def test_what_many_keys_still_change_counts_as_bias():
     assert fresh_keys._exceeds_the_change(claim, replace(closer, bias=np.zeros(1)), found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("dimension", "bound"), [thorough(60, 0.5), (4, 3.0)])
 def test_a_search_asks_with_many_keys_as_well(dimension, bound):
     assert attack(about_covariance(dimension, bound), budget=4).refuted is (dimension == 4)

@@ -110,6 +110,7 @@ def average_is(mean, sample, space):
     )
 
 
+@pytest.mark.thorough
 def test_noise_hides_no_violation():
     """Two per cent too much: seen where the noise is small, not where an average misses most."""
     statement = average_is(

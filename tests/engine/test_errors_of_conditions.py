@@ -136,6 +136,7 @@ def test_what_is_said_wherever_a_condition_lies_is_left_open_all_the_same():
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.thorough
 def test_a_condition_that_changes_within_the_space_stops_nothing_that_is_true_anyway():
     """It is met from 1.5 on, and in doubt about there."""
     where = lambda r: half(r) * r.x.x - 0.75  # noqa: E731

@@ -255,6 +255,7 @@ def test_no_instance_is_no_survival():
     assert drawn.exit_code == 4
 
 
+@pytest.mark.thorough
 def test_the_counterexample_that_is_kept_is_the_primary_readings():
     report = falsify(printed_and_corrected(1.5), budget=BUDGET)
     assert [attack.refuted for attack in report.attacks] == [True, True]

@@ -207,6 +207,7 @@ def test_a_unit_vector_is_not_longer_than_one(field, row):
     assert judged(statement(almost)).verdict is Verdict.VIOLATED
 
 
+@pytest.mark.thorough
 def test_hypotheses_of_a_root_beside_zero():
     """Enclosures of a root at 0 are undefined: what is met by far is met, and rounding is not."""
     below = at_most("claim", number, zero)

@@ -258,6 +258,7 @@ def test_descent_on_a_quartic_is_not_refuted():
     assert verdict_of(statement) is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.thorough
 def test_a_noisy_mean_is_not_refuted_and_a_planted_offset_is():
     assert verdict_of(noisy_mean()) is Verdict.HOLDS
     ten_standard_errors = 10 * 0.1 / np.sqrt(256)

@@ -49,6 +49,7 @@ def test_different_paths_that_end_alike_do_not_cancel():
     assert verify(statement(gap, ends_alike)).verdict is not Verdict.VIOLATED
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "same", [thorough(lambda p: p), lambda p: p * 1.0, thorough(lambda p: jnp.array(p))]
 )

@@ -145,6 +145,7 @@ def test_the_runs_beside_the_report_are_those_of_the_experiment_as_it_is(tmp_pat
     assert len(list(tmp_path.iterdir())) == 3  # half of a width changes nothing: the same runs
 
 
+@pytest.mark.thorough
 def test_the_contrary_at_half_of_a_size_is_minor_and_what_is_major_comes_first():
     up = experiment(by=lambda x: 1.0 if x.width == 8 else -1.0)
     (one,) = referee(up, seconds=AMPLE)[0].recommendations

@@ -54,7 +54,7 @@ def interrupt_at(stage: int):
     return progress
 
 
-@pytest.mark.parametrize("stage", [1, 3])
+@pytest.mark.parametrize("stage", [thorough(1), 3])
 def test_an_interrupted_review_goes_on(file, begun, tmp_path, stage):
     folder = tmp_path / "kept"
     folder.mkdir()

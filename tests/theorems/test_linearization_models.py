@@ -70,6 +70,7 @@ def sampled_kernel_constant(x):
     return float(jnp.max(jax.jit(jax.vmap(jax.vmap(slope, (None, 0)), (0, None)))(axes, shares)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", ["quadratic", thorough("sine")])
 def test_smoothness_bounds_the_curvature_where_the_loss_is_below_the_first(family):
     """At the start, and at points of a ball whose loss is at most that of the start."""
