@@ -115,9 +115,10 @@ def test_stages_are_the_same_in_all_units(n):
         for y in (x.replace(scale=jnp.asarray(scale)) for scale in (1e-8, 1.0, 100.0))
     ]
     assert (shares[0][:n] > 0.5).all() and (shares[0][n:] < 0.5).all()
-    # Exponents of some tens, of rounded logarithms.
-    np.testing.assert_allclose(shares[0], shares[1], rtol=1e-12)
-    np.testing.assert_allclose(shares[2], shares[1], rtol=1e-12)
+    # An exponent of up to 4 depth turns its relative rounding, of a few operations, into that many.
+    rounding = 8 * 4 * 8.0 * np.finfo(float).eps
+    np.testing.assert_allclose(shares[0], shares[1], rtol=rounding)
+    np.testing.assert_allclose(shares[2], shares[1], rtol=rounding)
 
 
 def test_batch_sizes_by_hand():

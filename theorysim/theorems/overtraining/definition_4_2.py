@@ -50,7 +50,7 @@ def _agree(definition):
 
 theorem = claims.Theorem(
     space=ft.fine_tuning_space(
-        steps=claims.Size(200, high=20_000), noise=claims.Real(0.1, 10, log=True)
+        steps=claims.Size(200, high=20_000), noise=claims.Real(0.1, 100, log=True)
     ),
     simulate=_simulate_fine_tuning,
     claims=_agree(inflection_point),
