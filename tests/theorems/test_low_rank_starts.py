@@ -64,8 +64,9 @@ def test_a_start_of_the_absolute_value_is_slow_as_often_as_enumerated():
 
 
 def test_a_start_of_relu_is_that_of_the_closed_form():
-    readout, key = jnp.array([0.8, 1.2, 0.9, 1.1, 1.0]), jax.random.key(3)
+    key = jax.random.key(3)
     with jax.enable_x64(True):
+        readout = jnp.array([0.8, 1.2, 0.9, 1.1, 1.0])
         x = Instance({"readout": readout, "xi_bar": jnp.asarray(0.3)}, (("k", 5),))
         teacher, student = random_signs(key, 5)
         given = rank_one.from_signs(jnp.eye(5), readout, teacher, student, 0.3 * 5**0.5)

@@ -1,10 +1,10 @@
 """For a given largest eigenvalue, a kernel with a smaller condition number has a lower risk.
 
 The remark after Theorem 5 of Afzal et al. (2025), on kappa(K + sigma I): "for given lambda_max(K),
-if kappa is small, the risk can be small, and the risk is high otherwise". It is read of the largest
-risk over targets of length one, (sigma kappa / (lambda_max(K) + sigma))^2, which kappa alone
-decides. Of one given target the order of risks between two kernels depends on the other
-eigenvalues and on the target, too.
+if kappa is small, the risk can be small, and the risk is high otherwise". Taken as an order of the
+risks of two kernels at one given target it fails: the other eigenvalues and the target decide, too.
+Corrected, it is read of the largest risk over targets of length one, (sigma kappa / (lambda_max(K)
++ sigma))^2, which kappa alone decides.
 """
 
 import jax

@@ -42,15 +42,19 @@ def _over_gamma(power: float = 1.0):
     )
 
 
-def _over_k(rare: float):
-    """h(m) sign(m) >= gamma lambda_min^2 / (2 k^rare) at m = 0, for gamma = 1/sqrt(k)."""
+def _at(gamma: str, falls: float, rare: float, power: float = 0.5):
+    """h(m) sign(m) >= gamma lambda_min^2 / (2 k^rare) at m = 0, for gamma = k^-falls."""
     return claims.exists_constant(
-        "|h(0)| is rarely small at gamma = 1/sqrt(k)",
-        lambda r: _small(r.x, _neurons(r.x) ** (-0.5 - rare) / 2),
-        lambda r: _neurons(r.x) ** -0.25,
+        f"|h(0)| is rarely small at gamma = {gamma}",
+        lambda r: _small(r.x, _neurons(r.x) ** (-falls - rare) / 2),
+        lambda r: _neurons(r.x) ** (-falls * power),
         over={"pairs": LATE},
     )
 
+
+# Smaller than any sum of signs but 0 at gamma = 1/sqrt(k), so that the corrected line takes more.
+LAST_LINE = _at("1/sqrt(k)", 0.5, 0.0)
+CORRECTED_LINE = _at("k^(-1/4)", 0.25, 0.5)
 
 theorem = claims.Theorem(
     space=claims.Space(
@@ -67,17 +71,24 @@ theorem = claims.Theorem(
             claims.Printed(
                 "Proof of Lemma 2, Appendix A.5.3", "sign(m) h(m) >= gamma lambda_min^2 / 2"
             ),
-            claims=(_over_k(0.0),),
+            claims=(LAST_LINE,),
             note="the 1/sqrt(k) of the lemma is lost: where mu_1 = 0, h(0) is of order 1/sqrt(k)",
         ),
         claims.Reading(
             "the last line of the proof, corrected",
             claims.Corrected("gamma lambda_min^2 / (2 sqrt(k)) for gamma lambda_min^2 / 2"),
-            claims=(_over_k(0.5), _over_gamma()),
+            claims=(CORRECTED_LINE, _over_gamma()),
             note="with the 1/sqrt(k) of the lemma it holds",
         ),
     ),
-    mutants=(claims.Mutant("gamma is lost", claims=(_over_gamma(0.0),)),),
+    mutants=(
+        claims.Mutant("gamma is lost", claims=(_over_gamma(0.0),)),
+        claims.Mutant(
+            "gamma^2 for its root",
+            of=("the last line of the proof, corrected",),
+            claims=(_at("k^(-1/4)", 0.25, 0.5, power=2.0),),
+        ),
+    ),
     instances=32,
     mutant_instances=32,
 )

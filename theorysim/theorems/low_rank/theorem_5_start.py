@@ -6,7 +6,8 @@ O(sqrt(gamma)) over c and c^, where the delta of Theorem 5 has S of order xi_bar
 lambda_min^2. h(0) is of order xi_bar^2 k, so that the proof's S is too large for small xi_bar.
 Over xi_bar gamma is xi_bar^2, since a chance is at most 1: a constant shows nothing at fixed gamma.
 ReLU, for which h(0) is the sum of Eqs. 7 and 8 at m = 0 (`equation-7`); other terms of the chance
-are left out, and k is odd, so that no sum of signs vanishes.
+are left out: as h(0) and S move alike with k, what vanishes in k covers none of it. The default k
+is odd, so that no sum of signs vanishes.
 """
 
 import jax.numpy as jnp

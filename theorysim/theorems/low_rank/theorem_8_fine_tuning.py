@@ -164,7 +164,7 @@ theorem = claims.Theorem(
                 "E[a^2] at m = 0, a mean over c^, is at most of order k, for Lemma 3's k^2"
             ),
             _noise(),
-            note="V grows no faster than k, which the printed d k^2 needs",
+            note="E[a^2] at m = 0 grows no faster than k; Condition 2's V is a supremum, and may",
         ),
     ),
     mutants=(

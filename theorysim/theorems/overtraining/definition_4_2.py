@@ -1,9 +1,9 @@
 """The two definitions of the inflection point agree under Gaussian noise.
 
 Definition 4.2 of Springer et al. (2025): the smallest r with L(t_r) < L(t_{r+1}). Theorem A.25
-calls by the same name the smallest r such that L increases at every n > r. They are compared on
-the ideal states: under Gaussian noise, where the increments change sign once, and after fine-tuning
-to a spectrum in any order, where they need not.
+calls by the same name the smallest r such that L increases at every n > r. They are compared, where
+the loss rises at all, on the ideal states: under Gaussian noise, where the increments change sign
+once, and after fine-tuning to a spectrum in any order, where they need not.
 """
 
 import jax

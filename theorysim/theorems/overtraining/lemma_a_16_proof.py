@@ -98,8 +98,9 @@ theorem = claims.Theorem(
     "product rule has theta for theta'",
     readings=(
         claims.corrected(
-            "2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre, and "
-            "|theta' - A^target| |W_2 - W_2'|",
+            "2 eta (1 + lam) [...], with the anchor in A^target in place of A^pre, "
+            "|theta' - A^target| |W_2 - W_2'|, and epsilon_{k+1} <= (1 + 32 (1 + lam) eta Gamma) "
+            "epsilon_k",
             name="proof displays, corrected",
             predict=_predict(one.anchor, lambda x: 1 + ft.pull_back(x)),
             claims=(DIFFERENCE, PRODUCTS, _split(1), BRACKET, TWICE),

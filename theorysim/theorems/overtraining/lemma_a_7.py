@@ -95,7 +95,8 @@ theorem = claims.Theorem(
             simulate=_simulate(ft.real_modes),
             predict=_predict(factor=False, transposed=False),
             hypotheses=IN_ORDER,
-            note="Eqs. 16 and 17 pull to theta^n(0); the map f pulls to the ideal start",
+            note="f has lost a factor x and V its transpose; and Eqs. 16 and 17 pull to "
+            "theta^n(0), f to the ideal start",
         ),
         claims.Reading(
             "anchored at the real start, with the right map",

@@ -38,17 +38,17 @@ def two_stages(gaps: Callable) -> Callable:
     return lambda r: gaps(r)[1:] + gaps(r)[:-1]
 
 
-def _starts(gaps: Callable) -> claims.Claim:
+def _starts(start: float, gaps: Callable) -> claims.Claim:
     """What Lemma A.22 says of the starts at stage n, for what the proof takes from it."""
     return claims.at_most(
-        "the starts by Lemma A.22", lambda r: gaps(r) / 1000, lambda r: to_all(r) / 100
+        "the starts by Lemma A.22", lambda r: gaps(r) / 1000, lambda r: to_all(r) / start
     )
 
 
 def _inferences(start: float, end: float, gaps: Callable) -> tuple[claims.Claim, ...]:
     """From distances of G / (start Gamma) and G / (end Gamma)."""
     return (
-        _starts(gaps),
+        _starts(start, gaps),
         claims.at_most(
             "P1 from the distance of the starts",
             lambda r: LOSS_PER_DISTANCE / start * to_all(r),
@@ -90,7 +90,8 @@ theorem = claims.Theorem(
     mutants=(
         claims.Mutant("the constants as printed", claims=_inferences(100, 50, to_all)[1:3]),
         claims.Mutant(
-            "min over i <= n", claims=(_starts(to_stage), *_inferences(1000, 500, to_stage)[3:])
+            "min over i <= n",
+            claims=(_starts(1000, to_stage), *_inferences(1000, 500, to_stage)[3:]),
         ),
     ),
 )

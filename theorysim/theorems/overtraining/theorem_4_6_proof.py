@@ -137,11 +137,13 @@ theorem = claims.Theorem(
         claims.Reading(
             "proof sketch",
             claims.Printed(
-                "proof sketch of Theorem 4.6", "Delta_pre(t_n) - Delta_pre(t_{n-1}) ~ (ft - pre)^2"
+                "proof sketch of Theorem 4.6, at the corrected sizes of Assumption A.21",
+                "Delta_pre(t_n) - Delta_pre(t_{n-1}) ~ (ft - pre)^2",
             ),
             **_under(a_21.CORRECTED),
             claims=(SKETCH,),
-            note="true with lam = 0; a pull-back divides the difference by 1 + lam",
+            note="the main text leaves the sizes open; true with lam = 0: a pull-back divides the "
+            "difference by 1 + lam",
         ),
     ),
     mutants=(
