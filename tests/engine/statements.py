@@ -10,6 +10,8 @@ from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
 from theorysim.engine.verify.verify import verify
 
+SPACE = Space(n=Size(4, high=512), a=Real(1, 2), b=Real(1, 2))
+
 BUDGET = 6000
 """evaluations of an attack that finds what is to be found here"""
 
@@ -19,7 +21,7 @@ def theorem(
 ) -> Theorem:
     """A theorem about one number `a` of [1, 2], with whatever claims are to be tested."""
     return Theorem(
-        space=space or Space(n=Size(4, high=512), a=Real(1, 2), b=Real(1, 2)),
+        space=space or SPACE,
         simulate=simulate or (lambda x, key: {"a": x.a}),
         predict=predict or (lambda x: {"a": x.a}),
         claims=claims,

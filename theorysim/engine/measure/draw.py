@@ -15,6 +15,7 @@ from theorysim.claims.hypotheses import least
 from theorysim.claims.instance import Instance, SizeItems
 from theorysim.claims.margins import Margin, is_met
 from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.space import Space
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.measure.cost import Cost, cost_of
 from theorysim.engine.measure.making import made_of, made_of_margins
@@ -64,8 +65,8 @@ def candidate_key(seed: Array, index: Array) -> Array:
 
 
 @lru_cache(maxsize=256)
-def _candidate_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Margin, ...]):
-    space, size_map = theorem.space, dict(sizes)
+def _candidate_program(space: Space, sizes: SizeItems, functions: tuple[Margin, ...]):
+    size_map = dict(sizes)
 
     def draw(seed: Array, index: Array, fixed: dict[str, Array]) -> tuple:
         key = candidate_key(seed, index)
@@ -77,9 +78,12 @@ def _candidate_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Marg
 
 
 @lru_cache(maxsize=256)
-def _drawing_program(theorem: Theorem, sizes: SizeItems, functions: tuple[Margin, ...]):
-    many = jax.vmap(_candidate_program(theorem, sizes, functions), in_axes=(None, 0, None))
-    return Program(many, made_of_margins(theorem, functions, sizes, "draw"))
+def _drawing_program(
+    space: Space, sizes: SizeItems, functions: tuple[Margin, ...], known_by: str | None
+):
+    """Traced once for theorems that share a space and what is asked of its instances."""
+    many = jax.vmap(_candidate_program(space, sizes, functions), in_axes=(None, 0, None))
+    return Program(many, known_by)
 
 
 def _functions(setup: Setup) -> tuple[Margin, ...]:
@@ -98,7 +102,7 @@ def drawing_cost(setup: Setup) -> Cost:
 def traced_drawing(setup: Setup) -> Traced:
     """The program that draws one candidate; the trace is the one that `draw` compiles."""
     settings = setup.settings
-    program = _candidate_program(setup.theorem, settings.size_items, _functions(setup))
+    program = _candidate_program(setup.theorem.space, settings.size_items, _functions(setup))
     return program.trace(setup.seed, np.arange(1)[0], dict(settings.values))
 
 
@@ -126,8 +130,9 @@ def draw(setup: Setup, wanted: int, least: int = 0, hoped: int | None = None) ->
 
 def _drawn(setup: Setup, first: int, count: int) -> Drawn:
     """So many candidates, from this one on."""
-    functions, settings = _functions(setup), setup.settings
-    program = _drawing_program(setup.theorem, settings.size_items, functions)
+    functions, theorem, settings = _functions(setup), setup.theorem, setup.settings
+    known_by = made_of_margins(theorem, functions, settings.size_items, "draw")
+    program = _drawing_program(theorem.space, settings.size_items, functions, known_by)
     outcome = program(setup.seed, np.arange(first, first + count), dict(settings.values))
     instances, keys, values = jax.tree.map(np.asarray, outcome)
     return Drawn(instances, keys, dict(zip(functions, values, strict=True)))

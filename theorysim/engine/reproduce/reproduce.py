@@ -196,10 +196,11 @@ def _of_one_run(judgement: Judgement) -> Judgement:
 
 def _in_double_precision(leaf: Any) -> jax.Array:
     """Also integers, which would begin anew beyond the ends of small types."""
-    array = jnp.asarray(leaf)
+    array = np.asarray(leaf)
     if jnp.issubdtype(array.dtype, jnp.floating):
-        return array.astype(float)
-    return array.astype(int) if jnp.issubdtype(array.dtype, jnp.integer) else array
+        return jnp.asarray(array.astype(np.float64))
+    is_integer = jnp.issubdtype(array.dtype, jnp.integer)
+    return jnp.asarray(array.astype(np.int64) if is_integer else array)
 
 
 def _evidence(claim: Claim, run: Run) -> Evidence:

@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 Elsewhere: TypeAlias = Callable[["Runs", Sequence[int]], Iterator[tuple[int, "xarray.Dataset"]]]
 
 
+@jax.jit
+def _key_of_run(seed: int, number: int) -> jax.Array:
+    return jax.random.fold_in(jax.random.key(seed), number)
+
+
 @dataclass(frozen=True)
 class Runs:
     """Runs of one reading of an experiment: their settings, and where they are kept, if anywhere.
@@ -105,8 +110,7 @@ class Runs:
 
     def _key(self, number: int) -> jax.Array:
         with jax.enable_x64(True):  # else a seed counts modulo 2^32
-            base = jax.random.key(self.seed)
-        return jax.random.fold_in(base, number)
+            return _key_of_run(self.seed, number)
 
     def _keys(self, numbers: Sequence[int]) -> jax.Array:
         return jnp.stack([self._key(number) for number in numbers])
@@ -136,31 +140,31 @@ class Runs:
             several = numbers[first : first + length]
             full = [*several, *[several[-1]] * (length - len(several))]
             begun = time.perf_counter()
-            results = jax.block_until_ready(program(self._keys(full)))
+            results = program(full)
             seconds = (time.perf_counter() - begun) / len(several)
             for number, *leaves in zip(several, *results, strict=False):
                 yield number, to_dataset(self._form.kind(*leaves), self._form, seconds)
 
     @cached_property
-    def _programs(self) -> dict[int, tuple[Callable[[jax.Array], Any], int]]:
+    def _programs(self) -> dict[int, tuple[Callable[[Sequence[int]], Any], int]]:
         return {}
 
-    def _program(self, wanted: int) -> tuple[Callable[[jax.Array], Any], int]:
-        """What makes runs of so many keys, or of as many as fit into memory, and how many."""
+    def _program(self, wanted: int) -> tuple[Callable[[Sequence[int]], Any], int]:
+        """What makes so many runs by their numbers, or as many as fit into memory, and how many."""
         if wanted not in self._programs:
             self._programs[wanted] = self._new_program(wanted)
         return self._programs[wanted]
 
-    def _new_program(self, wanted: int) -> tuple[Callable[[jax.Array], Any], int]:
+    def _new_program(self, wanted: int) -> tuple[Callable[[Sequence[int]], Any], int]:
         by_default = 1 if jax.default_backend() == "cpu" else wanted
         most = min(wanted, self.together or by_default)
         compiled, length = most_that_fit(self._compiled, most, f"a run of {self.theorem.id}")
 
-        def program(keys: jax.Array) -> Any:
+        def program(numbers: Sequence[int]) -> Any:
+            keys = self._keys(numbers) if length > 1 else self._key(*numbers)
             with jax.enable_x64(False):
-                if length > 1:
-                    return compiled(self.instance, keys)
-                return jax.tree.map(lambda leaf: leaf[None], compiled(self.instance, keys[0]))
+                found = jax.tree.map(np.asarray, compiled(self.instance, keys))
+            return found if length > 1 else jax.tree.map(lambda leaf: leaf[None], found)
 
         return program, length
 
