@@ -18,7 +18,7 @@ from theorysim.engine.verify.report import excluded_share
 from theorysim.engine.verify.verify import verify
 from validation.adversary_battery import CASES, strict_diagonal
 
-BUDGET = 20_000
+BUDGET = 5_000
 FALSE = [case for case in CASES if case.share]
 TRUE = [case for case in CASES if not case.share]
 
@@ -83,7 +83,7 @@ def test_a_violation_that_a_verification_sees_is_never_missed():
         simulate=lambda x, key: jax.random.uniform(key),
         predict=lambda x: 0.0,
     )
-    seeds = [seed for seed in range(6) if str(verify(statement, seed=seed).verdict) == "violated"]
+    seeds = [seed for seed in range(3) if str(verify(statement, seed=seed).verdict) == "violated"]
     assert seeds
     assert all(attack(statement, budget=256, seed=seed).refuted for seed in seeds)
 

@@ -14,19 +14,25 @@ RUNGS = (64.0, 128.0, 256.0, 512.0, 1024.0)
 LADDER = Space(a=Real(1, 2), b=Real(1, 1024, log=True))
 
 
+POWERS = [
+    (2.0, "equal", Verdict.HOLDS),
+    (1.5, "equal", Verdict.VIOLATED),
+    (2.5, "at_most", Verdict.HOLDS),
+    (2.0, "at_most", Verdict.HOLDS),
+    (1.5, "at_most", Verdict.VIOLATED),
+    (1.5, "at_least", Verdict.HOLDS),
+    (2.5, "at_least", Verdict.VIOLATED),
+]
+
+
 @pytest.mark.parametrize(
-    ("printed", "relation", "expected"),
+    ("printed", "relation", "expected", "over"),
     [
-        (2.0, "equal", Verdict.HOLDS),
-        (1.5, "equal", Verdict.VIOLATED),
-        (2.5, "at_most", Verdict.HOLDS),
-        (2.0, "at_most", Verdict.HOLDS),
-        (1.5, "at_most", Verdict.VIOLATED),
-        (1.5, "at_least", Verdict.HOLDS),
-        (2.5, "at_least", Verdict.VIOLATED),
+        *((*power, "b") for power in POWERS),
+        *((*power, "n") for power in (POWERS[0], POWERS[-1])),
+        *(thorough(*power, "n") for power in POWERS[1:-1]),
     ],
 )
-@pytest.mark.parametrize("over", ["n", "b"])
 def test_exponents_over_sizes_and_values(printed, relation, expected, over):
     rungs = (4, 8, 16, 32) if over == "n" else (1.0, 1.25, 1.5, 2.0)
 
@@ -67,9 +73,10 @@ def test_a_wide_interval_below_the_printed_power_holds():
         )
         return verify(theorem(claim), instances=8).readings[0].claims[0]
 
-    assert judge(1.0).error > 0.25
+    attained = judge(1.0)
+    assert attained.error > 0.25
+    assert attained.verdict is Verdict.INCONCLUSIVE
     assert judge(20.0).verdict is Verdict.HOLDS
-    assert judge(1.0).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
@@ -89,10 +96,11 @@ def test_a_limit_over_a_ladder_is_distinguished_from_a_floor(distance, expected)
     statement = theorem(
         tends_to(
             "limit",
-            lambda r: r.theory["a"] * (1 + distance(jnp.asarray(r.x.n, float))),
+            lambda r: r.theory["a"] * (1 + distance(r.x.b)),
             lambda r: r.theory["a"],
-            over={"n": (4, 8, 16, 32, 64)},
-        )
+            over={"b": (4.0, 8.0, 16.0, 32.0, 64.0)},
+        ),
+        space=LADDER,
     )
     assert verify(statement).verdict is expected
 
@@ -110,7 +118,8 @@ def test_a_growing_distance_refutes_a_limit():
 
 
 @pytest.mark.parametrize(
-    ("growth", "expected"), [(0.0, Verdict.HOLDS), (-1.0, Verdict.HOLDS), (0.5, Verdict.VIOLATED)]
+    ("growth", "expected"),
+    [(0.0, Verdict.HOLDS), thorough(-1.0, Verdict.HOLDS), (0.5, Verdict.VIOLATED)],
 )
 def test_constants_must_stay_bounded_over_every_ladder(growth, expected):
     statement = theorem(
@@ -118,7 +127,7 @@ def test_constants_must_stay_bounded_over_every_ladder(growth, expected):
             "constant",
             lambda r: r.theory["a"] * jnp.asarray(r.x.n, float) ** growth,
             lambda r: 1.0,
-            over={"b": (1.0, 1.5, 2.0), "n": (4, 16, 64, 256)},
+            over={"b": (1.0, 1.5, 2.0), "n": (4, 16, 64)},
         )
     )
     assert verify(statement).verdict is expected

@@ -40,8 +40,8 @@ def discrete() -> Theorem:
             at_most(
                 "small", lambda r: r.x.a**r.x.k, lambda r: r.x.c + 0.4, where=lambda r: r.x.k - 1
             ),
-            at_least("ordered", lambda r: r.x.s[0] - r.x.s[-1], lambda r: -0.02),
-            decreasing("path", lambda r: r.x.s + 0.02 * jnp.arange(r.x.n)[::-1]),
+            at_least("ordered", lambda r: r.x.s[0] - r.x.s[-1], lambda r: -0.1),
+            decreasing("path", lambda r: r.x.s + 0.1 * jnp.arange(r.x.n)[::-1]),
         ),
         mutants=(Mutant("none", claims=()),),
         id="tests/discrete",

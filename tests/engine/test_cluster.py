@@ -4,11 +4,14 @@ import os
 import signal
 import threading
 import time
+import warnings
 
 import pytest
 from distributed import Client, LocalCluster
 
 from theorysim.engine.many import cluster, staff
+from theorysim.engine.many.standing import standing
+from theorysim.engine.many.task import NO_CODE
 from theorysim.engine.many.verification import Verification
 from theorysim.engine.many.verify_all import verify_all
 from theorysim.errors import UsageError
@@ -54,6 +57,7 @@ def kill_at_work(client: Client, killed: list[int]) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_killed_worker_loses_nothing(files):
     killed, found_then = [], []
@@ -98,6 +102,24 @@ def test_unfit_workers_are_refused_before_the_work(monkeypatch):
     told = r"the worker inproc://.* cannot take part \(jax 0.1 there, 0.2 here\): start workers"
     with machines(1) as one, Client(one) as client, pytest.raises(UsageError, match=told):
         verify_all(ONLY, client=client)
+
+
+def one_is_elsewhere(code, here, dask_worker):
+    """What two workers answer, of which the second one has another version of JAX."""
+    return elsewhere(code, here) if dask_worker.name == 1 else ""
+
+
+def test_an_unfit_worker_is_left_out_and_the_other_goes_on(monkeypatch):
+    monkeypatch.setattr(staff, "unfit", one_is_elsewhere)
+    tasks = [Verification(f"no/statement-{number}") for number in range(4)]
+    with machines(2) as two, Client(two) as client, warnings.catch_warnings(record=True) as told:
+        client.wait_for_workers(2)
+        warnings.simplefilter("always", staff.WorkerLeftOut)
+        found = dict(cluster.on_workers(tasks, client, standing(NO_CODE)))
+    assert set(found) == set(tasks)
+    assert all(task.theorem in result.error for task, result in found.items())
+    (left_out,) = [one for one in told if one.category is staff.WorkerLeftOut]
+    assert "cannot take part (jax 0.1 there, 0.2 here)" in str(left_out.message)
 
 
 def test_workers_of_several_threads_are_refused():

@@ -1,4 +1,4 @@
-"""Sweeps, experiments, campaigns and reviews on workers, of which one is killed in the midst."""
+"""Sweeps, experiments, verifications, reviews and campaigns on workers, of which one is killed."""
 
 import json
 import os
@@ -24,6 +24,7 @@ from theorysim.engine.many.staff import WorkerLeftOut
 from theorysim.engine.many.standing import standing
 from theorysim.engine.many.task import NO_CODE
 from theorysim.engine.many.verification import Verification
+from theorysim.engine.many.verify_all import verify_all
 from theorysim.engine.registry.records import lines_of, own_statements
 from theorysim.engine.reproduce.reproduce import reproduce
 from theorysim.engine.sweep.sweep import sweep
@@ -122,6 +123,7 @@ def chunks(store: Path) -> dict[str, bytes]:
     return {str(path.relative_to(store)): path.read_bytes() for path in files}
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_tiles_of_a_killed_worker_are_computed_by_another(client, tmp_path):
     f, killer = network(), Killer(client)
@@ -203,6 +205,37 @@ def test_runs_of_a_killed_worker_are_made_by_another(client, tmp_path):
 
 
 @pytest.mark.slow
+def test_statements_are_verified_there(client, tmp_path):
+    files = tmp_path / "lemma_1.py", tmp_path / "lemma_2.py"
+    for path, bound in zip(files, ("1.5", "1 / 0")):
+        path.write_text(STATEMENT.replace("2.5", bound))
+    options = {"instances": 8, "theorems": files}
+    there = verify_all("local/", **options, client=client)
+    here = verify_all("local/", **options)
+    assert here.verdicts == {"violated": 1, "error": 1}
+    for one, other in zip(here.statements, there.statements, strict=True):
+        assert (one.theorem, one.report) == (other.theorem, other.report)
+        assert (one.error, one.internal) == (other.error, other.internal)
+    assert here.exit_code == there.exit_code == 2
+
+
+@pytest.mark.slow
+def test_reviews_are_made_there(client, tmp_path):
+    file = tmp_path / "lemma_1.py"
+    file.write_text(STATEMENT)
+    kept = tmp_path / "kept"
+    options = {"seconds": 0.1, "theorems": [file]}
+    every = review_all("local/", **options, client=client, kept=kept)
+    assert every.verdicts == {"holds": 1}
+    (one,) = every.statements
+    assert one.review.theorem == "local/lemma-1" and one.decision
+    assert len(list((kept / "reviews").iterdir())) == 1
+    assert review_all("local/", **options, kept=kept).statements[0].kept
+    again = review_there("local/lemma-1", client, **options, kept=kept)
+    assert json.dumps(again.as_json()) == json.dumps(one.review.as_json())
+
+
+@pytest.mark.slow
 def test_every_line_of_a_campaign_is_written_once(client, tmp_path, monkeypatch):
     record, written = tmp_path / "record.jsonl", Counter()
     entries = list(own_statements())[:8]
@@ -230,22 +263,6 @@ def test_every_line_of_a_campaign_is_written_once(client, tmp_path, monkeypatch)
     assert list(lines_of(record)) == [entry.id for entry in entries]
 
 
-@pytest.mark.slow
-def test_reviews_are_made_there(client, tmp_path):
-    file = tmp_path / "lemma_1.py"
-    file.write_text(STATEMENT)
-    kept = tmp_path / "kept"
-    options = {"seconds": 2.0, "theorems": [file]}
-    every = review_all("local/", **options, client=client, kept=kept)
-    assert every.verdicts == {"holds": 1}
-    (one,) = every.statements
-    assert one.review.theorem == "local/lemma-1" and one.decision
-    assert len(list((kept / "reviews").iterdir())) == 1
-    assert review_all("local/", **options, kept=kept).statements[0].kept
-    again = review_there("local/lemma-1", client, **options, kept=kept)
-    assert json.dumps(again.as_json()) == json.dumps(one.review.as_json())
-
-
 def worker(address: str, folder: Path) -> subprocess.Popen:
     """A worker whose theorysim stands in this folder."""
     environment = {**os.environ, "PYTHONPATH": str(folder)}
@@ -266,6 +283,7 @@ def misfits(tmp_path):
     return other, broken
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_misfits_are_left_out_and_the_others_go_on(misfits):
     tasks = [Verification(f"no/statement-{number}") for number in range(4)]

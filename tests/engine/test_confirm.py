@@ -50,7 +50,7 @@ def test_rounding_is_no_counterexample():
         predict=lambda x: total(terms(x)[::-1]),
         mutant=Mutant("false", predict=lambda x: 2 * total(terms(x))),
     )
-    assert not attack(statement).refuted
+    assert not attack(statement, 1500).refuted
 
 
 @pytest.mark.parametrize("small", every_second([1e-9, 1.2e-16], first=1))
@@ -70,7 +70,7 @@ def test_a_small_addend_that_a_sum_absorbs_is_no_counterexample(small):
     replay = verify(statement, instance={"values": {"a": worst, "b": 1.5}})
     assert replay.verdict is Verdict.INCONCLUSIVE  # though the measured rounding alone misses it
     assert "vanish with 212 bits" in replay.readings[0].claims[0].note
-    found = attack(statement)
+    found = attack(statement, 1500)
     assert not found.refuted
     assert "vanish" in found.note
 
@@ -133,8 +133,9 @@ def test_an_average_must_miss_with_fresh_keys():
         noise = jax.vmap(jax.random.normal)(simulation_keys(jax.random.key(seed), 64))
         return jnp.abs(jnp.mean(noise)) / jnp.std(noise)
 
+    seed = 126_358  # of the first 200,000 the one whose mean is most deviations from 0
     with jax.enable_x64(True):
-        seed = int(jnp.argmax(jax.vmap(deviation)(jnp.arange(200_000))))
+        assert deviation(seed) > 4.7 / jnp.sqrt(64)
         replay = verify(statement, instance={"values": {"a": 1.5}, "key": [0, seed]})
         assert replay.verdict is Verdict.INCONCLUSIVE
         (claim,) = replay.readings[0].claims

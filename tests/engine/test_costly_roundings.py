@@ -63,9 +63,9 @@ def test_chaos_from_draws_refutes_nothing(costly):
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
-def test_chaos_misses_no_probability(costly):
+def test_chaos_misses_no_probability(costly, without_bits):
     claim = with_probability("forms", apart_by_key, lambda r: r.x.c * 1e-3, at_least=lambda r: 0.5)
-    found = judged(drawn, claim, Space(c=Real(1, 2)), keys=64, instances=16)
+    found = judged(drawn, claim, Space(c=Real(1, 2)), keys=64, instances=4)
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
@@ -101,7 +101,7 @@ def test_a_tie_that_rounding_moves_misses_no_probability(costly):
     claim = with_probability(
         "half", lambda r: r.sim, lambda r: jnp.asarray(0.5), at_least=lambda r: 0.545
     )
-    found = judged(simulate, claim, Space(step=Choice(0.1, 0.3)), keys=4096, instances=8)
+    found = judged(simulate, claim, Space(step=Choice(0.1, 0.3)), keys=1024, instances=4)
     assert found.verdict is not Verdict.VIOLATED
 
 

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim import verify
 from theorysim.claims import (
@@ -39,7 +40,7 @@ def bound(report: Report):
     return report.readings[0].claims[0]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, thorough(1), thorough(2)])
 def test_what_is_violated_on_a_twentieth_of_the_draws_is_violated(seed):
     found = bound(verify(statement(0.95), seed=seed))
     assert found.verdict == "violated"
@@ -98,7 +99,7 @@ def test_the_number_of_draws_does_not_depend_on_the_time_they_take(monkeypatch):
 def test_costly_statements_keep_their_own_number():
     def descend(x, key):
         step = lambda w, _: (w - 0.1 * jnp.tanh(w), None)  # noqa: E731
-        return jax.lax.scan(step, x.x * jnp.ones(1000), length=10_000)[0]
+        return jax.lax.scan(step, x.x * jnp.ones(300), length=10_000)[0]
 
     assert bound(verify(statement(simulate=descend, instances=3))).draws == 3
 

@@ -6,7 +6,7 @@ Statements of known truth, which a reader made to mislead.
 import jax
 import jax.numpy as jnp
 import pytest
-from drawn import every_second, one_in
+from drawn import one_in, thorough
 
 from tests.engine.rounding import (
     ABSORBING,
@@ -43,7 +43,7 @@ from theorysim.claims import (
 )
 from theorysim.errors import UsageError
 
-RUNGS = {"n": (8, 16, 32, 64)}
+RUNGS = {"n": (8, 16, 32)}
 
 
 HYPOTHESES = {
@@ -92,7 +92,7 @@ HYPOTHESES = {
 }
 
 
-@pytest.mark.parametrize("name", one_in(4, HYPOTHESES))
+@pytest.mark.parametrize("name", one_in(12, HYPOTHESES))
 def test_a_hypothesis_that_is_met_by_rounding_is_not_met(name):
     """It is met above a number only, where the claims are true, and nothing exists below."""
     field, hypothesis, above = HYPOTHESES[name]
@@ -113,31 +113,42 @@ def test_a_hypothesis_that_is_met_by_rounding_is_not_met(name):
         assert judged(statement).verdict is Verdict.INCONCLUSIVE
 
 
-def test_averages_and_ladders_ask_for_hypotheses():
-    """Where they are never met nothing is averaged, and nothing grows."""
-    never = {"h": strict(is_nothing)}
+NEVER = {"h": strict(is_nothing)}
+
+
+def test_nothing_is_averaged_where_hypotheses_are_never_met():
     above = on_average("claim", lambda r: r.sim, lambda r: 0 * r.sim)
-    found = judged(about(Real(1, 2), above, uniform, keys=64, hypotheses=never))
+    found = judged(about(Real(1, 2), above, uniform, keys=64, hypotheses=NEVER))
     assert found.verdict is Verdict.INCONCLUSIVE and "more than rounding" in found.note
-    seldom = {"h": strict(lambda x: jnp.where(x.x > 1.5, 1.0, is_nothing(x)))}
-    for hypotheses, verdict in (
-        (never, Verdict.INCONCLUSIVE),
-        (seldom, Verdict.VIOLATED),
-        ({}, Verdict.VIOLATED),
-    ):
-        growing = Theorem(
-            space=Space(n=Size(8, low=4, high=512), x=Real(1, 2)),
-            simulate=lambda x, key: x.x,
-            predict=lambda x: x.x,
-            claims=(scales_as("c", lambda r: r.x.x * r.x.n**2.0, over=RUNGS, exponent=1.0),),
-            hypotheses=hypotheses,
-            mutants=(),
-            id="tests/statement",
-            title="a statement of known truth",
-        )
-        assert judged(growing).verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("hypotheses", "verdict"),
+    [
+        (NEVER, Verdict.INCONCLUSIVE),
+        (
+            {"h": strict(lambda x: jnp.where(x.x > 1.5, 1.0, is_nothing(x)))},
+            Verdict.VIOLATED,
+        ),
+        thorough({}, Verdict.VIOLATED),
+    ],
+    ids=["never", "seldom", "always"],
+)
+def test_nothing_grows_where_hypotheses_are_never_met(hypotheses, verdict):
+    growing = Theorem(
+        space=Space(n=Size(8, low=4, high=512), x=Real(1, 2)),
+        simulate=lambda x, key: x.x,
+        predict=lambda x: x.x,
+        claims=(scales_as("c", lambda r: r.x.x * r.x.n**2.0, over=RUNGS, exponent=1.0),),
+        hypotheses=hypotheses,
+        mutants=(),
+        id="tests/statement",
+        title="a statement of known truth",
+    )
+    assert judged(growing).verdict is verdict
+
+
+@pytest.mark.thorough
 def test_what_enters_nothing_makes_no_ties():
     """The hypothesis is missed by 1.5e-9, beside a number of 10^12."""
     missed = Theorem(
@@ -171,7 +182,7 @@ EQUALITIES = {
 }
 
 
-@pytest.mark.parametrize("name", every_second(EQUALITIES))
+@pytest.mark.parametrize("name", one_in(3, EQUALITIES))
 def test_hypotheses_that_are_equalities_are_met(name):
     claim = at_most("claim", lambda r: 1.0, zero)
     assert judged(of_two_vectors(claim, EQUALITIES[name])).verdict is Verdict.VIOLATED
@@ -184,7 +195,7 @@ def test_hypotheses_that_are_met_stand_without_enclosures():
 
 
 @pytest.mark.parametrize(
-    ("field", "row"), [(UnitVector("n"), lambda v: v), (Orthogonal("n"), lambda q: q[0])]
+    ("field", "row"), [(UnitVector("n"), lambda v: v), thorough(Orthogonal("n"), lambda q: q[0])]
 )
 def test_a_unit_vector_is_not_longer_than_one(field, row):
     """Its length is exactly one: a hypothesis that admits this is met, one above it is not."""
@@ -223,7 +234,7 @@ def test_hypotheses_of_a_root_beside_zero():
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("field", [Real(100, 200), Real(1e6, 2e6)])
+@pytest.mark.parametrize("field", [Real(100, 200), thorough(Real(1e6, 2e6))])
 def test_a_hypothesis_that_is_an_equality_of_large_numbers_is_met(field):
     equality = {"h": lambda x: is_nothing(x) + without_enclosure(x.x)}
     below = at_most("claim", number, zero)
@@ -250,13 +261,13 @@ ENTRIES = {
 }
 
 
-@pytest.mark.parametrize("name", every_second(ENTRIES))
+@pytest.mark.parametrize("name", one_in(3, ENTRIES))
 def test_an_entry_without_an_enclosure_says_nothing_of_the_others(name):
     found = judged(of_unit_vector(at_most("claim", number, zero), {"h": ENTRIES[name]}))
     assert found.verdict in (Verdict.INCONCLUSIVE, Verdict.VACUOUS)
 
 
-@pytest.mark.parametrize("kind", [strict, lambda margin: margin])
+@pytest.mark.parametrize("kind", [strict, thorough(lambda margin: margin)])
 def test_what_orders_fields_stands_in_for_no_entry(kind):
     def never(x):
         return seems(x.x) - 1e-12 + 0 * jnp.sqrt(jnp.abs(beside_zero(x)))
@@ -279,7 +290,7 @@ def test_entries_that_are_met_count_beside_one_without_an_enclosure():
     assert judged(of_unit_vector(at_most("claim", number, zero), met)).verdict is Verdict.VIOLATED
 
 
-@pytest.mark.parametrize("order", [("h", "other"), ("other", "h")])
+@pytest.mark.parametrize("order", [("h", "other"), thorough(("other", "h"))])
 def test_a_long_hypothesis_is_told_whatever_stands_beside_it(order):
     margins = {"h": lambda x: no_root(x) + 0 * long(x.x), "other": lambda x: x.x - 37}
     hypotheses = {name: margins[name] for name in order}

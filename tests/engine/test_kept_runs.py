@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from drawn import one_in
+from drawn import thorough
 from jaxtyping import Array, Float
 
 import theorysim.engine.reproduce.runs as runs_module
@@ -42,6 +42,7 @@ def experiment(simulate=grow, claim="rises", **parts):
         claims=(rises,),
         mutants=(flat,),
         axes=lambda x: {"place": np.arange(3)},
+        keys=5,
         id="tests/figure-1",
         **parts,
     )
@@ -79,9 +80,9 @@ def _shifted(by):
     "pair",
     [
         (_shifted(1.0), _shifted(-1.0)),
-        (lambda x, key: grow(x, key), lambda x, key: grow(x, key, -1.0)),
-        (partial(grow, factor=1.0), partial(grow, factor=-1.0)),
-        (jax.jit(grow), jax.jit(lambda x, key: grow(x, key, -1.0))),
+        thorough((lambda x, key: grow(x, key), lambda x, key: grow(x, key, -1.0))),
+        thorough((partial(grow, factor=1.0), partial(grow, factor=-1.0))),
+        thorough((jax.jit(grow), jax.jit(lambda x, key: grow(x, key, -1.0)))),
     ],
     ids=["closures", "lambdas", "partial", "jitted"],
 )
@@ -154,10 +155,10 @@ def _scaled(store):
     "damage",
     [
         lambda store: _in_json(store, "{"),
-        lambda store: _in_json(store, "5"),
-        lambda store: _without(store, "height"),
-        lambda store: _first_chunk(store).unlink(),
-        lambda store: _first_chunk(store).write_bytes(b""),
+        thorough(lambda store: _in_json(store, "5")),
+        thorough(lambda store: _without(store, "height")),
+        thorough(lambda store: _first_chunk(store).unlink()),
+        thorough(lambda store: _first_chunk(store).write_bytes(b"")),
         lambda store: _first_chunk(store).write_bytes(b"damaged"),
         _scaled,
     ],
@@ -172,23 +173,31 @@ def test_a_damaged_run_is_made_again(tmp_path, made, damage):
     assert made[-1] == made[2] or damage is _scaled
 
 
-def test_a_run_of_another_form_is_made_again(tmp_path, made):
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda one: one.rename(place="spot"),
+        thorough(lambda one: one.isel(place=slice(2))),
+        thorough(lambda one: one.astype(float)),
+    ],
+    ids=["axis", "length", "type"],
+)
+def test_a_run_of_another_form_is_made_again(tmp_path, made, other):
     """As if its own store had been written by something else."""
     whole = reproduce(experiment(), kept=tmp_path)
     (data,) = whole.data.values()
     one = data.isel(run=2, drop=True).drop_vars("place")
-    for other in (one.rename(place="spot"), one.isel(place=slice(2)), one.astype(float)):
-        write(other, made[2])
-        again = reproduce(experiment(), kept=tmp_path)
-        np.testing.assert_array_equal(next(iter(again.data.values())).height, data.height)
-        assert made.pop() == made[2]
+    write(other(one), made[2])
+    (again,) = reproduce(experiment(), kept=tmp_path).data.values()
+    np.testing.assert_array_equal(again.height, data.height)
+    assert made[5:] == [made[2]]
 
 
 def test_axes_are_those_of_the_experiment_as_it_is(tmp_path):
     first = experiment()
     reproduce(first, kept=tmp_path)
     object.__setattr__(first, "axes", lambda x: {"place": np.arange(3) * 10})
-    (data,) = reproduce(first, kept=tmp_path, runs=9).data.values()
+    (data,) = reproduce(first, kept=tmp_path, runs=6).data.values()
     np.testing.assert_array_equal(data.place, [0, 10, 20])
 
 
@@ -258,7 +267,7 @@ def test_a_users_file_that_has_changed_is_run_anew(tmp_path):
     assert found == [Verdict.HOLDS, Verdict.VIOLATED]
 
 
-@pytest.mark.parametrize("together", one_in(4, [2, 4, 100]))
+@pytest.mark.parametrize("together", [*map(thorough, (2, 4, 100))])
 def test_runs_that_are_made_together_are_those_that_are_made_alone(tmp_path, made, together):
     (alone,) = reproduce(experiment(), runs=7).data.values()
     calls = []
@@ -311,7 +320,11 @@ def test_none_together_is_refused():
 
 @pytest.mark.parametrize(
     ("device", "together", "programs"),
-    [("cpu", None, 7), ("cpu", 4, 2), ("cpu", 100, 1), ("gpu", None, 1), ("gpu", 1, 7)],
+    [
+        ("cpu", 4, 2),
+        ("gpu", None, 1),
+        *(thorough(*case) for case in (("cpu", None, 7), ("cpu", 100, 1), ("gpu", 1, 7))),
+    ],
 )
 def test_programs_are_as_many_as_said_and_their_runs_share_the_time(
     monkeypatch, device, together, programs

@@ -21,13 +21,14 @@ from theorysim.engine.verify import verify as verifying
 from theorysim.environment import PROGRAMS
 from theorysim.store import PREFIX, kept_files
 
-# One that holds beside readings that are violated, and is small.
-STATEMENT = "linear-teachers/equation-7"
+# Both hold beside readings that are violated: one is small, one has sizes and a ladder.
+STATEMENT = "low-rank/proposition-9"
+SIZED = "linear-teachers/equation-7"
 
 
 @pytest.fixture(scope="module")
 def theorem():
-    return registry.theorem(STATEMENT)
+    return registry.theorem(SIZED)
 
 
 @pytest.fixture
@@ -48,29 +49,31 @@ def begin_anew():
     forget()
 
 
-def report(**options):
+def report(id=STATEMENT, **options):
     begin_anew()
-    return verifying.verify(STATEMENT, **options).as_json()
+    return verifying.verify(id, **options).as_json()
 
 
-def test_reports_are_the_same_with_and_without(folder, monkeypatch):
-    first = report()
+@pytest.mark.parametrize("id", [STATEMENT, thorough(SIZED)])
+def test_reports_are_the_same_with_and_without(id, folder, monkeypatch):
+    first = report(id)
     kept = sorted(path.name for path in folder.iterdir())
     assert kept
     # Whoever measures again is not traced: what it would run is gone.
     monkeypatch.setattr(batch, "measure", None)
     monkeypatch.setattr(draw, "least", None)
-    assert report() == first
+    assert report(id) == first
     assert sorted(path.name for path in folder.iterdir()) == kept
     monkeypatch.undo()
     monkeypatch.setenv(PROGRAMS, "")
-    assert report() == first
+    assert report(id) == first
 
 
 @pytest.mark.parametrize(
     ("id", "options"),
     [
-        (STATEMENT, {"budget": 16, "settings": {"n": 3}}),
+        (STATEMENT, {"budget": 16}),
+        thorough(SIZED, {"budget": 16, "settings": {"n": 3}}),
         thorough("overtraining/lemma-a.14", {"budget": 64}),
         thorough("low-rank/geometric-series", {"budget": 64, "settings": {"k": 3}}),
         # of so many dimensions that points are moved uphill

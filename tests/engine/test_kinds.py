@@ -28,15 +28,20 @@ from theorysim.errors import UsageError
 EPS = np.finfo(np.float64).eps
 
 
-def verdict_of(statement, **options) -> Verdict:
-    return verify(statement, **options).verdict
+def verdict_of(statement, instances: int = 32, **options) -> Verdict:
+    return verify(statement, instances=instances, **options).verdict
+
+
+def verdicts_of(statement) -> list[Verdict]:
+    """Of all claims, which one program measures."""
+    return [claim.verdict for claim in verify(statement, instances=32).readings[0].claims]
 
 
 def test_a_true_equality_holds_and_refutes_its_mutant():
     statement = theorem(equal("a", lambda r: r.sim["a"], lambda r: r.theory["a"]))
     assert verdict_of(statement) is Verdict.HOLDS
     assert mutation(statement).killed_by("a") == ("false",)
-    assert verify(statement, reading="false").verdict is Verdict.VIOLATED
+    assert verdict_of(statement, reading="false") is Verdict.VIOLATED
 
 
 def test_an_equality_off_by_a_hair_beyond_its_rounding_is_caught():
@@ -65,11 +70,11 @@ def test_an_equality_reached_by_another_order_of_summation_is_not_refuted():
 
 
 def test_nan_never_passes():
-    undefined = theorem(equal("a", lambda r: r.sim["a"] * jnp.nan, lambda r: r.theory["a"]))
-    assert verdict_of(undefined) is Verdict.INCONCLUSIVE
-    for kind in (at_most, at_least):
-        statement = theorem(kind("a", lambda r: r.sim["a"] * jnp.nan, lambda r: r.theory["a"]))
-        assert verdict_of(statement) is Verdict.INCONCLUSIVE
+    claims = (
+        kind(kind.__name__, lambda r: r.sim["a"] * jnp.nan, lambda r: r.theory["a"])
+        for kind in (equal, at_most, at_least)
+    )
+    assert verdicts_of(theorem(*claims)) == 3 * [Verdict.INCONCLUSIVE]
 
 
 def test_one_nan_among_many_instances_keeps_a_claim_from_holding():
@@ -111,7 +116,7 @@ def test_a_strict_inequality_does_not_allow_a_tie():
 
 def test_tightness_is_the_worst_ratio():
     statement = theorem(at_most("a", lambda r: r.sim["a"], lambda r: 4 * r.theory["a"]))
-    (claim,) = verify(statement).readings[0].claims
+    (claim,) = verify(statement, instances=32).readings[0].claims
     assert claim.tightness == pytest.approx(0.25, rel=4 * EPS)
 
 
@@ -127,12 +132,17 @@ def test_monotone_sequences(make, slope):
 def test_a_condition_of_a_claim_masks_points():
     bad_tail = lambda r: r.sim["a"] * jnp.asarray([0.0, 1, 2, 1])  # noqa: E731
     mask = lambda r: jnp.asarray([1.0, 1, -1])  # noqa: E731
-    assert verdict_of(theorem(increasing("path", bad_tail))) is Verdict.VIOLATED
-    assert verdict_of(theorem(increasing("path", bad_tail, where=mask))) is Verdict.HOLDS
     edge = lambda r: jnp.asarray([1.0, 1, 0])  # noqa: E731
-    assert verdict_of(theorem(increasing("path", bad_tail, where=edge))) is Verdict.VIOLATED
-    inside = increasing("path", bad_tail, where=strict(edge))
-    assert verdict_of(theorem(inside)) is Verdict.HOLDS
+    everywhere, masked, to_the_edge, inside = verdicts_of(
+        theorem(
+            increasing("everywhere", bad_tail),
+            increasing("masked", bad_tail, where=mask),
+            increasing("to the edge", bad_tail, where=edge),
+            increasing("inside", bad_tail, where=strict(edge)),
+        )
+    )
+    assert everywhere is to_the_edge is Verdict.VIOLATED
+    assert masked is inside is Verdict.HOLDS
 
 
 def test_a_claim_whose_condition_is_never_met_is_vacuous():
@@ -145,7 +155,7 @@ def test_a_space_without_satisfying_instances_is_vacuous():
         at_most("a", lambda r: r.sim["a"], lambda r: 3.0),
         hypotheses={"a above three": lambda x: x.a - 3},
     )
-    report = verify(statement)
+    report = verify(statement, instances=32)
     assert report.verdict is Verdict.VACUOUS
     assert report.exit_code == 4
     (hypothesis,) = report.readings[0].hypotheses
@@ -172,17 +182,21 @@ def test_instances_outside_the_hypotheses_are_not_judged():
 
 
 def test_the_limit_of_a_path_allows_for_its_distance_and_no_more():
-    assert verdict_of(decay(rate=0.5, steps=20)) is Verdict.HOLDS
-    assert verdict_of(decay(rate=0.5, steps=20, offset=1e-4)) is Verdict.VIOLATED
+    plain = decay(rate=0.5, steps=20)
+    (true,) = plain.claims
+    off = equal("off", true.lhs, lambda r: (1 - 1e-4) * r.theory["a"])
+    both = theorem(true, off, simulate=plain.simulate)
+    assert verdicts_of(both) == [Verdict.HOLDS, Verdict.VIOLATED]
 
 
 @pytest.mark.parametrize("rate", one_in(4, [0.04, 0.3, 0.5, 0.9]))
-@pytest.mark.parametrize("steps", [6, 20])
+@pytest.mark.parametrize("steps", [6, thorough(20)])
 def test_a_path_of_one_mode_is_not_refuted_wherever_it_is_cut(rate, steps):
     assert verdict_of(decay(rate=rate, steps=steps)) is not Verdict.VIOLATED
 
 
-@pytest.mark.parametrize("apart", [thorough(True), False])
+@pytest.mark.thorough
+@pytest.mark.parametrize("apart", [True, False])
 def test_two_ends_that_approach_from_both_sides_are_not_refuted(apart):
     """Both are off by the same distance: moved by a common sign, their difference stays."""
 
@@ -197,13 +211,12 @@ def test_two_ends_that_approach_from_both_sides_are_not_refuted(apart):
         both = r.limit(r.sim["both"])
         return both[..., 0] - both[..., 1]
 
-    def claimed(offset):
-        return theorem(
-            equal("difference", difference, lambda r: r.x.a - r.x.b + offset), simulate=simulate
-        )
+    def claimed(name, offset):
+        return equal(name, difference, lambda r: r.x.a - r.x.b + offset)
 
-    assert verdict_of(claimed(0.0)) is not Verdict.VIOLATED
-    assert verdict_of(claimed(0.1)) is Verdict.VIOLATED
+    both = theorem(claimed("true", 0.0), claimed("off", 0.1), simulate=simulate)
+    true, off = verdicts_of(both)
+    assert true is not Verdict.VIOLATED and off is Verdict.VIOLATED
 
 
 def test_the_end_of_a_path_is_known_to_rounding_of_its_largest_value_only():
@@ -234,11 +247,12 @@ def test_a_true_limit_of_slow_convergence_is_inconclusive_and_says_why(power):
         equal("limit", lambda r: r.limit(r.sim["path"]), lambda r: total * r.theory["a"]),
         simulate=sums(power),
     )
-    (claim,) = verify(statement).readings[0].claims
+    (claim,) = verify(statement, instances=32).readings[0].claims
     assert claim.verdict is Verdict.INCONCLUSIVE
     assert "geometrically" in claim.note
 
 
+@pytest.mark.thorough
 def test_a_divergent_sum_is_not_bounded():
     statement = theorem(
         at_most("limit", lambda r: r.limit(r.sim["path"]), lambda r: 50 * r.theory["a"]),
@@ -247,6 +261,7 @@ def test_a_divergent_sum_is_not_bounded():
     assert verdict_of(statement) is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.thorough
 def test_descent_on_a_quartic_is_not_refuted():
     def simulate(x, key):
         step = lambda w, _: (w - 0.1 * w**3, w)  # noqa: E731
@@ -324,7 +339,7 @@ def test_the_integrator_error_is_the_change_under_coarser_tolerances():
         simulate=lambda x, key: {"a": x.a * (1 + 1e-9 * x.tolerance_scale)},
         integrates=True,
     )
-    report = verify(statement)
+    report = verify(statement, instances=32)
     assert report.verdict is Verdict.HOLDS
     part = report.readings[0].claims[0].error_parts["integrator"]
     assert 1e-8 < part < 1e-7
@@ -353,24 +368,20 @@ def test_an_equality_excludes_no_mutant_by_errors_smaller_than_its_own():
             predict=lambda x: {"a": 1.5 * x.a},
         ),
     )
-    assert verify(coarse).verdict is Verdict.INCONCLUSIVE
+    assert verdict_of(coarse) is Verdict.INCONCLUSIVE
 
 
 def test_a_printed_probability_without_a_number_is_open():
-    def statement(share):
-        return theorem(
-            with_probability(
-                "never",
-                lambda r: r.sim["a"],
-                lambda r: jnp.where(r.x.a > 1.5, 0.5, 3.0),
-                at_least=lambda r: jnp.where(r.x.a > 1.5, share, 0.5),
-            ),
-            keys=64,
+    def never(share):
+        return with_probability(
+            f"never {share}",
+            lambda r: r.sim["a"],
+            lambda r: jnp.where(r.x.a > 1.5, 0.5, 3.0),
+            at_least=lambda r: jnp.where(r.x.a > 1.5, share, 0.5),
         )
 
-    assert verify(statement(jnp.nan)).verdict is Verdict.INCONCLUSIVE
-    assert verify(statement(0.5)).verdict is Verdict.VIOLATED
-    assert verify(statement(0.0)).verdict is Verdict.HOLDS
+    found = verdicts_of(theorem(*map(never, (jnp.nan, 0.5, 0.0)), keys=64))
+    assert found == [Verdict.INCONCLUSIVE, Verdict.VIOLATED, Verdict.HOLDS]
 
 
 @pytest.mark.parametrize(
@@ -378,7 +389,9 @@ def test_a_printed_probability_without_a_number_is_open():
     [
         (equal("a", lambda r: r.sim["a"] / 0 * 0, lambda r: r.x.a), "a side is not a number (NaN)"),
         (at_most("a", lambda r: r.x.a / 0, lambda r: r.x.b / 0), "a side is infinite"),
-        (equal("a", lambda r: r.limit(r.sim["path"]), lambda r: r.x.a), "converge geometrically"),
+        thorough(
+            equal("a", lambda r: r.limit(r.sim["path"]), lambda r: r.x.a), "converge geometrically"
+        ),
     ],
 )
 def test_why_nothing_is_decided_names_what_is_no_number(claim, reason):

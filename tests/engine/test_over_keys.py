@@ -1,5 +1,7 @@
 """Runs of many keys, a few at a time: the same numbers, and nothing is done again."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -107,10 +109,10 @@ def test_empty_results_and_keys_among_them():
         end = jax.lax.fori_loop(0, 2, lambda _, w: w / 2, start)
         return jax.random.normal(key, (0, 3)), jnp.max(end), key
 
-    found = over_keys(function, KEYS[:4])
-    assert found[0].shape == (4, 0, 3)
-    assert jnp.all(found[2] == KEYS[:4])
-    np.testing.assert_array_equal(found[1], jax.vmap(function)(KEYS[:4])[1])
+    empty, largest, own = jax.jit(lambda keys: over_keys(function, keys))(KEYS[:4])
+    assert empty.shape == (4, 0, 3)
+    assert jnp.all(own == KEYS[:4])
+    np.testing.assert_array_equal(largest, jax.jit(jax.vmap(function))(KEYS[:4])[1])
 
 
 def test_a_measurement_runs_all_keys_and_a_few_of_them_perturbed(monkeypatch):
@@ -123,8 +125,9 @@ def test_a_measurement_runs_all_keys_and_a_few_of_them_perturbed(monkeypatch):
 
     monkeypatch.setattr(errors, "over_keys", noted)
     statement = noisy_mean(keys=64)
-    measure(statement.all_readings(), 64, False, frozenset(), *one(statement))
-    measure(statement.all_readings(), 64, True, frozenset(), *one(statement))
+    for integrates in (False, True):
+        run = partial(measure, statement.all_readings(), 64, integrates, frozenset())
+        jax.eval_shape(run, *one(statement))
     few = [(PERTURBED_KEYS, 1 + PERTURBATIONS), (PERTURBED_KEYS, 2 + PERTURBATIONS)]
     assert seen == [few[0], (64, 1), few[1], (64, 1)]
 

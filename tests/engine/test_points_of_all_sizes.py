@@ -114,6 +114,7 @@ def test_points_that_are_absorbed_are_hidden_by_those_that_absorb_them():
     assert judged(tails(jnp.where(times == 7, 1.0, 2.1))).verdict is Verdict.VIOLATED
 
 
+@pytest.mark.thorough
 def test_states_below_an_absolute_tolerance_are_no_counterexamples():
     """What it leaves is no part of them: logistic growth from 1e-12 errs by a fortieth at first."""
     times = np.linspace(0, 60, 31)
@@ -126,5 +127,5 @@ def test_states_below_an_absolute_tolerance_are_no_counterexamples():
         return integrate(field, start, at, tolerance_scale=x.tolerance_scale)
 
     claim = equal("curve", lambda r: r.sim, lambda r: 1 / (1 + 1e12 * jnp.exp(-r.x.x * times)))
-    found = judged(about(FIELD, claim, grown, integrates=True), seed=1)
+    found = judged(about(FIELD, claim, grown, integrates=True), seed=1, instances=64)
     assert found.verdict is not Verdict.VIOLATED

@@ -1,22 +1,27 @@
 """Printed probabilities that rounding alone makes: statements of known truth."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import pytest
-from drawn import every_second
+from drawn import one_in, thorough
 
+from tests.engine import statements
 from tests.engine.rounding import (
     beside_zero,
     of_unit_vector,
     uniform,
     without_enclosure,
 )
-from tests.engine.statements import about, judged
+from tests.engine.statements import about
 from theorysim.claims import (
     Real,
     Verdict,
     with_probability,
 )
+
+judged = partial(statements.judged, instances=64)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +41,7 @@ def test_a_printed_probability_is_the_one_that_many_bits_give(offset, sign, verd
 
 
 @pytest.mark.parametrize(
-    ("offset", "sign", "verdict"), [(0.9, -1, Verdict.HOLDS), (0.1, 1, Verdict.VIOLATED)]
+    ("offset", "sign", "verdict"), [(0.9, -1, Verdict.HOLDS), thorough(0.1, 1, Verdict.VIOLATED)]
 )
 def test_so_is_one_of_constants(offset, sign, verdict):
     def printed(r):
@@ -53,7 +58,7 @@ ONES = {
 }
 
 
-@pytest.mark.parametrize("name", every_second(ONES))
+@pytest.mark.parametrize("name", one_in(3, ONES))
 def test_what_is_certain_meets_a_printed_one(name):
     """1 + 2^-52 is printed by rounding; 1.001 is missed."""
     for factor, verdict in ((1.0, Verdict.INCONCLUSIVE), (1.001, Verdict.VIOLATED)):

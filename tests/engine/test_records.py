@@ -16,7 +16,7 @@ from theorysim.engine.verify.verify import verify
 from theorysim.report.answer import answer
 from validation import lines
 
-ID = "linear-teachers/corollary-6.2"
+ID = "low-rank/proposition-9"
 
 
 @pytest.fixture(scope="module")

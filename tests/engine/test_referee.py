@@ -52,6 +52,8 @@ def rises(r):
     return r.sim.height[:, 0], r.sim.height[:, 1]
 
 
+# Of which no half is tried.
+LEAST = Space(width=Size(8, low=8))
 ZERO, ONE = (lambda x: 0.0), (lambda x: 1.0)
 
 
@@ -62,6 +64,7 @@ def experiment(by=ONE, mutant=ZERO, **parts):
         "simulate": rise(by),
         "claims": (shown,),
         "mutants": (Mutant("flat", simulate=rise(mutant)),),
+        "keys": 5,
         "id": "tests/figure-1",
         "title": "It rises.",
         **parts,
@@ -69,8 +72,20 @@ def experiment(by=ONE, mutant=ZERO, **parts):
     return Experiment(**filled)
 
 
-def test_what_is_shown_everywhere_but_by_its_null_is_accepted():
-    found, _ = referee(experiment(), seconds=AMPLE)
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """Of what is shown everywhere but by its null: the review, its runs and where they are kept."""
+    kept = tmp_path_factory.mktemp("kept")
+    return *referee(experiment(), seconds=AMPLE, kept=kept), kept
+
+
+@pytest.fixture(scope="module")
+def shown_by_its_null():
+    return referee(experiment(mutant=ONE), seconds=AMPLE)
+
+
+def test_what_is_shown_everywhere_but_by_its_null_is_accepted(shown):
+    found, _, _ = shown
     assert (found.decision, found.exit_code, found.recommendations) == ("accept", 0, ())
     assert [trial.change for trial in found.trials] == list(Change)
     assert [trial.name for trial in found.trials] == ["as it is", "flat", "seed 1", "width = 4"]
@@ -79,19 +94,24 @@ def test_what_is_shown_everywhere_but_by_its_null_is_accepted():
     assert verdicts[1] is Verdict.INCONCLUSIVE
 
 
-def test_the_contrary_is_a_major_and_noise_a_minor_finding():
-    for by, weight, code in ((-1.0, Weight.MAJOR, 3), (0.0, Weight.MINOR, 4)):
-        found, _ = referee(experiment(by=lambda x, by=by: by), seconds=AMPLE)
-        assert [one.weight for one in found.recommendations] == [weight]
-        assert found.exit_code == code and found.decision == f"{weight} revision"
+@pytest.mark.parametrize(
+    ("by", "weight", "code"), [(-1.0, Weight.MAJOR, 3), thorough(0.0, Weight.MINOR, 4)]
+)
+def test_the_contrary_is_a_major_and_noise_a_minor_finding(by, weight, code):
+    found, _ = referee(experiment(by=lambda x: by, space=LEAST), seconds=AMPLE)
+    assert [one.weight for one in found.recommendations] == [weight]
+    assert found.exit_code == code and found.decision == f"{weight} revision"
 
 
-def test_what_every_null_shows_is_an_objection_and_what_one_of_them_shows_a_remark():
-    found, _ = referee(experiment(mutant=lambda x: 1.0), seconds=AMPLE)
+def test_what_every_null_shows_is_an_objection_and_what_one_of_them_shows_a_remark(
+    shown_by_its_null,
+):
+    found, _ = shown_by_its_null
     (one,) = found.recommendations
     assert one.weight is Weight.MINOR and "every null that was run (“flat”)" in one.text
     two = experiment(
-        mutants=(Mutant("flat", simulate=rise(ZERO)), Mutant("up", simulate=rise(ONE)))
+        mutants=(Mutant("flat", simulate=rise(ZERO)), Mutant("up", simulate=rise(ONE))),
+        space=LEAST,
     )
     found, _ = referee(two, seconds=AMPLE)
     (one,) = found.recommendations
@@ -101,8 +121,9 @@ def test_what_every_null_shows_is_an_objection_and_what_one_of_them_shows_a_rema
 
 def test_a_claim_without_a_null_is_an_objection():
     other = on_average("rises", lambda r: rises(r)[0], lambda r: rises(r)[1] + 1)
-    second = on_average("stays", lambda r: rises(r)[0], lambda r: rises(r)[0] + 1)
-    both = experiment(claims=(other, second), mutants=(Mutant("higher", claims=(other,)),))
+    second = on_average("stays", lambda r: rises(r)[0], lambda r: r.sim.height[:, 2] + 1)
+    higher = Mutant("higher", claims=(other,))
+    both = experiment(claims=(other, second), mutants=(higher,), space=LEAST)
     found, _ = referee(both, seconds=AMPLE)
     assert [set(t.verdicts) for t in found.trials if t.change is Change.NULL] == [{"rises"}]
     told = [one.text for one in found.recommendations]
@@ -113,7 +134,8 @@ def test_a_claim_without_a_null_is_an_objection():
 def test_a_null_of_another_reading_is_none_of_the_primary_one():
     other = Reading("printed", Corrected("heights rise"), simulate=rise(ONE))
     flat = Mutant("flat", of=("printed",), simulate=rise(ZERO))
-    found, _ = referee(experiment(readings=(other,), mutants=(flat,)), seconds=AMPLE)
+    both = experiment(readings=(other,), mutants=(flat,), space=LEAST)
+    found, _ = referee(both, seconds=AMPLE)
     assert [one.text for one in found.recommendations] == [
         "“rises” has no null: nothing shows that it can fail."
     ]
@@ -125,24 +147,24 @@ def test_what_half_of_a_size_does_not_show_is_a_minor_finding():
     assert one.weight is Weight.MINOR and "at width = 4" in one.text
 
 
-@pytest.mark.parametrize(("by", "weight"), [(0.0, Weight.MINOR), (-1.0, Weight.MAJOR)])
+@pytest.mark.parametrize(("by", "weight"), [(0.0, Weight.MINOR), thorough(-1.0, Weight.MAJOR)])
 def test_another_seed_that_does_not_show_it_is_an_objection(monkeypatch, by, weight):
     whole = referee_module.reproduce
 
     def unlucky(theorem, *, seed, **options):
-        found = experiment(by=lambda x: by) if seed else theorem
+        found = experiment(by=lambda x: by, space=LEAST) if seed else theorem
         return whole(found, seed=seed, **options)
 
     monkeypatch.setattr(referee_module, "reproduce", unlucky)
-    (one,) = referee(experiment(), seconds=AMPLE)[0].recommendations
+    (one,) = referee(experiment(space=LEAST), seconds=AMPLE)[0].recommendations
     assert one.weight is weight and "at seed 1" in one.text
 
 
-def test_the_runs_beside_the_report_are_those_of_the_experiment_as_it_is(tmp_path):
-    found, own = referee(experiment(), seconds=AMPLE, kept=tmp_path)
+def test_the_runs_beside_the_report_are_those_of_the_experiment_as_it_is(shown):
+    found, own, kept = shown
     assert dict(own.report.sizes) == {"width": 8} and own.report.seed == 0
     assert own.report.readings[0].verdict is found.trials[0].verdicts["rises"]
-    assert len(list(tmp_path.iterdir())) == 3  # half of a width changes nothing: the same runs
+    assert len(list(kept.iterdir())) == 3  # half of a width changes nothing: the same runs
 
 
 @pytest.mark.thorough
@@ -157,7 +179,11 @@ def test_the_contrary_at_half_of_a_size_is_minor_and_what_is_major_comes_first()
     assert weights == [Weight.MAJOR, Weight.MINOR]
 
 
-def test_a_trial_is_begun_while_there_is_time_for_as_many_runs(monkeypatch):
+@pytest.mark.parametrize(
+    ("seconds", "left_out"),
+    [thorough(40, ()), (35, ("width = 4",)), thorough(29, ("seed 1", "width = 4"))],
+)
+def test_a_trial_is_begun_while_there_is_time_for_as_many_runs(monkeypatch, seconds, left_out):
     """By a clock on which every trial takes ten seconds."""
     whole, clock = referee_module.reproduce, count(0, 10)
     now = [next(clock)]
@@ -172,8 +198,7 @@ def test_a_trial_is_begun_while_there_is_time_for_as_many_runs(monkeypatch):
 
     monkeypatch.setattr(referee_module, "reproduce", slow)
     monkeypatch.setattr(referee_module, "time", SimpleNamespace(monotonic=lambda: now[-1]))
-    for seconds, left_out in ((40, ()), (35, ("width = 4",)), (29, ("seed 1", "width = 4"))):
-        assert referee(experiment(), seconds=seconds)[0].left_out == left_out
+    assert referee(experiment(), seconds=seconds)[0].left_out == left_out
 
 
 @pytest.mark.thorough
@@ -187,13 +212,13 @@ def test_half_of_a_size_is_not_below_the_least_one():
 def test_half_of_a_size_that_the_hypotheses_exclude_is_not_tried():
     wide = {"width > 5": lambda x: jnp.asarray(x.width - 5.5)}
     space = Space(width=Size(8, low=2), depth=Size(4, low=2))
-    found, _ = referee(experiment(space=space, hypotheses=wide), seconds=AMPLE)
+    found, _ = referee(experiment(space=space, hypotheses=wide, mutants=()), seconds=AMPLE)
     assert [t.name for t in found.trials if t.change is Change.SIZE] == ["depth = 2"]
 
 
 @pytest.mark.parametrize("seed", [thorough(0), thorough(1), (1 << 63) - 1])
 def test_another_seed_is_another_one_that_a_generator_takes(seed):
-    found, _ = referee(experiment(), seconds=AMPLE, seed=seed)
+    found, _ = referee(experiment(space=LEAST, mutants=()), seconds=AMPLE, seed=seed)
     (other,) = [trial.name for trial in found.trials if trial.change is Change.SEED]
     assert 0 <= int(other.removeprefix("seed ")) < 1 << 63 and other != f"seed {seed}"
 
@@ -217,8 +242,8 @@ def test_the_table_of_trials_says_of_each_what_it_showed():
     assert "width = 4 half of a size contrary" in rows
 
 
-def test_a_report_survives_json_and_names_everything_in_html():
-    found, own = referee(experiment(mutant=lambda x: 1.0), seconds=AMPLE)
+def test_a_report_survives_json_and_names_everything_in_html(shown_by_its_null):
+    found, own = shown_by_its_null
     assert ExperimentReview.from_json(json.loads(json.dumps(found.as_json()))) == found
     text = page(found, own)
     for trial in found.trials[1:]:

@@ -64,6 +64,7 @@ def experiment(*claims, **more):
         "claims": claims or (rises(),),
         "mutants": (Mutant("flat", simulate=flat),),
         "axes": lambda x: {"place": np.arange(x.places)},
+        "keys": 5,
         "id": "tests/figure-1",
         **more,
     }
@@ -266,13 +267,13 @@ def test_a_claim_is_judged_where_it_applies():
 
     def to_the(places):
         return on_average(
-            "rises",
+            f"rises to {places}",
             lambda r: r.sim.height[:, :-1],
             lambda r: r.sim.height[:, 1:],
             where=lambda r: places - 0.5 - jnp.arange(2),
         )
 
-    found = [reproduce(experiment(to_the(n), simulate=bend)).report.verdict for n in (0, 1, 2)]
+    found = verdicts(reproduce(experiment(*map(to_the, (0, 1, 2)), simulate=bend)))
     assert found == [Verdict.VACUOUS, Verdict.HOLDS, Verdict.VIOLATED]
 
 
@@ -290,7 +291,7 @@ def test_sides_are_computed_in_types_that_hold_them():
 
     twice = on_average("twice", lambda r: r.sim.count, lambda r: r.sim.count + r.sim.count)
     more = on_average("more", lambda r: r.sim.large, lambda r: r.sim.large + 2)
-    both = experiment(twice, more, simulate=counted, mutants=(), axes=no_axes)
+    both = experiment(twice, more, simulate=counted, mutants=(), axes=no_axes, keys=8)
     assert verdicts(reproduce(both)) == [Verdict.HOLDS] * 2
 
 

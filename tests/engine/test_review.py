@@ -38,11 +38,10 @@ from theorysim.engine.review.review import Review, review
 from theorysim.engine.review.unchecked import uses_key
 from theorysim.errors import UsageError
 
-SECONDS = 2.0
 AMPLE = 600.0
 """with `one_round`: time for everything, however slow the machine is"""
 NEAR = 0.05
-"""how near a search comes in so little time, relatively"""
+"""how near a search of one round comes, relatively"""
 HALVED = Mutant("a ninth", predict=lambda x: jnp.maximum(x.a, x.b) / 9)
 
 
@@ -59,6 +58,12 @@ def statement(*claims, **parts) -> Theorem:
         **parts,
     }
     return Theorem(claims=claims, **filled)
+
+
+@pytest.fixture(autouse=True)
+def _short():
+    with one_round(1024):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -159,15 +164,17 @@ def test_a_hypothesis_is_idle_by_a_search_and_by_draws_that_exclude_a_percent(se
     assert _judged(HypothesisNeed("a", Need.UNDECIDED, **seen)).need is need
 
 
+@pytest.mark.thorough
 def test_claims_that_the_adversary_refutes_show_no_hypothesis_to_be_needed():
     """Refuted in a corner with c <= 0.9, and everywhere without."""
     corner = at_most("corner", lambda r: r.x.a * r.x.b + r.x.c, lambda r: 4.89)
     few = statement(corner, hypotheses={"c <= 0.9": lambda x: 0.9 - x.c}, instances=8)
     readings = verify_readings(few, 0)
     assert readings.primary.verdict is Verdict.HOLDS
-    found = attack(few, readings, 0, SECONDS)
+    with one_round(4096):
+        found = attack(few, readings, 0, AMPLE)
     assert [one.claim for one in found.refuted] == ["corner"]
-    assert drop_each(few, readings.primary, found, 0, SECONDS) == Necessity((), ())
+    assert drop_each(few, readings.primary, found, 0, AMPLE) == Necessity((), ())
 
 
 def test_what_becomes_of_a_claim_that_fell_is_not_told_by_the_others(true):
@@ -183,6 +190,7 @@ def test_what_becomes_of_a_claim_that_fell_is_not_told_by_the_others(true):
     assert "dropped" not in idle.text and "“sum” may need it" in idle.text
 
 
+@pytest.mark.thorough
 def test_a_hypothesis_without_which_a_ladder_has_no_rung_is_undecided_and_says_so():
     """No rung of c lies beyond 0.9; the other hypothesis is tried all the same."""
     over = {"c": (0.8, 0.4, 0.2, 0.1)}
@@ -217,6 +225,7 @@ def test_sizes_are_varied_before_a_hypothesis_on_them_is_called_always_met():
     assert second.need is Need.ALWAYS_MET and second.tried > 1
 
 
+@pytest.mark.thorough
 def test_of_a_hypothesis_written_twice_either_is_idle_not_both():
     bound = at_most("sum", lambda r: r.sim, lambda r: 4 * r.theory)
     twice = {"c > 0": strict(lambda x: x.c), "2 c > 0": strict(lambda x: 2 * x.c)}
@@ -253,7 +262,7 @@ def test_sides_that_are_equal_are_said_to_be():
     bound = at_most("sum", lambda r: r.x.b, lambda r: 2.0 * r.x.b**0, strict=True)
     theorem = statement(bound)
     readings = verify_readings(theorem, 0)
-    (one,) = attack(theorem, readings, 0, SECONDS).refuted
+    (one,) = attack(theorem, readings, 0, AMPLE).refuted
     said = violation(readings.primary.claims[0], one)
     assert said == "both sides are 2, as enclosures prove; the left must be below the right"
 
@@ -271,7 +280,7 @@ def test_a_statement_that_fails_on_a_ten_thousandth_of_its_space_is_a_major_find
     def rare(r):
         return jnp.where(jnp.abs(r.x.b - 0.7) < 1e-4, 3.0, r.x.b)
 
-    found = review(statement(at_most("bump", rare, lambda r: 2.5)), seconds=SECONDS)
+    found = review(statement(at_most("bump", rare, lambda r: 2.5)), seconds=AMPLE)
     assert (found.verdict, found.exit_code) == (Verdict.VIOLATED, 3)
     major = found.recommendations[0]
     assert major.weight is Weight.MAJOR
@@ -287,44 +296,56 @@ def test_what_only_the_adversary_finds_counts_too():
 
     edge = at_most("corner", corner, lambda r: 4.99)
     few = statement(edge, instances=8)
-    found = review(few, seconds=SECONDS)
+    found = review(few, seconds=AMPLE)
     assert found.readings.primary.verdict is Verdict.HOLDS
     assert [one.claim for one in found.adversary.refuted] == ["corner"]
     assert found.verdict is Verdict.VIOLATED and found.decision == "major revision"
     assert not found.sharpness.constants
 
 
-def test_sides_that_are_equal_by_construction_do_not_hide_the_constant():
-    """A path that starts at its bound, and stays below three tenths of it."""
-    path = at_most(
-        "path",
-        lambda r: jnp.stack([1.0 + 0 * r.x.b, 0.15 * r.x.b]),
-        lambda r: jnp.ones(2),
+@pytest.fixture(scope="module")
+def several() -> Iterator[Review]:
+    """Of bounds that use all of their constants, some of them, or tell none."""
+    claims = (
+        at_most(
+            "path",
+            lambda r: jnp.stack([1.0 + 0 * r.x.b, 0.15 * r.x.b]),
+            lambda r: jnp.ones(2),
+        ),
+        at_least("square", lambda r: 3 + r.x.b**2, lambda r: 1.0 + 0 * r.x.b),
+        at_most("sum", lambda r: r.sim, lambda r: 2 * r.theory),
+        at_least("positive", lambda r: 1 + r.x.b, lambda r: 0.0 * r.x.b, strict=True),
     )
-    found = review(statement(path), seconds=SECONDS)
-    (constant,) = found.sharpness.constants
-    assert constant.ties
+    with one_round(1024):
+        yield review(statement(*claims), seconds=AMPLE)
+
+
+def constant_of(claim, found: Review):
+    (constant,) = (one for one in found.sharpness.constants if one.claim == claim)
+    return constant
+
+
+def called_loose(claim, found: Review) -> bool:
+    return any(f"“{claim}” is loose" in one.text for one in found.recommendations)
+
+
+def test_sides_that_are_equal_by_construction_do_not_hide_the_constant(several):
+    """A path that starts at its bound, and stays below three tenths of it."""
+    constant = constant_of("path", several)
+    assert constant.ties and called_loose("path", several)
     assert constant.factor == pytest.approx(0.3, rel=NEAR)
 
 
-def test_a_lower_bound_may_be_raised():
-    bound = at_least("square", lambda r: 3 + r.x.b**2, lambda r: 1.0 + 0 * r.x.b)
-    (constant,) = review(statement(bound), seconds=SECONDS).sharpness.constants
-    assert constant.factor == pytest.approx(3, rel=NEAR)
+def test_a_lower_bound_may_be_raised(several):
+    assert constant_of("square", several).factor == pytest.approx(3, rel=NEAR)
 
 
-def test_a_bound_that_is_attained_is_not_called_loose():
-    bound = at_most("sum", lambda r: r.sim, lambda r: 2 * r.theory)
-    found = review(statement(bound), seconds=SECONDS)
-    assert found.sharpness.constants[0].attained
-    assert not [one for one in found.recommendations if "loose" in one.text]
+def test_a_bound_that_is_attained_is_not_called_loose(several):
+    assert constant_of("sum", several).attained and not called_loose("sum", several)
 
 
-def test_a_side_that_is_zero_tells_no_constant():
-    bound = at_least("positive", lambda r: 1 + r.x.b, lambda r: 0.0 * r.x.b, strict=True)
-    found = review(statement(bound), seconds=SECONDS)
-    assert not found.sharpness.constants[0].known
-    assert not [one for one in found.recommendations if "loose" in one.text]
+def test_a_side_that_is_zero_tells_no_constant(several):
+    assert not constant_of("positive", several).known and not called_loose("positive", several)
 
 
 def test_a_power_below_the_printed_one_is_measured():
@@ -336,7 +357,7 @@ def test_a_power_below_the_printed_one_is_measured():
         relation="at_most",
     )
     space = Space(n=Size(4, high=64), a=Real(-1, 2), b=Real(0, 2))
-    found = review(statement(growth, space=space, mutants=()), seconds=SECONDS)
+    found = review(statement(growth, space=space, mutants=()), seconds=AMPLE)
     (measured,) = found.measured.found
     assert measured.low <= 1 + 1e-9 and measured.high >= 1 - 1e-9
     assert any("“growth” is loose" in one.text for one in found.recommendations)
@@ -344,7 +365,7 @@ def test_a_power_below_the_printed_one_is_measured():
 
 def test_hypotheses_that_nothing_meets_are_a_major_finding():
     bound = at_most("sum", lambda r: r.sim, lambda r: 4 * r.theory)
-    found = review(statement(bound, hypotheses={"never": lambda x: -3 - x.a}), seconds=SECONDS)
+    found = review(statement(bound, hypotheses={"never": lambda x: -3 - x.a}), seconds=AMPLE)
     assert (found.verdict, found.exit_code) == (Verdict.VACUOUS, 4)
     assert found.recommendations[0].weight is Weight.MAJOR
     assert "none of" in found.recommendations[0].text
@@ -354,27 +375,28 @@ def test_a_print_that_fails_is_named_beside_its_correction():
     twice = at_most("sum", lambda r: r.sim, lambda r: 2 * r.theory)
     once = at_most("sum", lambda r: r.sim, lambda r: r.theory)
     found = review(
-        statement(once, readings=(corrected("the factor 2", claims=(twice,)),)), seconds=SECONDS
+        statement(once, readings=(corrected("the factor 2", claims=(twice,)),)), seconds=AMPLE
     )
     assert found.verdict is Verdict.HOLDS
     assert found.decision == "major revision"
     assert found.sentence.startswith("Lemma 1: violated (1 of 1 claim). Corrected: holds")
 
 
-def test_a_claim_that_refutes_no_planted_error_is_named():
-    bound = at_most("sum", lambda r: r.sim, lambda r: 2 * r.theory)
+def test_a_claim_that_refutes_no_planted_error_is_named_unless_a_reason_is_given():
+    bounds = (at_most(name, lambda r: r.sim, lambda r: 2 * r.theory) for name in ("sum", "other"))
     harmless = Mutant("larger", predict=lambda x: 3 * jnp.maximum(x.a, x.b))
-    found = review(statement(bound, mutants=(harmless,)), seconds=SECONDS)
-    assert any("No planted error is refuted by “sum”" in r.text for r in found.recommendations)
-    explained = statement(bound, mutants=(harmless,), survivors={"sum": "for a reason"})
-    found = review(explained, seconds=SECONDS)
-    assert not any("planted" in r.text for r in found.recommendations)
+    theorem = statement(*bounds, mutants=(harmless,), survivors={"other": "for a reason"})
+    (said,) = (
+        one.text for one in review(theorem, seconds=AMPLE).recommendations if "planted" in one.text
+    )
+    assert "No planted error is refuted by “sum”" in said and "other" not in said
 
 
+@pytest.mark.thorough
 def test_what_is_not_printed_is_verified_only():
     bound = at_most("sum", lambda r: r.sim, lambda r: 4 * r.theory)
     other = Reading("ours", Finding("something else"))
-    found = review(statement(bound, readings=(other,)), seconds=SECONDS)
+    found = review(statement(bound, readings=(other,)), seconds=AMPLE)
     assert {one.reading for one in found.adversary.outcomes} == {"as printed"}
     assert any("ours" in gap.sentence for gap in found.unchecked.gaps if gap.about == "readings")
 

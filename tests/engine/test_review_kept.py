@@ -2,12 +2,15 @@
 
 import pytest
 from drawn import thorough
+from searches import one_round
 
 from theorysim.engine.review.readings import Readings
 from theorysim.engine.review.review import STAGES, review
 
+AMPLE = 600.0
+"""with one round a search: time for everything, however slow the machine is"""
 NEAR = 0.05
-"""how near a search comes in so little time, relatively"""
+"""how near a search of one round comes, relatively"""
 
 FILE = '''
 """A number is at most its bound."""
@@ -28,6 +31,12 @@ def file(tmp_path):
     path = tmp_path / "lemma_1.py"
     path.write_text(FILE)
     return path
+
+
+@pytest.fixture(autouse=True)
+def _short():
+    with one_round(64):
+        yield
 
 
 @pytest.fixture
@@ -59,38 +68,38 @@ def test_an_interrupted_review_goes_on(file, begun, tmp_path, stage):
     folder = tmp_path / "kept"
     folder.mkdir()
     with pytest.raises(KeyboardInterrupt):
-        review(str(file), seconds=0.2, kept=folder, progress=interrupt_at(stage))
+        review(str(file), seconds=AMPLE, kept=folder, progress=interrupt_at(stage))
     assert begun == list(STAGES[:stage])
-    found = review(str(file), seconds=0.2, kept=folder)
+    found = review(str(file), seconds=AMPLE, kept=folder)
     assert begun == list(STAGES)
     assert list(found.spent) == list(STAGES)
     assert found.theorem == "local/lemma-1"
-    again = review(str(file), seconds=0.2, kept=folder)
+    again = review(str(file), seconds=AMPLE, kept=folder)
     assert begun == list(STAGES) and again.as_json() == found.as_json()
 
 
 def test_a_changed_file_or_option_begins_anew(file, begun, tmp_path):
-    review(str(file), seconds=0.2, kept=tmp_path)
-    review(str(file), seconds=0.2, seed=1, kept=tmp_path)
+    review(str(file), seconds=AMPLE, kept=tmp_path)
+    review(str(file), seconds=AMPLE, seed=1, kept=tmp_path)
     assert len(begun) == 2 * len(STAGES)
     file.write_text(FILE.replace("2.0", "2.5"))
-    found = review(str(file), seconds=2, kept=tmp_path)
+    found = review(str(file), seconds=AMPLE, kept=tmp_path)
     assert len(begun) == 3 * len(STAGES)
     assert found.sharpness.constants[0].factor == pytest.approx(0.8, rel=NEAR)
-    review(str(file), seconds=0.2, kept=tmp_path, fresh=True)
+    review(str(file), seconds=AMPLE, kept=tmp_path, fresh=True)
     assert len(begun) == 4 * len(STAGES)
 
 
 @pytest.mark.parametrize(
-    "content", ["", thorough("{"), thorough("[]"), '{"readings and verdicts": {"seconds": 1}}']
+    "content", [*map(thorough, ("", "{", "[]")), '{"readings and verdicts": {"seconds": 1}}']
 )
 def test_a_kept_file_that_cannot_be_read_is_as_none(file, begun, tmp_path, content):
     folder = tmp_path / "kept"
     folder.mkdir()
-    review(str(file), seconds=0.2, kept=folder)
+    review(str(file), seconds=AMPLE, kept=folder)
     (kept,) = folder.iterdir()
     kept.write_text(content)
-    review(str(file), seconds=0.2, kept=folder)
+    review(str(file), seconds=AMPLE, kept=folder)
     assert len(begun) == 2 * len(STAGES)
     assert list(folder.iterdir()) == [kept]
 

@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import pytest
+from drawn import thorough
 
 from tests.engine.statements import BUDGET, attack, theorem
 from theorysim.claims import (
@@ -28,7 +29,8 @@ def test_a_narrow_violation_inside_is_found_by_refinement():
     assert abs(found.instance["values"]["a"] - 1.2345) < 1e-3
 
 
-def test_equal_sides_hide_no_narrow_violation():
+@pytest.mark.parametrize("equal", ["path", thorough("product")])
+def test_equal_sides_hide_no_narrow_violation(equal):
     """Neither where a path starts equal at every instance, nor where both sides are zero."""
 
     def bump(r):
@@ -38,17 +40,18 @@ def test_equal_sides_hide_no_narrow_violation():
         return jnp.stack([r.sim["a"], value + 0 * r.sim["a"]])
 
     path = at_most("path", lambda r: beside(r, bump(r)), lambda r: beside(r, 0.999))
-    found = attack(theorem(path))
-    assert found.refuted
-    assert abs(found.instance["values"]["a"] - 1.2345) < 2e-4
+    product = at_most("product", lambda r: r.sim["flat"] * bump(r), lambda r: 0.999 * r.sim["flat"])
 
     def flat(x, key):
         others = jnp.stack([x.c, x.d, x.e, x.f])
         return {"a": x.a, "flat": jnp.prod(others * (1 - others))}
 
-    product = at_most("product", lambda r: r.sim["flat"] * bump(r), lambda r: 0.999 * r.sim["flat"])
     space = Space(n=Size(4), a=Real(1, 2), **{name: Real(0, 1) for name in "cdef"})
-    found = attack(theorem(product, space=space, simulate=flat))
+    statement = {
+        "path": theorem(path),
+        "product": theorem(product, space=space, simulate=flat),
+    }[equal]
+    found = attack(statement)
     assert found.refuted
     assert abs(found.instance["values"]["a"] - 1.2345) < 2e-4
 

@@ -80,7 +80,7 @@ FALSE = {
 }
 
 
-@pytest.mark.parametrize("name", one_in(4, FALSE))
+@pytest.mark.parametrize("name", one_in(6, FALSE, first=4))
 def test_what_is_false_is_not_told(name):
     assert judged(FALSE[name]).verdict is Verdict.INCONCLUSIVE
 
