@@ -41,7 +41,7 @@ def test_duals_are_expectations_over_pairs(name, r):
 def test_the_tangent_is_the_derivative_of_the_dual(name):
     activation = ACTIVATIONS[name][0]()
     r = jnp.linspace(-0.95, 0.95, 7)
-    slope = jax.vmap(jax.grad(activation.dual))(r)
+    slope = jax.jit(jax.vmap(jax.grad(activation.dual)))(r)
     np.testing.assert_allclose(slope, activation.tangent(r), rtol=1e-12, atol=1e-14)
 
 
@@ -61,7 +61,7 @@ def test_hermite_polynomials_are_orthonormal():
 
 def test_the_truncation_error_bounds_what_is_left_out_and_shrinks():
     activation, r = gaussian.relu(), jnp.asarray(0.9)
-    for orders in (4, 16, 64):
+    for orders in (4, 64):
         series = gaussian.from_coefficients(activation.coefficients(orders))
         missing = abs(float(activation.tangent(r) - series.tangent(r)))
         bound = float(gaussian.truncation_error(activation, orders, r))
@@ -72,9 +72,9 @@ def test_adding_a_polynomial_adds_the_cross_terms():
     mu = jnp.asarray([0.0, -1.0])
     both = gaussian.with_polynomial(gaussian.relu(), 2.0, mu)  # 2 max(a, 0) - a = |a|
     other, r = gaussian.absolute_value(), jnp.linspace(-1, 1, 7)
-    np.testing.assert_allclose(both.value(r), other.value(r), atol=1e-15)
-    np.testing.assert_allclose(both.dual(r), other.dual(r), atol=1e-15)
-    np.testing.assert_allclose(both.tangent(r), other.tangent(r), atol=1e-15)
+    for name in ("value", "dual", "tangent"):
+        ours, theirs = (jax.jit(getattr(each, name))(r) for each in (both, other))
+        np.testing.assert_allclose(ours, theirs, atol=1e-15)
     np.testing.assert_allclose(both.coefficients(6), other.coefficients(6), atol=1e-15)
 
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import mpmath as mp
 import numpy as np
 import pytest
-from drawn import every_second
+from drawn import thorough
 
 from tests.numerics.quadrature_kernels import (
     DIGITS,
@@ -50,7 +50,7 @@ def hard_inputs():
 
 
 @pytest.mark.parametrize("activation", [Relu(), Erf()])
-@pytest.mark.parametrize("bias", [0.0, 0.3])
+@pytest.mark.parametrize("bias", [thorough(0.0), 0.3])
 def test_one_layer_is_the_quadrature(x64, activation, bias):
     inputs, others = hard_inputs()
     found = infinite_kernels(
@@ -91,14 +91,16 @@ DEEP = {
 }
 
 
-@pytest.mark.parametrize("name", DEEP)
+@pytest.mark.parametrize(
+    "name", [*map(thorough, ("relu", "erf", "twelve")), "relu with biases", "erf, then relu"]
+)
 def test_deep_networks_keep_their_digits(x64, name):
     """Also where inputs differ by 1e-8, in angle, in length, or in both."""
     inputs, others = hard_inputs()
     assert_exact(DEEP[name], inputs, others, rtol=4 * len(DEEP[name]) * EPS)
 
 
-@pytest.mark.parametrize("name", ["relu with biases", "erf, then relu"])
+@pytest.mark.parametrize("name", [thorough("relu with biases"), "erf, then relu"])
 def test_single_precision_keeps_its_digits(name):
     x = normal(1, 3, seed=3)
     others = np.concatenate([x, x + 1e-4 * normal(2, 3, seed=4), normal(2, 3, seed=5), 2 * x])
@@ -109,7 +111,9 @@ def test_two_layers_are_the_kernels_of_the_hidden_and_of_the_outer_weights(x64):
     x, y = jnp.asarray(normal(4, 5)), jnp.asarray(normal(3, 5, seed=1))
     nngp, tangent = infinite_kernels([Dense(3.0), Relu(), Dense(0.7)], x, y)
     factor = 3.0 / 5 * 0.7
-    outer, hidden = kernels.activation_gram(x, y), kernels.tangent_gram(x, y)
+    outer, hidden = (
+        np.asarray(jax.jit(gram)(x, y)) for gram in (kernels.activation_gram, kernels.tangent_gram)
+    )
     np.testing.assert_allclose(nngp, factor * outer, rtol=1e-14)
     np.testing.assert_allclose(tangent, factor * (outer + hidden), rtol=1e-14)
 
@@ -144,20 +148,21 @@ def image_network(pooling, padding):
     ]
 
 
-@pytest.mark.parametrize("padding", every_second(["zeros", "periodic"]))
-@pytest.mark.parametrize("pooling", [Flatten(), GlobalAveragePooling()])
+@pytest.mark.parametrize("padding", ["zeros", thorough("periodic")])
+@pytest.mark.parametrize("pooling", [thorough(Flatten()), GlobalAveragePooling()])
 def test_convolutions_are_sums_over_the_filter(x64, pooling, padding):
     x, y = normal(1, 3, 2, 2), normal(1, 3, 2, 2, seed=1)
     others = np.concatenate([y, x, x + 1e-8 * y, 2 * x])
     assert_exact(image_network(pooling, padding), x, others, rtol=64 * EPS)
 
 
-@pytest.mark.parametrize("padding", ["zeros", "periodic"])
+@pytest.mark.parametrize("padding", [thorough("zeros"), "periodic"])
 def test_filters_may_be_longer_than_the_signal(x64, padding):
     layers = [Convolution((7,), 1.6, 0.2, padding), Relu(), Flatten(), Dense()]
     assert_exact(layers, normal(1, 3, 2), normal(2, 3, 2, seed=1), rtol=64 * EPS)
 
 
+@pytest.mark.thorough
 def test_a_filter_of_one_is_a_dense_layer_at_every_position(x64):
     x, y = jnp.asarray(normal(3, 4, 2)), jnp.asarray(normal(2, 4, 2, seed=1))
     found = infinite_kernels([Convolution((1,), 1.6, 0.2), Relu(), Flatten(), Dense()], x, y)
@@ -167,22 +172,30 @@ def test_a_filter_of_one_is_a_dense_layer_at_every_position(x64):
         np.testing.assert_allclose(gram, np.mean(parts, axis=0), rtol=1e-14)
 
 
-def test_pooled_periodic_networks_see_no_translation(x64):
-    x, y = jnp.asarray(normal(2, 5, 2)), jnp.asarray(normal(3, 5, 2, seed=1))
-    moved = jnp.roll(x, 2, axis=1)
-    for padding in ("zeros", "periodic"):
-        for pooling in (Flatten(), GlobalAveragePooling()):
-            layers = [Convolution((3,), 1.6, 0.2, padding), Relu(), pooling, Dense()]
-            here, there = infinite_kernels(layers, x, y), infinite_kernels(layers, moved, y)
-            change = max(float(jnp.max(jnp.abs(a - b))) for a, b in zip(here, there, strict=True))
-            blind = padding == "periodic" and isinstance(pooling, GlobalAveragePooling)
-            assert change < 1e-14 if blind else change > 1e-3
+@pytest.mark.parametrize(
+    ("padding", "pooling"),
+    [
+        ("periodic", GlobalAveragePooling()),
+        ("zeros", GlobalAveragePooling()),
+        thorough("periodic", Flatten()),
+        thorough("zeros", Flatten()),
+    ],
+)
+def test_pooled_periodic_networks_alone_see_no_translation(x64, padding, pooling):
+    x, y = normal(2, 5, 2), jnp.asarray(normal(3, 5, 2, seed=1))
+    layers = [Convolution((3,), 1.6, 0.2, padding), Relu(), pooling, Dense()]
+    here, there = (
+        infinite_kernels(layers, jnp.asarray(each), y) for each in (x, np.roll(x, 2, axis=1))
+    )
+    change = max(np.max(np.abs(np.subtract(*both))) for both in zip(here, there, strict=True))
+    blind = padding == "periodic" and isinstance(pooling, GlobalAveragePooling)
+    assert change < 1e-14 if blind else change > 1e-3
 
 
 # Programs
 
 
-@pytest.mark.parametrize("limit", [1, 3_000, 10_000])
+@pytest.mark.parametrize("limit", [thorough(1), thorough(3_000), 10_000])
 def test_blocks_change_nothing(x64, monkeypatch, limit):
     x, y = jnp.asarray(normal(7, 5, 2)), jnp.asarray(normal(4, 5, 2, seed=1))
     layers = [Convolution((3,), 1.6, 0.2), Relu(), GlobalAveragePooling(), Dense()]
@@ -197,22 +210,32 @@ def test_blocks_change_nothing(x64, monkeypatch, limit):
     infinite_width._compiled_kernels.clear_cache()
 
 
-def test_memory_is_bounded(monkeypatch):
-    """Neither differences of all pairs nor positions of all pairs are held, with gradients too."""
-    monkeypatch.setattr(infinite_width, "BLOCK_BYTES", 2**22)
+POOLED = [Convolution((3,), 2.0), Relu(), GlobalAveragePooling(), Dense()]
 
-    pooled = [Convolution((3,), 2.0), Relu(), GlobalAveragePooling(), Dense()]
-    for layers, shape in (([Dense(), Relu(), Dense()], (256, 512)), (pooled, (96, 64, 4))):
-        x = jax.ShapeDtypeStruct(shape, jnp.float32)
-        naive = 4 * shape[0] ** 2 * (512 if len(shape) == 2 else 64**2)
-        program = partial(infinite_kernels, layers)
-        for function in (program, jax.grad(lambda x, p=program: sum(map(jnp.sum, p(x))))):
-            memory = jax.jit(function).lower(x).compile().memory_analysis()
-            assert memory is not None and memory.temp_size_in_bytes < naive / 4
+
+@pytest.mark.parametrize("with_gradients", [thorough(False), True])
+@pytest.mark.parametrize(
+    ("layers", "shape"),
+    [thorough([Dense(), Relu(), Dense()], (256, 512)), (POOLED, (96, 64, 4))],
+    ids=["dense", "pooled"],
+)
+def test_memory_is_bounded(monkeypatch, layers, shape, with_gradients):
+    """Neither differences of all pairs nor positions of all pairs are held."""
+    monkeypatch.setattr(infinite_width, "BLOCK_BYTES", 2**22)
+    x = jax.ShapeDtypeStruct(shape, jnp.float32)
+    naive = 4 * shape[0] ** 2 * (512 if len(shape) == 2 else 64**2)
+
+    def total(x):
+        return sum(map(jnp.sum, infinite_kernels(layers, x)))
+
+    function = jax.grad(total) if with_gradients else partial(infinite_kernels, layers)
+    memory = jax.jit(function).lower(x).compile().memory_analysis()
+    assert memory is not None and memory.temp_size_in_bytes < naive / 4
     infinite_width._compiled_kernels.clear_cache()
 
 
-def test_gradients_are_those_of_the_exact_kernels(x64):
+@pytest.mark.parametrize("diagonal", [False, thorough(True)])
+def test_gradients_are_those_of_the_exact_kernels(x64, diagonal):
     x, y, direction = normal(2, seed=2), normal(2, seed=3), normal(2, seed=4)
     layers = lambda weight: [Dense(weight, 0.1), Relu(), Dense(1.8, 0.2), Erf(), Dense(1.2)]  # noqa: E731
 
@@ -221,27 +244,24 @@ def test_gradients_are_those_of_the_exact_kernels(x64):
         nngp, tangent = infinite_kernels(layers(weight), *given)
         return nngp[0, 0] + 3 * tangent[0, 0]
 
-    def true_total(weight, shift, diagonal):
+    def true_total(weight, shift):
         here = [mp.mpf(a) + shift * mp.mpf(b) for a, b in zip(x, direction, strict=True)]
         nngp, tangent = exact(layers(weight), here, here if diagonal else y)
         return nngp + 3 * tangent
 
-    for other in (y, None):
-        slopes = jax.grad(total, (0, 1))(1.5, jnp.asarray(x), other)
-        with mp.workdps(DIGITS):
-            by_weight = mp.diff(lambda w, d=other is None: true_total(w, mp.mpf(0), d), 1.5)
-            by_input = mp.diff(lambda s, d=other is None: true_total(mp.mpf(1.5), s, d), 0)
-        assert slopes[0] == pytest.approx(float(by_weight), rel=1e-12)
-        assert slopes[1] @ direction == pytest.approx(float(by_input), rel=1e-12)
+    slopes = jax.jit(jax.grad(total, (0, 1)))(1.5, jnp.asarray(x), None if diagonal else y)
+    with mp.workdps(DIGITS):
+        by_weight = mp.diff(lambda w: true_total(w, mp.mpf(0)), 1.5)
+        by_input = mp.diff(lambda s: true_total(mp.mpf(1.5), s), 0)
+    assert slopes[0] == pytest.approx(float(by_weight), rel=1e-12)
+    assert slopes[1] @ direction == pytest.approx(float(by_input), rel=1e-12)
 
 
-def test_gradients_are_finite_where_there_are_kinks(x64):
+@pytest.mark.parametrize("name", ["relu", thorough("erf")])
+def test_gradients_are_finite_where_there_are_kinks(x64, name):
     x = jnp.asarray([[1.0, 2.0], [1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
-    for layers in (DEEP["relu"], DEEP["erf"]):
-        slopes = jax.grad(lambda x, layers=layers: sum(map(jnp.sum, infinite_kernels(layers, x))))(
-            x
-        )
-        assert np.all(np.isfinite(slopes))
+    slopes = jax.jit(jax.grad(lambda x: sum(map(jnp.sum, infinite_kernels(DEEP[name], x)))))(x)
+    assert np.all(np.isfinite(slopes))
 
 
 def test_batches_of_inputs_and_of_variances(x64):

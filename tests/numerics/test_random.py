@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from drawn import thorough
 from scipy import stats
 
 from theorysim.numerics.random import chi_square, normal
@@ -11,9 +12,12 @@ from theorysim.numerics.random import chi_square, normal
 FEW_ROUNDINGS = 8 * float(np.finfo(np.float32).eps)
 
 
+drawn = jax.jit(chi_square, static_argnums=2)
+
+
 @pytest.mark.parametrize("degrees", [1, 2, 5, 10**6])
 def test_chi_square_has_its_law(degrees):
-    draws = chi_square(jax.random.key(degrees), degrees, (4000,))
+    draws = drawn(jax.random.key(degrees), degrees, (4000,))
     assert stats.kstest(np.asarray(draws), stats.chi2(degrees).cdf).pvalue > 1e-4
 
 
@@ -24,7 +28,7 @@ def test_chi_square_without_degrees_is_zero():
 def test_chi_square_takes_traced_degrees_of_its_own_per_lane():
     degrees = jax.numpy.array([0.5, 3.0, 400.0])
     keys = jax.random.split(jax.random.key(0), 3)
-    draws = jax.vmap(lambda key, n: chi_square(key, n, (4000,)))(keys, degrees)
+    draws = jax.jit(jax.vmap(lambda key, n: chi_square(key, n, (4000,))))(keys, degrees)
     for row, n in zip(np.asarray(draws), degrees, strict=True):
         assert stats.kstest(row, stats.chi2(float(n)).cdf).pvalue > 1e-4
 
@@ -34,26 +38,29 @@ def test_chi_square_of_no_law_is_undefined_and_returns(degrees):
     assert np.isnan(float(chi_square(jax.random.key(0), degrees)))
 
 
+@pytest.mark.thorough  # functions of a shared key have tests of their own
 def test_chi_squares_that_share_a_key_are_those_of_each():
     degrees = jax.numpy.array([0.5, 3.0, 400.0])
-    together = jax.vmap(lambda n: chi_square(jax.random.key(1), n, (400,)))(degrees)
-    alone = [chi_square(jax.random.key(1), n, (400,)) for n in degrees]
+    key = jax.random.key(1)
+    together = jax.jit(jax.vmap(lambda n: chi_square(key, n, (400,))))(degrees)
+    alone = [drawn(key, n, (400,)) for n in degrees]
     np.testing.assert_allclose(together, alone, rtol=FEW_ROUNDINGS)
 
 
 @pytest.mark.usefixtures("x64")
 def test_chi_squares_have_slopes_in_their_degrees():
-    key, degrees, step = jax.random.key(2), jax.numpy.array([0.7, 3.0, 40.0]), 1e-6
+    key, degrees, step = jax.random.key(2), np.array([0.7, 3.0, 40.0]), 1e-6
 
-    def drawn(n):
-        return chi_square(key, n)
+    @jax.jit
+    def with_slope(n):
+        return jax.jvp(lambda n: chi_square(key, n), (n,), (1.0,))
 
-    slopes = jax.vmap(lambda n: jax.jvp(drawn, (n,), (1.0,))[1])(degrees)
-    apart = [(drawn(n + step) - drawn(n - step)) / (2 * step) for n in degrees]
+    slopes = [with_slope(n)[1] for n in degrees]
+    apart = [(with_slope(n + step)[0] - with_slope(n - step)[0]) / (2 * step) for n in degrees]
     np.testing.assert_allclose(slopes, apart, rtol=np.sqrt(step))
 
 
-@pytest.mark.parametrize("shape", [(), (7,), (50, 3), (2, 5, 3)])
+@pytest.mark.parametrize("shape", [(), (7,), thorough((50, 3)), (2, 5, 3)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_normal_numbers_are_those_of_jax(shape, dtype):
     with jax.enable_x64(dtype == "float64"):

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 from jax.flatten_util import ravel_pytree
 from scipy.sparse.linalg import eigsh
 
@@ -43,7 +44,7 @@ def rounding(matrix):
     return 4 * len(matrix) * float(np.finfo(matrix.dtype).eps) * float(np.linalg.norm(matrix, 2))
 
 
-@pytest.mark.parametrize("iterations", [10, 20, 40, 80])
+@pytest.mark.parametrize("iterations", [10, *map(thorough, (20, 40)), 80])
 def test_residuals_bound_the_distance_to_the_spectrum(iterations):
     matrix = symmetric(np.linspace(-3, 1, 80) ** 3)
     exact = np.linalg.eigvalsh(matrix)
@@ -92,13 +93,12 @@ def test_no_ghosts_beside_a_dominating_eigenvalue():
 
 
 def network_loss(sizes=(4, 6, 3)):
-    keys = jax.random.split(jax.random.key(5), 4)
-    params = {
-        "first": jax.random.normal(keys[0], sizes[:2]),
-        "rest": (jax.random.normal(keys[1], sizes[1:]), jnp.zeros(sizes[2])),
-    }
-    inputs = jax.random.normal(keys[2], (20, sizes[0]))
-    labels = jax.random.randint(keys[3], (20,), 0, sizes[2])
+    rng = np.random.default_rng(5)
+    first, second, inputs = (
+        jnp.asarray(rng.standard_normal(shape)) for shape in (sizes[:2], sizes[1:], (20, sizes[0]))
+    )
+    params = {"first": first, "rest": (second, jnp.zeros(sizes[2]))}
+    labels = jnp.asarray(rng.integers(0, sizes[2], 20))
 
     def loss(params):
         weights, bias = params["rest"]
@@ -122,6 +122,7 @@ def test_hessian_of_a_network():
     assert exact[-1] < -1e-3  # the spectrum has a negative side, which is not reported
 
 
+@pytest.mark.thorough  # one network stays
 def test_hessians_of_a_batch():
     loss, params = network_loss()
     batch = jax.tree.map(lambda leaf: np.stack([leaf, 2 * leaf]), params)

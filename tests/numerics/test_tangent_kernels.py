@@ -7,16 +7,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from closeness import FEW_DOUBLE
-from drawn import every_second, one_in, thorough
+from drawn import one_in, thorough
 from jax.flatten_util import ravel_pytree
 
 from theorysim.numerics import tangent_features, tangent_grams, tangent_kernels, tangent_work
 from theorysim.numerics.tangent_features import feature_map
 
 # That of the statements, and that of all others.
-EITHER = pytest.mark.parametrize(
-    "ours", [tangent_kernels, tangent_work], ids=["statements", "work"]
-)
+OURS = (tangent_kernels, tangent_work)
+IDS = ["statements", "work"]
+EITHER = pytest.mark.parametrize("ours", OURS, ids=IDS)
 SHARPNESS = {jnp.float32: 1e-6, jnp.float64: 1e-12}
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -241,7 +241,7 @@ def test_kernels_are_those_of_the_plain_jacobian(name, ours):
 
 
 @EITHER
-@pytest.mark.parametrize("dtype", SHARPNESS)
+@pytest.mark.parametrize("dtype", one_in(2, SHARPNESS))
 def test_both_precisions(dtype, ours):
     model, params = dense(dtype, outputs=1)
     inputs = normal(9, 5, dtype=dtype, seed=3)
@@ -253,7 +253,7 @@ def test_both_precisions(dtype, ours):
 
 
 @EITHER
-@pytest.mark.parametrize("block", [1, 2, 3, 7, 20])
+@pytest.mark.parametrize("block", [thorough(1), thorough(2), 3, thorough(7), 20])
 def test_blocks_change_nothing(block, ours):
     model, params = convolution()
     inputs, others = normal(7, 5, seed=3), normal(4, 5, seed=4)
@@ -283,10 +283,19 @@ def test_weights_are_found_and_others_are_not(name, others):
     assert {path for leaf, path in enumerate(names) if leaf not in plan.leaves} == others
 
 
-@EITHER
-@pytest.mark.parametrize("name", every_second(["transformer", "image", "adapters", "dense"]))
 @pytest.mark.parametrize(
-    ("way", "numbers"), [("factors", 1), ("slices", 1), thorough("factors", 300)]
+    ("name", "ours"),
+    [
+        ("transformer", tangent_work),
+        ("adapters", tangent_kernels),
+        thorough("transformer", tangent_kernels),
+        thorough("adapters", tangent_work),
+        *(thorough(name, ours) for name in ("image", "dense") for ours in OURS),
+    ],
+    ids=lambda part: getattr(part, "__name__", part).removeprefix("theorysim.numerics."),
+)
+@pytest.mark.parametrize(
+    ("way", "numbers"), [("factors", 1), thorough("slices", 1), thorough("factors", 300)]
 )
 def test_every_way_to_contract_gives_the_same(name, way, numbers, ours, monkeypatch):
     """With intermediate arrays of any size, where all weights are kept as factors.
@@ -345,7 +354,7 @@ def test_large_rows_are_blocked(ours, monkeypatch):
     )
 
 
-@EITHER
+@pytest.mark.parametrize("ours", [thorough(tangent_kernels), tangent_work], ids=IDS)
 def test_gradients_pass_through(ours):
     model, params = dense(outputs=1)
     inputs = normal(4, 5)

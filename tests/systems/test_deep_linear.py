@@ -22,9 +22,11 @@ COARSER = 32.0
 pytestmark = pytest.mark.usefixtures("x64")
 
 flow = jax.jit(deep.end_to_end_flow)
+frozen_scale_flow = jax.jit(deep.frozen_scale_flow, static_argnums=(3, 4))
 limit = jax.jit(deep_limit.limit)
 
 
+@partial(jax.jit, static_argnames=("samples", "dimension"))
 def problem(samples=2, dimension=5, seed=0):
     parts = jax.random.split(jax.random.key(seed), 4)
     return (
@@ -40,9 +42,8 @@ def arrays(*values):
 
 
 def with_error(path, *arguments):
-    """A path and its integrator error: the change when the tolerances are 32 times coarser."""
-    run = jax.jit(lambda tolerance_scale: path(*arguments, tolerance_scale=tolerance_scale))
-    fine, coarse = run(1.0), run(COARSER)
+    """A compiled path and its error: the change when the tolerances are 32 times coarser."""
+    fine, coarse = (path(*arguments, tolerance_scale=scale) for scale in (1.0, COARSER))
     error = np.max(np.abs(np.subtract(fine, coarse)))
     assert error < 1e-6, "the integrator's error is too large to compare anything"
     return np.asarray(fine), error + 1e3 * EPS
@@ -50,14 +51,8 @@ def with_error(path, *arguments):
 
 def test_flow_solves_the_printed_ode():
     data, source, target, _ = problem()
-    depths = np.array([1.0, 2.0, 2.5, 5.0, 40.0])
-
-    def flows(tolerance_scale):
-        flow = partial(deep.end_to_end_flow, data, source, target, tolerance_scale=tolerance_scale)
-        return jax.vmap(flow, (0, None))(jnp.asarray(depths), jnp.asarray(TIMES))
-
-    found, error = with_error(flows)
-    for depth, path in zip(depths, found, strict=True):
+    for depth in (1.0, 2.0, 2.5, 5.0, 40.0):
+        path, error = with_error(flow, data, source, target, depth, jnp.asarray(TIMES))
         expected = oracle.end_to_end_flow(*arrays(data, source, target), depth, TIMES)
         # The oracle runs at rtol 1e-12 over up to thousands of steps.
         np.testing.assert_allclose(path, expected, rtol=0, atol=error + 1e-10)
@@ -69,10 +64,12 @@ def test_flow_is_that_of_the_matrices(depth):
     layers = network.balanced_layers(key, source, (5,) * (depth - 1))
     times = jnp.asarray(TIMES)
 
-    def matrices(**options):
-        return network.flow_path(layers, data, data @ target, times, **options).weights
+    @jax.jit
+    def matrices(tolerance_scale):
+        path = partial(network.flow_path, layers, data, data @ target, times)
+        return path(tolerance_scale=tolerance_scale).weights
 
-    reduced, error = with_error(deep.end_to_end_flow, data, source, target, depth, times)
+    reduced, error = with_error(flow, data, source, target, float(depth), times)
     full, full_error = with_error(matrices)
     np.testing.assert_allclose(reduced, full, rtol=0, atol=error + full_error)
 
@@ -80,12 +77,12 @@ def test_flow_is_that_of_the_matrices(depth):
 def test_flow_at_depth_one_is_linear_regression():
     data, source, target, _ = problem()
     times = jnp.asarray(TIMES)
-    found, error = with_error(deep.end_to_end_flow, data, source, target, 1, times)
+    found, error = with_error(flow, data, source, target, 1.0, times)
     exact = [regression_oracle.flow(*arrays(data, source, target), time) for time in TIMES]
     np.testing.assert_allclose(found, exact, rtol=0, atol=error)
 
 
-@pytest.mark.parametrize("depth", [2, 7])
+@pytest.mark.parametrize("depth", [2.0, 7.0])
 def test_invariant_part_outside_the_data(depth):
     data, source, target, _ = problem()
     path = np.asarray(flow(data, source, target, depth, jnp.asarray(TIMES)))
@@ -101,33 +98,32 @@ def test_invariant_part_outside_the_data(depth):
 @pytest.mark.parametrize("seed", [1, thorough(2)])
 def test_flow_ends_at_the_fixed_point(seed):
     data, source, target, _ = problem(seed=seed)
-    depths = jnp.array([1.0, 2.0, 5.0, 16.0])
-
-    def end(depth):
-        expected = deep_limit.limit(data, source, target, depth)
-        size = jnp.power(jnp.linalg.norm(expected), 2 - 2 / depth)
+    found, expected = [], []
+    for depth in (1.0, 2.0, 5.0, 16.0):
+        expected.append(np.asarray(limit(data, source, target, depth)))
+        size = np.linalg.norm(expected[-1]) ** (2 - 2 / depth)
         # d ln(loss)/dt is below minus this while ||beta|| is not below its limit.
-        rate = 4 / data.shape[0] * jnp.square(jnp.linalg.norm(data, ord=-2)) * size
-        times = jnp.array([0.0, 60.0]) / rate
-        return deep.end_to_end_flow(data, source, target, depth, times)[-1], expected
-
-    found, expected = map(np.asarray, jax.jit(jax.vmap(end))(depths))
-    losses = jax.vmap(partial(regression.loss, data=data, labels=data @ target))
+        rate = 4 / data.shape[0] * np.linalg.norm(data, ord=-2) ** 2 * size
+        times = jnp.linspace(0.0, 60.0, len(TIMES)) / rate
+        found.append(np.asarray(flow(data, source, target, depth, times))[-1])
+    found, expected = np.array(found), np.array(expected)
+    losses = np.mean(np.square((found - np.asarray(target)) @ np.asarray(data).T), axis=1)
     # What is left to go, sqrt(n loss)/sigma_min inside the data; outside, where the invariant ties
     # beta to its norm, at most as much. The loss ends at the square of the integrator's error.
     smallest = np.linalg.norm(data, ord=-2)
-    distance = np.sqrt(2 * np.asarray(jax.jit(losses)(found))) / smallest + 1e-9
+    distance = np.sqrt(2 * losses) / smallest + 1e-9
     assert np.all(distance < 1e-7)
     assert np.all(np.linalg.norm(found - expected, axis=1) < 2 * distance)
     assert np.linalg.norm(expected[0] - expected[-1]) > 0.1
 
 
+@pytest.mark.thorough
 def test_flow_passes_close_to_zero_weights():
     # A target opposite to the source inside the data: the norm falls to s c_perp^L on the way.
     data = jnp.array([[1.0, 0.0, 0.0]])
     source, target, depth = jnp.array([1.0, 0.2, 0.0]), jnp.array([-1.0, 0.0, 3.0]), 3
     times = np.linspace(0, 400, 9)
-    found, error = with_error(deep.end_to_end_flow, data, source, target, depth, jnp.asarray(times))
+    found, error = with_error(flow, data, source, target, depth, jnp.asarray(times))
     expected = oracle.end_to_end_flow(*arrays(data, source, target), depth, times)
     np.testing.assert_allclose(found, expected, rtol=0, atol=error + 1e-8)
     np.testing.assert_allclose(
@@ -140,17 +136,16 @@ def test_dependent_rows_zero_source_and_depth_below_one_are_no_numbers():
     data, source = arrays(data, source)
     cases = [(np.stack([data[0], 2 * data[0]]), source, 3.0), (data, 0 * source, 3.0)]
     cases += [(data, source, 0.5), (data, source, 3.0)]
-    data, source, depths = map(np.stack, zip(*cases, strict=True))
-    flows = jax.jit(jax.vmap(deep.end_to_end_flow, (0, 0, None, 0, None)))
-    finite = np.isfinite(flows(data, source, target, depths, TIMES)).any(axis=(1, 2))
-    assert finite.tolist() == [False, False, False, True]
+    paths = [flow(*given, target, depth, jnp.asarray(TIMES)) for *given, depth in cases]
+    assert [bool(np.isfinite(path).any()) for path in paths] == [False, False, False, True]
 
 
+@pytest.mark.thorough
 def test_flow_in_single_precision():
     data, source, target, _ = problem()
-    exact = flow(data, source, target, 3, TIMES)
+    exact = flow(data, source, target, 3.0, jnp.asarray(TIMES))
     *low, times = (part.astype(np.float32) for part in arrays(data, source, target, TIMES))
-    found = jax.jit(partial(deep.end_to_end_flow, rtol=1e-5, atol=1e-6))(*low, 3, times)
+    found = jax.jit(partial(deep.end_to_end_flow, rtol=1e-5, atol=1e-6))(*low, 3.0, times)
     assert found.dtype == jnp.float32
     # The integrator's error per step, over some tens of steps.
     np.testing.assert_allclose(found, exact, rtol=0, atol=30 * 1e-5)
@@ -159,31 +154,18 @@ def test_flow_in_single_precision():
 # Frozen layers
 
 
-@pytest.mark.parametrize(("depth", "frozen"), [(2, 1), (3, 1), (5, 2)])
+@pytest.mark.parametrize(("depth", "frozen"), [thorough(2, 1), (3, 1), thorough(5, 2)])
 def test_frozen_scale_solves_the_printed_ode(depth, frozen):
     data, source, target, _ = problem()
-    targets = jnp.stack([target + 2 * source, -target - 2 * source])
-
-    def flows(tolerance_scale):
-        return jax.vmap(
-            lambda target: deep.frozen_scale_flow(
-                data,
-                source,
-                target,
-                depth,
-                frozen,
-                jnp.asarray(TIMES),
-                tolerance_scale=tolerance_scale,
-            )
-        )(targets)
-
-    scales, error = with_error(flows)
-    for target, scale in zip(targets, scales, strict=True):
-        problems = arrays(data, source, target)
+    times = jnp.asarray(TIMES)
+    for goal in (target + 2 * source, -target - 2 * source):
+        scale, error = with_error(frozen_scale_flow, data, source, goal, depth, frozen, times)
+        problems = arrays(data, source, goal)
         expected = [oracle.frozen_scale(*problems, depth, frozen, time) for time in TIMES[1:]]
         np.testing.assert_allclose(scale[1:], expected, rtol=0, atol=error + 1e-10)
 
 
+@pytest.mark.thorough  # frozen layers solve the printed equation beside
 def test_frozen_closed_form_of_two_layers():
     data = jnp.array([[1.0, 0.5], [0.0, 2.0]])
     source = jnp.array([1.0, 0.5])
@@ -192,15 +174,11 @@ def test_frozen_closed_form_of_two_layers():
     best = np.array([1.5, 0.0, -1.0])
     targets = jnp.asarray(best[:, None] * np.asarray(source) + blind)
     times = np.array([0.0, 0.3, 2.0, 50.0, 300.0])
-
-    def flows(tolerance_scale):
-        flow = partial(deep.frozen_scale_flow, data, source, tolerance_scale=tolerance_scale)
-        return jax.vmap(lambda target: flow(target, 4, 2, jnp.asarray(times)))(targets)
-
-    found, error = with_error(flows)
     # A = (2K/n) ||X source||^2 / ||source||^(2/L), and K = n = 2.
     rate = 2 * (1.25**2 + 1) / np.sqrt(np.linalg.norm(source))
-    for scale, end in zip(found, best, strict=True):
+    for target, end in zip(targets, best, strict=True):
+        given = data, source, target, 4, 2, jnp.asarray(times)
+        scale, error = with_error(frozen_scale_flow, *given)
         # c* / (1 - (1 - c*) exp(-A c* t)), which decays algebraically at c* = 0.
         with np.errstate(over="ignore"):  # for c* < 0, where c tends to 0
             left = np.exp(-rate * end * times)
@@ -209,18 +187,19 @@ def test_frozen_closed_form_of_two_layers():
         assert end == 0 or abs(float(scale[-1]) - max(end, 0)) <= error
 
 
-@pytest.mark.parametrize("frozen", [1, 2])
+@pytest.mark.parametrize("frozen", [1, thorough(2)])
 def test_frozen_network_keeps_the_direction_of_the_source(frozen):
     data, source, target, key = problem()
     layers = network.balanced_layers(key, source, (5, 5))
     times = jnp.asarray(TIMES)
 
-    def matrices(**options):
-        run = network.flow_path(layers, data, data @ target, times, frozen=frozen, **options)
-        return run.weights
+    @jax.jit
+    def matrices(tolerance_scale):
+        path = partial(network.flow_path, layers, data, data @ target, times, frozen=frozen)
+        return path(tolerance_scale=tolerance_scale).weights
 
     full, error = with_error(matrices)
-    scale, scale_error = with_error(deep.frozen_scale_flow, data, source, target, 3, frozen, times)
+    scale, scale_error = with_error(frozen_scale_flow, data, source, target, 3, frozen, times)
     assert abs(float(scale[-1]) - 1) > 0.1
     source = np.asarray(source)
     size = np.linalg.norm(source)
@@ -232,12 +211,9 @@ def test_frozen_network_keeps_the_direction_of_the_source(frozen):
 
 
 def test_frozen_data_blind_to_the_source_change_nothing():
-    data = jnp.array([[0.0, 1.0]])
-    source, target = jnp.array([2.0, 0.0]), jnp.array([1.0, 1.0])
-    times = jnp.asarray(TIMES)
-    for depth, frozen in ((2, 1), (4, 1)):
-        scale = deep.frozen_scale_flow(data, source, target, depth, frozen, times)
-        np.testing.assert_array_equal(scale, np.ones(5))
+    data, source, target = jnp.eye(5)[1:3], 2 * jnp.eye(5)[0], jnp.ones(5)
+    scale = frozen_scale_flow(data, source, target, 3, 1, jnp.asarray(TIMES))
+    np.testing.assert_array_equal(scale, np.ones(5))
 
 
 @pytest.mark.parametrize("frozen", [0, 3])

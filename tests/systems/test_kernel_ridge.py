@@ -23,10 +23,10 @@ pytestmark = pytest.mark.usefixtures("x64")
 
 
 def normal(*shape, seed=0):
-    return jax.random.normal(jax.random.fold_in(KEY, seed), shape)
+    return jnp.asarray(np.random.default_rng(seed).standard_normal(shape))
 
 
-@pytest.mark.parametrize("shape", [(4, 6), (6, 3)])
+@pytest.mark.parametrize("shape", [thorough((4, 6)), (6, 3)])
 @pytest.mark.parametrize("sigma", [1e-3, 0.5, 5.0])
 def test_predictions_are_those_of_the_primal_problem(shape, sigma):
     jacobian, targets = normal(*shape), normal(shape[0], seed=1)
@@ -114,7 +114,7 @@ def nnx_model():
     return from_nnx(Nnx(nnx.Rngs(0)))
 
 
-@pytest.mark.parametrize("make", [equinox_model, linen_model, thorough(nnx_model)])
+@pytest.mark.parametrize("make", [thorough(equinox_model), linen_model, thorough(nnx_model)])
 def test_models_of_users_go_all_the_way(make):
     model, params = make()
     inputs, targets = normal(6, 3), jnp.sign(normal(6, 1, seed=1))

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim.numerics.statistics import loglog_slope
 from theorysim.systems import batch_covariance, linear_modes
@@ -20,13 +21,14 @@ pytestmark = pytest.mark.usefixtures("x64")
 
 
 def problem(width=3, pull_back=0.7, seed=0):
-    first, second, target, anchor = jax.random.normal(jax.random.key(seed), (4, width, width))
+    drawn = np.random.default_rng(seed).standard_normal((4, width, width))
+    first, second, target, anchor = map(jnp.asarray, drawn)
     return Factors(first, second), FineTuning(target, anchor, pull_back)
 
 
 def test_the_pretraining_loss_is_the_expected_error():
     factors, tuning = problem()
-    inputs = jax.random.normal(jax.random.key(1), (100_000, 3))
+    inputs = np.random.default_rng(1).standard_normal((100_000, 3))
     gap = np.subtract(network.product(factors), tuning.target)
     losses = np.sum((np.asarray(inputs) @ gap.T) ** 2, axis=1)
     exact = float(jax.jit(network.pretraining_loss)(factors, tuning.target))
@@ -36,7 +38,7 @@ def test_the_pretraining_loss_is_the_expected_error():
 
 def test_the_batch_loss_is_the_mean_over_its_inputs():
     factors, tuning = problem()
-    inputs = jax.random.normal(jax.random.key(1), (7, 3))
+    inputs = np.random.default_rng(1).standard_normal((7, 3))
     theta = np.asarray(network.product(factors))
     errors = np.asarray(inputs) @ (theta - np.asarray(tuning.target)).T
     pull = 0.7 * np.sum((theta - np.asarray(tuning.anchor)) ** 2)
@@ -67,14 +69,17 @@ def test_fine_tuning_follows_the_corrected_update_on_shared_batches():
         jax.random.key(3), lambda key: batch_covariance.wishart(key, 3, 5)
     )
     fine_tune = jax.jit(partial(network.fine_tune, steps=4, covariances=covariances))
-    path = jax.tree.map(np.asarray, fine_tune(start, tuning, rate))
+    path, covariance = (
+        jax.tree.map(np.asarray, fine_tune(start, tuning, rate)),
+        jax.jit(covariances),
+    )
     target, anchor = np.asarray(tuning.target), np.asarray(tuning.anchor)
     first, second = map(np.asarray, start)
     for step in range(4):
         np.testing.assert_allclose(path.first[step], first, rtol=0, atol=1e3 * EPS)
         np.testing.assert_allclose(path.second[step], second, rtol=0, atol=1e3 * EPS)
         theta = first @ second
-        slope = (theta - target) @ np.asarray(covariances(step)) + 0.7 * (theta - anchor)
+        slope = (theta - target) @ np.asarray(covariance(step)) + 0.7 * (theta - anchor)
         first, second = first - 2 * rate * slope @ second.T, second - 2 * rate * first.T @ slope
     end = jax.jit(partial(network.fine_tune_to, covariances=covariances))(start, tuning, rate, 4)
     np.testing.assert_allclose(end.first, first, rtol=0, atol=1e3 * EPS)
@@ -167,7 +172,7 @@ def test_a_start_from_which_descent_diverges_is_named():
         network.pretrain(Factors(*2 * (jnp.nan * jnp.eye(2),)), target, 0.4, 20)
 
 
-@pytest.mark.parametrize("law", ["sampled", "wishart", "asymptotic"])
+@pytest.mark.parametrize("law", [thorough("sampled"), "wishart", "asymptotic"])
 def test_covariances_have_the_moments_of_their_law(law):
     width, batch, draws = 3, 40, 20_000
     draw = {
@@ -194,15 +199,18 @@ def test_covariances_have_the_moments_of_their_law(law):
         assert abs(determinants.mean() - exact) < 5 * determinants.std() / np.sqrt(draws)
 
 
+@pytest.mark.thorough  # the moments of both laws stay
 def test_covariances_of_small_and_huge_batches():
     key = jax.random.key(8)
-    few = batch_covariance.sample(key, 4, 2)
+    wishart = jax.jit(batch_covariance.wishart, static_argnums=1)
+    asymptotic = jax.jit(batch_covariance.asymptotic, static_argnums=1)
+    few = jax.jit(batch_covariance.sample, static_argnums=(1, 2))(key, 4, 2)
     assert np.linalg.matrix_rank(np.asarray(few)) == 2
-    assert np.all(np.isnan(batch_covariance.wishart(key, 4, 3)))
-    for huge in (batch_covariance.wishart(key, 4, 1e14), batch_covariance.asymptotic(key, 4, 14.0)):
+    assert np.all(np.isnan(wishart(key, 4, 3.0)))
+    for huge in (wishart(key, 4, 1e14), asymptotic(key, 4, 14.0)):
         error = 1e7 * np.abs(huge - np.eye(4))
         assert 0.1 < error.max() < 10
-    assert np.array_equal(np.diag(batch_covariance.asymptotic(key, 4, 600.0)), np.ones(4))
-    covariances = batch_covariance.stream(key, lambda k: batch_covariance.wishart(k, 4, 9))
+    assert np.array_equal(np.diag(asymptotic(key, 4, 600.0)), np.ones(4))
+    covariances = batch_covariance.stream(key, lambda k: wishart(k, 4, 9.0))
     assert np.array_equal(covariances(3), covariances(3))
     assert not np.array_equal(covariances(3), covariances(4))

@@ -161,6 +161,7 @@ def test_empirical_gram_counts_and_is_the_product_of_jacobians():
     np.testing.assert_allclose(found, product, rtol=0, atol=64 * EPS)
 
 
+@pytest.mark.thorough  # it counts exactly beside
 def test_empirical_gram_has_the_exact_mean_and_variance():
     inputs, width, draws, scale = units(3, 3), 16, 20_000, 0.3
     keys = jax.random.split(KEY, draws)
@@ -178,6 +179,7 @@ def test_empirical_gram_has_the_exact_mean_and_variance():
     np.testing.assert_allclose(samples.var(axis=0), variance, rtol=5 * np.sqrt(2 / draws))
 
 
+@pytest.mark.thorough  # at infinite width it stays
 @pytest.mark.parametrize("width", [1, 8])
 def test_initial_outputs_have_the_activation_covariance_at_every_width(width):
     inputs, draws, scale = units(3, 5), 100_000, 2.5
@@ -217,7 +219,7 @@ def test_linear_networks_are_the_teacher_for_every_input():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda key, width: relu.initialise_silent(key, width, 4, 1.0),
+        thorough(lambda key, width: relu.initialise_silent(key, width, 4, 1.0)),
         lambda key, width: relu.initialise_linear(
             key, width, jnp.array([1.0, -1.0, 0.0, 2.0]), 1.0
         ),
@@ -237,7 +239,7 @@ def test_paired_initialisations_have_the_same_infinite_kernel(make):
         return np.sqrt(np.mean(np.square(gaps)))
 
     # 40 draws of 10 entries: the ratio is 8 up to some ten percent.
-    assert error(128) / error(8192) == pytest.approx(8, rel=0.35)
+    assert error(32) / error(2048) == pytest.approx(8, rel=0.35)
 
 
 def test_networks_are_homogeneous():
@@ -247,6 +249,7 @@ def test_networks_are_homogeneous():
     np.testing.assert_allclose(outputs(scaled, inputs), expected, rtol=0, atol=EPS)
 
 
+@pytest.mark.thorough
 def test_many_initialisations_at_once():
     problem, keys = task(), jax.random.split(KEY, 3)
 
@@ -297,12 +300,12 @@ def test_nan_is_passed_on():
 
 
 def test_divergence_is_named():
-    network, problem = initialise(KEY, 200, 4, 1.0), task()
+    network, problem = initialise(KEY, 64, 4, 1.0), task()
 
     def losses(rate):
         record = partial(relu.loss, task=problem, normalisation="half_sum")
         return relu.train(
-            network, problem, rate, 4000, normalisation="half_sum", record=record, every=40
+            network, problem, rate, 400, normalisation="half_sum", record=record, every=40
         )
 
     with pytest.raises(ValueError, match=r"diverges at learning rate 40; .* 2/lambda_max = \d"):

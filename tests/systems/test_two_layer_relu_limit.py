@@ -341,7 +341,7 @@ def test_pretraining_steps_can_be_swept_and_traced():
 
     swept = start(np.arange(4))
     one = pretraining._replace(steps=3)
-    expected = limit.transfer(gram, one, fine_tuning, normalisation="mean").target_loss[0]
+    expected = transfer(gram, one, fine_tuning, normalisation="mean").target_loss[0]
     assert float(swept[3]) == pytest.approx(float(expected), rel=64 * EPS, abs=0)
     assert len(set(np.asarray(swept).tolist())) == 4
 

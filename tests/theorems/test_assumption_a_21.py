@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import mpmath as mp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim.claims import Instance
 from theorysim.theorems.overtraining import _assumption_a_21 as a_21
@@ -57,18 +58,27 @@ def test_what_the_assumption_asks_for(pre, ft, rate, sizes, steps, batch, start)
     assert reached == pytest.approx(start, abs=ONE_DECIMAL)
 
 
-def draw(count: int) -> Instance:
+@pytest.fixture(scope="module")
+def many():
+    """Instances beside each other."""
     space = stage_space()
-    keys = jax.random.split(jax.random.key(0), count)
-    return jax.vmap(lambda key: space.sample(key, space.default_sizes()))(keys)
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(0), 400)
+        return jax.jit(jax.vmap(lambda key: space.sample(key, space.default_sizes())))(keys)
 
 
-@pytest.mark.parametrize("sizes", [a_21.AS_PRINTED, a_21.AS_LABELLED, a_21.CORRECTED])
-def test_instances_fail_only_for_the_length_of_their_runs(sizes):
-    many = draw(400)
-    margins = {n: np.asarray(jax.vmap(m)(many)) for n, m in sizes.assumption().hypotheses.items()}
-    long = np.asarray(jax.vmap(sizes.needed_steps)(many)) > a_21.MOST_STEPS
-    taken = np.asarray(jax.vmap(sizes.steps)(many))
+@pytest.mark.parametrize(
+    "sizes", [*map(thorough, (a_21.AS_PRINTED, a_21.AS_LABELLED)), a_21.CORRECTED]
+)
+def test_instances_fail_only_for_the_length_of_their_runs(sizes, many):
+    @jax.jit
+    @jax.vmap
+    def told(x):
+        margins = {name: margin(x) for name, margin in sizes.assumption().hypotheses.items()}
+        return margins, sizes.needed_steps(x), sizes.steps(x)
+
+    margins, needed, taken = jax.tree.map(np.asarray, told(many))
+    long = needed > a_21.MOST_STEPS
     assert long.any() and not long.all()
     assert np.all(margins.pop("A.21.3, steps")[taken > 0] >= 0)
     assert np.all(taken[long] == 0)
@@ -131,10 +141,11 @@ SETTINGS = (jnp.array([1.5, 0.9, 0.7]), jnp.asarray(0.3), jnp.asarray(0.02))
 def test_diagonal_factors_move_as_full_matrices_do():
     start = stages.real_modes(jnp.asarray(SPECTRUM), jnp.asarray(3.0))[2]
     target, lam, rate = SETTINGS
-    modes = stages.tuned((start, start), start**2, target, lam, rate, 300)
+    modes = jax.jit(stages.tuned)((start, start), start**2, target, lam, rate, 300)
     full = (jnp.diag(start), jnp.diag(start))
     batches = lambda k: jnp.eye(3)  # noqa: E731
-    matrices = stages.tuned_on_batches(full, start**2, target, lam, rate, 300, batches)
+    on_batches = jax.jit(stages.tuned_on_batches, static_argnums=6)
+    matrices = on_batches(full, start**2, target, lam, rate, 300, batches)
     for mode, matrix in zip(modes, matrices):
         np.testing.assert_array_equal(matrix - jnp.diag(jnp.diag(matrix)), jnp.zeros((3, 3)))
         np.testing.assert_allclose(jnp.diag(matrix), mode, rtol=300 * EPS)
@@ -146,8 +157,9 @@ def test_a_path_passes_through_the_states_of_the_run():
     def advance(weights, first, count):
         return stages.tuned(weights, start**2, *SETTINGS, count)
 
-    kept = stages.path(advance, (start, start), jnp.asarray(101))
+    kept = jax.jit(lambda: stages.path(advance, (start, start), jnp.asarray(101)))()
+    alone_after = jax.jit(lambda count: advance((start, start), 0, count))
     assert kept[0].shape == (stages.SEGMENTS + 1, 3)
     for j in range(stages.SEGMENTS + 1):
-        alone = advance((start, start), 0, 101 * j // stages.SEGMENTS)
+        alone = alone_after(101 * j // stages.SEGMENTS)
         np.testing.assert_allclose(kept[0][j], alone[0], rtol=101 * EPS)

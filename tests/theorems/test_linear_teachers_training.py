@@ -1,9 +1,12 @@
 """What the statements on deep linear and wide ReLU networks train, against independent truths."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim.claims import Real, Size, Space, UsageError
 from theorysim.systems import deep_linear_network as network
@@ -18,7 +21,7 @@ from validation.oracles import deep_linear as oracle
 
 pytestmark = pytest.mark.usefixtures("x64")
 
-DEPTHS = (1, 3)
+DEPTHS = (thorough(1), 3)
 DECAYED = 10 * np.exp(-16)
 """what is left of the slowest mode, of vectors not longer than 10"""
 ROUNDING = 1e-12
@@ -27,20 +30,39 @@ SPREAD = Space(
 )
 
 
+def end_of(path):
+    """The product of the matrices, in NumPy, where a path of them ends."""
+    return np.linalg.multi_dot([*(np.asarray(layer)[-1] for layer in path), np.ones(1)])
+
+
+trained = jax.jit(any_depth.trained)
+inputs, pretrained, fine_tuning, fine_tuned = map(
+    jax.jit, (regime.inputs, regime.pretrained, regime.fine_tuning, regime.fine_tuned)
+)
+
+
 @pytest.fixture(scope="module")
-def flow():
-    """An instance and the flow of its networks, in NumPy's precision."""
+def x():
     with jax.enable_x64(True):
         space = problem.problem_space()
-        x = space.sample(jax.random.key(2), space.default_sizes())
-        start = {L: deep.balanced(x, jax.random.key(3), L, problem.source(x)) for L in DEPTHS}
-        labels = problem.data(x) @ problem.target(x)
-        return x, jax.jit(lambda: deep.flows(start, problem.data(x), labels, 1.0))()
+        return space.sample(jax.random.key(2), space.default_sizes())
+
+
+@pytest.fixture(scope="module")
+def flow(x):
+    """The flow of networks of some depth, in NumPy's precision."""
+
+    @partial(jax.jit, static_argnums=0)
+    def layers(depth):
+        source = problem.source(x)
+        start = {depth: deep.balanced(x, jax.random.key(3), depth, source)}
+        return deep.flows(start, problem.data(x), problem.data(x) @ problem.target(x), 1.0)[depth]
+
+    return layers
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-def test_the_clock_by_size_leads_to_the_many_digit_limit(flow, depth):
-    x, layers = flow
+def test_the_clock_by_size_leads_to_the_many_digit_limit(flow, x, depth):
     samples, source, target = (
         np.asarray(part) for part in (problem.data(x), problem.source(x), problem.target(x))
     )
@@ -49,16 +71,15 @@ def test_the_clock_by_size_leads_to_the_many_digit_limit(flow, depth):
     lengths = [np.linalg.norm(part) for part in (inside @ source, kept, inside @ target)]
     ratio = float(oracle.log_norm_ratio(*lengths, depth))
     expected = np.exp((1 - 1 / depth) * ratio) * kept + inside @ target
-    end = network.end_to_end(jax.tree.map(lambda leaf: leaf[-1], layers[depth]))
+    end = end_of(flow(depth))
     # The slowest mode has decayed by exp(-16).
     np.testing.assert_allclose(end, expected, rtol=0, atol=1e-6 * np.linalg.norm(expected))
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-def test_the_first_layer_alone_comes_where_all_matrices_come(flow, depth):
-    x, layers = flow
-    alone = any_depth.trained(x, problem.target(x), float(depth))
-    end = network.end_to_end(jax.tree.map(lambda leaf: leaf[-1], layers[depth]))
+def test_the_first_layer_alone_comes_where_all_matrices_come(flow, x, depth):
+    alone = trained(x, problem.target(x), float(depth))
+    end = end_of(flow(depth))
     assert float(alone.vanished) > 0
     np.testing.assert_allclose(alone.weights, end, rtol=0, atol=DECAYED)
 
@@ -85,9 +106,8 @@ def test_the_risk_with_a_large_eigenvalue_is_that_of_rows_drawn_with_it(monkeypa
 
 
 def test_a_settling_path_ends_where_it_ends_and_never_turns_back(flow):
-    _, layers = flow
-    path = jax.vmap(network.end_to_end)(layers[3])
-    settling = np.asarray(deep.settling(path))
+    path = jax.vmap(network.end_to_end)(flow(3))
+    settling = np.asarray(jax.jit(deep.settling)(path))
     np.testing.assert_array_equal(settling[:, -1], path[-1])
     late = np.diff(settling[:, 2:], axis=1)
     assert np.all(late < 0)
@@ -99,7 +119,7 @@ def _inputs(spread: float, **sizes):
 
 
 def test_inputs_are_distinct_unit_vectors_of_the_population():
-    data = regime.inputs(*_inputs(0.5))
+    data = inputs(*_inputs(0.5))
     np.testing.assert_allclose(np.linalg.norm(data.drawn, axis=1), 1, rtol=1e-14)
     both = np.concatenate([data.source, data.target])
     nearest = np.min(np.linalg.norm(both[:, None] - data.drawn[None], axis=2), axis=1)
@@ -108,7 +128,7 @@ def test_inputs_are_distinct_unit_vectors_of_the_population():
 
 def test_the_population_mean_is_over_what_neither_stage_has_seen():
     x, key = _inputs(0.5)
-    data = regime.inputs(x, key)
+    data = inputs(x, key)
     seen = np.concatenate([data.source, data.target])
     unseen = [not (seen == row).all(axis=1).any() for row in np.asarray(data.drawn)]
     assert float(regime.population_mean(x, jnp.asarray(unseen, float))) == 1
@@ -127,11 +147,11 @@ def _gram(left, right):
 
 
 def test_both_stages_are_kernel_regression_in_the_end():
-    data = regime.inputs(*_inputs(3.0))
+    data = inputs(*_inputs(3.0))
     first, second = np.array([0.3, -1.0, 0.7, 0.1]), np.array([1.0, 0.2, -0.5])
-    before = regime.pretrained(data, jnp.asarray(first))
-    start = regime.fine_tuning(jnp.asarray(second) - before[-3:], data.target)
-    after = regime.fine_tuned(data, before, start, jnp.inf)
+    before = pretrained(data, jnp.asarray(first))
+    start = fine_tuning(jnp.asarray(second) - before[-3:], data.target)
+    after = fine_tuned(data, before, start, jnp.inf)
     drawn, source, target = (np.asarray(part) for part in data)
     expected = _gram(drawn, source) @ np.linalg.solve(_gram(source, source), first)
     # arccos loses half of the digits on the diagonal.
@@ -144,10 +164,10 @@ def test_both_stages_are_kernel_regression_in_the_end():
 
 
 def test_without_steps_nothing_is_learned():
-    data = regime.inputs(*_inputs(1.0))
-    before = regime.pretrained(data, jnp.ones(4))
-    start = regime.fine_tuning(jnp.ones(3), data.target)
-    np.testing.assert_array_equal(regime.fine_tuned(data, before, start, 0.0), before)
+    data = inputs(*_inputs(1.0))
+    before = pretrained(data, jnp.ones(4))
+    start = fine_tuning(jnp.ones(3), data.target)
+    np.testing.assert_array_equal(fine_tuned(data, before, start, 0.0), before)
 
 
 def test_frozen_layers_fit_multiples_of_the_source_alone():
@@ -163,7 +183,7 @@ def test_frozen_layers_fit_multiples_of_the_source_alone():
     np.testing.assert_allclose(assumption.least_frozen_share(x), shares.min(), rtol=1e-4)
 
 
-@pytest.mark.parametrize("flat", [0.0, 1.0])
+@pytest.mark.parametrize("flat", [thorough(0.0), 1.0])
 def test_the_risk_is_the_mean_over_inputs_that_span_the_samples(flat):
     space = problem.problem_space(**problem.distribution_fields())
     x = space.sample(jax.random.key(5), space.default_sizes()).replace(

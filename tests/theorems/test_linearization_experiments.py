@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from closeness import FEW_SINGLE, SOLVED_DOUBLE, STEPS_SINGLE, SUMS_SINGLE
+from drawn import thorough
 from jax.flatten_util import ravel_pytree
 from scipy.special import expit, rel_entr
 from scipy.stats import spearmanr
@@ -55,14 +56,32 @@ def drawn(simulate, x):
     return jax.jit(lambda key: simulate(x, key))(jax.random.key(1))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def x():
-    return instance(table.SPACE, steps=60)
+    with jax.enable_x64(False):
+        return instance(table.SPACE, steps=60)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def task(x):
-    return digits.task(x, jax.random.key(1))
+    with jax.enable_x64(False):
+        models = []
+
+        @jax.jit
+        def parts():
+            model, *others = digits.task(x, jax.random.key(1))
+            models.append(model)
+            return others
+
+        others = parts()
+        return digits.Task(*models, *others)
+
+
+@pytest.fixture(scope="module")
+def rows(x):
+    """All weights tuned at every strength, with nothing shuffled."""
+    with jax.enable_x64(False):
+        return drawn(table.ladder(table.all_weights), x)
 
 
 def test_images_are_learnt_tuned_and_tested_once(task):
@@ -75,15 +94,13 @@ def test_images_are_learnt_tuned_and_tested_once(task):
         assert target == (1 if labels[image.tobytes()] % 2 == 0 else -1)
 
 
-def test_pretraining_learns_the_size_of_digits():
-    long = instance(table.SPACE, steps=60)
-    learnt = digits.task(long, jax.random.key(1))
+def test_pretraining_learns_the_size_of_digits(task):
     found = data.small()
-    told = digits.outputs(learnt.model, learnt.params, jnp.asarray(found.images, jnp.float32))
+    told = digits.outputs(task.model, task.params, jnp.asarray(found.images, jnp.float32))
     assert np.mean((np.asarray(told) > 0) == (found.labels >= 5)) > 0.7
 
 
-@pytest.mark.parametrize("tuning", [table.all_weights, table.adapter])
+@pytest.mark.parametrize("tuning", [thorough(table.all_weights), table.adapter])
 def test_jacobians_change_by_no_more_than_the_bound(task, tuning):
     (model, start), curvature = tuning(task, jax.random.key(2))
     flat, back = ravel_pytree(start)
@@ -93,11 +110,12 @@ def test_jacobians_change_by_no_more_than_the_bound(task, tuning):
         )
     )
     radius = 0.5
-    first, second = jax.random.normal(jax.random.key(3), (2, 40, flat.size))
-    for a, b in zip(first, second):
-        a, b = (radius * way / jnp.linalg.norm(way) for way in (a, b))
-        change = jnp.linalg.norm(jacobian(a) - jacobian(b), ord=2)
-        assert change <= curvature(jnp.asarray(radius)) * jnp.linalg.norm(a - b)
+    ways = np.random.default_rng(3).standard_normal((2, 40, flat.size)).astype(np.float32)
+    ways *= radius / np.linalg.norm(ways, axis=2, keepdims=True)
+    most = float(curvature(jnp.asarray(radius)))
+    for a, b in zip(*ways):
+        change = np.linalg.norm(np.subtract(jacobian(a), jacobian(b)), ord=2)
+        assert change <= most * np.linalg.norm(a - b)
 
 
 def test_an_adapter_starts_as_the_pretrained_network(task):
@@ -125,23 +143,29 @@ def test_the_last_layer_is_tuned_as_its_linear_model(x):
     assert np.all(np.minimum(rows.change, rows.shuffled_gap) > 100 * rows.gap)
 
 
-def test_the_bound_of_theorem_3_holds_and_has_a_limit_without_a_pull(x):
-    rows = drawn(table.ladder(table.all_weights), x)
+def test_the_bound_of_theorem_3_holds_and_has_a_limit_without_a_pull(rows):
     assert np.all(rows.gap < rows.gap_bound)
-    bounds = jax.vmap(
-        lambda strength: table._bound(
-            table.Modes(jnp.array([2.0, 1.0]), jnp.eye(2), jnp.array([1.0, 1.0])),
-            lambda radius: 0.3 + 0 * radius,
-            strength,
-            jnp.asarray(0.1),
+    bounds = jax.jit(
+        jax.vmap(
+            lambda strength: table._bound(
+                table.Modes(jnp.array([2.0, 1.0]), jnp.eye(2), jnp.array([1.0, 1.0])),
+                lambda radius: 0.3 + 0 * radius,
+                strength,
+                jnp.asarray(0.1),
+            )
         )
     )(jnp.array([0.0, 1e-2]))
     assert bounds[0] == pytest.approx(float(bounds[1]), rel=SECOND_ORDER)
 
 
-def test_the_nulls_shuffle_pulls_or_tangents_alone(x):
-    rows, pulls, tangents = (drawn(table.ladder(table.all_weights, null), x) for null in table.Null)
+@pytest.mark.thorough  # the null that shuffles tangents stays
+def test_one_null_shuffles_pulls_alone(x, rows):
+    pulls = drawn(table.ladder(table.all_weights, table.Null.STRENGTHS), x)
     np.testing.assert_allclose(np.sort(pulls.distance), rows.distance, rtol=SUMS_SINGLE)
+
+
+def test_one_null_shuffles_tangents_alone(x, rows):
+    tangents = drawn(table.ladder(table.all_weights, table.Null.PARAMETERS), x)
     np.testing.assert_allclose(tangents.distance, rows.distance, rtol=SUMS_SINGLE)
     np.testing.assert_allclose(tangents.shuffled_gap, rows.shuffled_gap, rtol=STEPS_SINGLE)
     assert np.all(tangents.gap > rows.gap) and np.all(tangents.gap != tangents.shuffled_gap)
@@ -177,6 +201,7 @@ def test_rank_correlations_are_scipys():
     assert float(order._rank_correlation(row)) == pytest.approx(expected, abs=FEW_SINGLE)
 
 
+@pytest.mark.thorough  # the last layer is tuned as its linear model beside
 def test_the_output_layer_learns_as_its_linear_model_and_the_others_do_not():
     x = instance(condition.SPACE, epoch=20)
     found = jax.jit(lambda key: condition.tuned(x, key, condition.subsets_of_layers))(
@@ -207,17 +232,22 @@ def test_rescaled_choices_have_one_largest_eigenvalue():
     found = jax.jit(lambda key: condition.tuned(x, key, condition.subsets_of_layers, equal=True))(
         key
     )
-    task = digits.task(x, key, condition.HIDDEN_LAYERS)
-    features = digits.jacobian(
-        lambda p: digits.outputs(task.model, p, task.train.inputs), task.params
-    )
-    largest = np.linalg.norm(features, 2) ** 2
+
+    @jax.jit
+    def jacobian():
+        task = digits.task(x, key, condition.HIDDEN_LAYERS)
+        return digits.jacobian(
+            lambda p: digits.outputs(task.model, p, task.train.inputs), task.params
+        )
+
+    largest = np.linalg.norm(jacobian(), 2) ** 2
     only_last = condition.SUBSETS.index((0, 0, 0, 1))
     sigma = np.asarray(condition.STRENGTHS) / 2
     np.testing.assert_allclose(found.condition[:, only_last], 1 + largest / sigma, rtol=SINGLE_RTOL)
     assert np.all(found.condition <= (1 + largest / sigma)[:, None] * (1 + SINGLE_RTOL))
 
 
+@pytest.mark.thorough  # one eigenvalue of rescaled choices is told beside
 def test_condition_numbers_differ_where_the_largest_eigenvalue_does_not():
     space = scaled.theorem.space
     x = space.sample(jax.random.key(0), space.default_sizes(width=16, pretraining=30, epoch=1))
@@ -225,14 +255,21 @@ def test_condition_numbers_differ_where_the_largest_eigenvalue_does_not():
     assert np.all(np.max(found, axis=1) > 1.5 * np.min(found, axis=1))
 
 
+@pytest.mark.thorough  # an adapter of rank one stays
 def test_adapters_tune_as_many_parameters_as_their_rank_asks(x):
-    task = digits.task(x, jax.random.key(1), condition.HIDDEN_LAYERS)
-    found = condition.adapters(task, jax.random.key(2))
-    sizes = [sum(layer.weight.shape) for layer in task.params.layers[:-1]]
+    sizes = []
+
+    @jax.jit
+    def adapted():
+        task = digits.task(x, jax.random.key(1), condition.HIDDEN_LAYERS)
+        sizes.extend(sum(layer.weight.shape) for layer in task.params.layers[:-1])
+        found = condition.adapters(task, jax.random.key(2))
+        told = digits.outputs(found.model, found.start, task.train.inputs)
+        return found.masks, told, digits.outputs(task.model, task.params, task.train.inputs)
+
+    masks, told, pretrained = adapted()
     expected = [rank * sizes[layer] for layer, rank in condition.ADAPTERS]
-    np.testing.assert_array_equal(np.asarray(found.masks).sum(1), expected)
-    told = digits.outputs(found.model, found.start, task.train.inputs)
-    pretrained = digits.outputs(task.model, task.params, task.train.inputs)
+    np.testing.assert_array_equal(np.asarray(masks).sum(1), expected)
     np.testing.assert_allclose(told, pretrained, rtol=FEW_SINGLE)
 
 
@@ -289,11 +326,14 @@ def test_the_bounds_judge_the_ratios_that_they_name():
     assert kept == [[True, True, True], [True, False, False], [False, True, False]]
 
 
+@pytest.mark.thorough  # a program of its own; layers that move stay
 def test_layers_that_do_not_move_change_no_loss():
-    x = instance(added.theorem.space, steps=40)
-    still = jax.jit(lambda key: added.frozen(x, key))(jax.random.key(1))
-    moved = jax.jit(lambda key: added.simulate(x, key))(jax.random.key(1))
+    still = drawn(added.frozen, instance(added.theorem.space, steps=40))
     np.testing.assert_allclose(still.ratio, 1, rtol=STEPS_SINGLE)
+
+
+def test_layers_that_move_change_the_loss_and_have_eta_by_their_size():
+    moved = drawn(added.simulate, instance(added.theorem.space, steps=40))
     np.testing.assert_allclose(
         moved.eta[:, 1:] / moved.eta[:, :1], [[11.11, 100, 1111.1]] * 9, 2e-3
     )
@@ -306,13 +346,20 @@ def test_theorem_2_leaves_the_ball_at_the_printed_time():
     np.testing.assert_allclose(flow.faded_time(shares, limits), 1, rtol=FEW_SINGLE)
 
 
-def test_pulls_of_nothing_go_twice_the_radius_and_strong_ones_stay():
+def of_two_phases(simulate):
     space = phases.theorem.space
-    x = space.sample(jax.random.key(0), space.default_sizes(steps=8000))
-    free = jax.jit(lambda key: phases.without_pull(x, key))(jax.random.key(1))
-    strong = jax.jit(lambda key: phases.strong(x, key))(jax.random.key(1))
+    return drawn(simulate, space.sample(jax.random.key(0), space.default_sizes(steps=8000)))
+
+
+@pytest.mark.thorough  # a program of its own; strong pulls stay
+def test_without_a_pull_all_go_twice_the_radius():
+    free = of_two_phases(phases.without_pull)
     assert np.all(free.distance <= 2.02) and np.all(free.active == 0)
     np.testing.assert_allclose(free.distance, free.distance[:, :, :1].repeat(5, 2), rtol=FEW_SINGLE)
+
+
+def test_strong_pulls_stay_in_the_ball():
+    strong = of_two_phases(phases.strong)
     assert np.all(strong.distance[0] < strong.bound[None])
     np.testing.assert_allclose(strong.active[0], 1, rtol=FEW_SINGLE)
     assert np.all(strong.active[1, :3] < 0.01)
@@ -361,7 +408,8 @@ def test_runs_that_rounding_may_part_are_equal_and_no_others():
 
 def test_the_linearised_model_is_pulled_by_the_first_scheme_alone():
     spectrum = table.Modes(jnp.array([2.0, 1.0]), jnp.eye(2), jnp.array([1.0, 1.0]))
-    found = selective._linear_distances(spectrum, jnp.asarray(1e-3), 500)
+    distances = jax.jit(selective._linear_distances, static_argnums=2)
+    found = distances(spectrum, jnp.asarray(1e-3), 500)
     free = np.sqrt(np.sum((1 - (1 - 2e-3 * np.array([2.0, 1.0])) ** 500) ** 2 / [2.0, 1.0]))
     np.testing.assert_allclose(found[1:], free, rtol=SINGLE_RTOL)
     assert np.all(np.diff(found[0]) > 0) and found[0, -1] < free
@@ -377,7 +425,7 @@ def test_the_chance_of_discordant_pairs_is_that_of_all_orders():
     for size in range(2, 6):
         expected = np.convolve(expected, np.ones(size))
     np.testing.assert_array_equal(np.bincount(small), expected)
-    values = jnp.arange(8.0)
-    assert float(order._chance(values)) == pytest.approx(1 / 40320)
-    assert float(order._chance(values[::-1])) == pytest.approx(1)
-    assert float(order._discordant(values.at[:2].set(values[1::-1]))) == 1
+    values, chance = np.arange(8.0, dtype=np.float32), jax.jit(order._chance)
+    assert float(chance(values)) == pytest.approx(1 / 40320)
+    assert float(chance(values[::-1])) == pytest.approx(1)
+    assert float(jax.jit(order._discordant)(values[[1, 0, *range(2, 8)]])) == 1

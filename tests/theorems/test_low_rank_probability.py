@@ -32,7 +32,7 @@ def share_lost(xi_bar: float, readout: np.ndarray, k: float) -> float:
     return scale * (2 / np.pi) ** 0.5
 
 
-@pytest.mark.parametrize("readout", READOUTS.values(), ids=READOUTS)
+@pytest.mark.parametrize("readout", one_in(2, READOUTS.values(), first=1), ids=READOUTS)
 @pytest.mark.parametrize("xi_bar", one_in(4, [0.4, 0.5, 0.7, 1.0]))
 def test_the_chance_rests_at_a_positive_limit_for_every_xi_bar(xi_bar, readout):
     """So it does not vanish where the ladder of the claim leaves that undecided, near 0.4."""

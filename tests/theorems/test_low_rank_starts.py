@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 from scipy.stats import binom
 
 from theorysim.claims import Instance
@@ -26,7 +27,9 @@ def starts(rows, activation) -> np.ndarray:
     """|h(0)| for c of one sign and every c^: it is linear in c^."""
     k = rows.shape[0]
     given = rank_one.from_signs(rows, jnp.ones(k), jnp.ones(k), jnp.ones(k), 1.0)
-    slopes = jax.grad(lambda c: speed(given._replace(student=c), activation, jnp.zeros(())))
+    slopes = jax.jit(
+        jax.grad(lambda c: speed(given._replace(student=c), activation, jnp.zeros(())))
+    )
     signs = np.array(list(itertools.product([-1.0, 1.0], repeat=k)))
     return np.abs(signs @ np.asarray(slopes(given.student))) / k**0.5
 
@@ -44,7 +47,7 @@ def test_sums_of_signs_have_the_chances_of_binomials(pairs, odd):
         assert abs(found - max(wanted, 0)) < 3e-9
 
 
-@pytest.mark.parametrize("odd", [0, 1])
+@pytest.mark.parametrize("odd", [thorough(0), 1])
 def test_a_start_on_the_features_of_claim_2_is_slow_as_often_as_enumerated(odd):
     k = 16 + odd
     with jax.enable_x64(True):

@@ -32,9 +32,17 @@ def x():
     return language.SPACE.sample(jax.random.key(0), SMALL)
 
 
+compiled_along = jax.jit(along)
+
+
+@jax.jit
+def model_of(x, seed):
+    return language.Model(x, jax.random.key(seed))
+
+
 def test_the_excess_loss_is_a_divergence(x):
     """Against SciPy, and zero for the table's own conditional chances."""
-    model = language.Model(x, jax.random.key(1))
+    model = model_of(x, 1)
     table = language.english(x)
     told = softmax(np.array(jax.vmap(model)(jnp.arange(x.characters)), float), axis=1)
     first = np.asarray(table, float).sum(1, keepdims=True)
@@ -44,11 +52,12 @@ def test_the_excess_loss_is_a_divergence(x):
 
 
 def test_training_without_steps_changes_nothing_and_with_steps_learns(x):
-    start = language.Model(x, jax.random.key(1))
+    start = model_of(x, 1)
     table = language.english(x)
 
+    @jax.jit
     def after(steps):
-        return language.trained(start, table, jnp.asarray(steps), 1e-2, jax.random.key(2))
+        return language.trained(start, table, steps, 1e-2, jax.random.key(2))
 
     assert all(map(np.array_equal, jax.tree.leaves(after(0)), jax.tree.leaves(start)))
     assert language.excess(after(300), table) < 0.5 * language.excess(start, table)
@@ -56,15 +65,16 @@ def test_training_without_steps_changes_nothing_and_with_steps_learns(x):
 
 def test_batches_are_of_the_text(x):
     """Many steps on one pair only make it certain."""
-    start = language.Model(x, jax.random.key(1))
+    start = model_of(x, 1)
     table = jnp.zeros_like(language.english(x)).at[3, 5].set(1.0)
-    end = language.trained(start, table, jnp.asarray(300), 1e-2, jax.random.key(2))
+    train = jax.jit(language.trained)
+    end = train(start, table, jnp.asarray(300), 1e-2, jax.random.key(2))
     assert jax.nn.softmax(end(jnp.asarray(3)))[5] > 0.99
 
 
 def test_budgets_are_runs_of_their_own_with_the_same_start(x):
     start, models = jax.jit(language.pretrained)(x, jax.random.key(0), language.budgets(x))
-    alone = language.trained(
+    alone = jax.jit(language.trained)(
         start,
         language.english(x),
         jnp.asarray(128),
@@ -77,8 +87,9 @@ def test_budgets_are_runs_of_their_own_with_the_same_start(x):
 
 
 def test_noise_has_the_spread_of_a_fresh_matrix_and_leaves_biases(x):
-    start = language.Model(x, jax.random.key(1))
-    noise = jax.vmap(lambda k: perturbed.noise(start, k))(jax.random.split(jax.random.key(0), 500))
+    start = model_of(x, 1)
+    keys = jax.random.split(jax.random.key(0), 500)
+    noise = jax.jit(jax.vmap(perturbed.noise, (None, 0)))(start, keys)
     for drawn, fresh in zip(jax.tree.leaves(noise), jax.tree.leaves(start), strict=True):
         spread = float(np.std(drawn))
         assert spread == (
@@ -87,12 +98,12 @@ def test_noise_has_the_spread_of_a_fresh_matrix_and_leaves_biases(x):
 
 
 def test_a_model_that_is_not_tuned_stays_where_it_is(x):
-    _, models = language.pretrained(x, jax.random.key(0), language.budgets(x))
+    _, models = jax.jit(language.pretrained)(x, jax.random.key(0), language.budgets(x))
     old, new = language.english(x), language.mixture(x, 1.0)
     keys = jnp.stack([jax.random.key(1)] * 2)
-    found = tuned.tuned(models, old, new, (0.0, 1e-3), keys)
+    found = jax.jit(lambda keys: tuned.tuned(models, old, new, (0.0, 1e-3), keys))(keys)
     assert np.all(found.distance[:, 0] == 0)
-    before = jax.vmap(lambda model: language.excess(model, old))(models)
+    before = jax.jit(jax.vmap(language.excess, (0, None)))(models, old)
     np.testing.assert_allclose(found.pre[:, 0], before, rtol=SUMS_SINGLE)
     assert np.all(found.distance[:, 1] > 0)
     end = jax.vmap(lambda line: line[:, -1])(found.towards.loss)
@@ -114,10 +125,10 @@ def in_double_precision(model):
 
 @pytest.mark.usefixtures("x64")
 def test_the_taylor_polynomial_misses_the_loss_by_the_third_order(x):
-    model, direction = (in_double_precision(language.Model(x, jax.random.key(k))) for k in range(2))
+    model, direction = (in_double_precision(model_of(x, k)) for k in range(2))
     table = jnp.asarray(language.english(x), float)
     small = jax.tree.map(lambda leaf: 2e-3 * leaf, direction)  # before any kink
-    found = along(model, small, table, model)
+    found = compiled_along(model, small, table, model)
     off = np.asarray(found.loss - found.taylor)
     np.testing.assert_allclose(off[-3:] / off[-4:-1], 8, rtol=NEXT_ORDER)
     base = language.excess(model, table)
@@ -128,13 +139,13 @@ def test_the_taylor_polynomial_misses_the_loss_by_the_third_order(x):
 
 def test_what_is_above_the_polynomial_is_told_in_single_precision(x):
     """At every share of a direction that crosses kinks, against the difference in double."""
-    model, direction = (language.Model(x, jax.random.key(k)) for k in range(2))
+    model, direction = (model_of(x, k) for k in range(2))
     direction = jax.tree.map(lambda leaf: 4 * leaf, direction)
-    found = along(model, direction, language.english(x), model)
+    found = compiled_along(model, direction, language.english(x), model)
     with jax.enable_x64(True):
         double = [in_double_precision(each) for each in (model, direction)]
         table = jnp.asarray(np.asarray(language.english(x)), float)
-        told = along(double[0], double[1], table, double[0])
+        told = compiled_along(double[0], double[1], table, double[0])
         base = language.excess(double[0], table)
         end, half = (float(told.taylor[k] - base) for k in (-1, -2))
         shares = np.asarray(LAMBDAS)
@@ -145,11 +156,12 @@ def test_what_is_above_the_polynomial_is_told_in_single_precision(x):
 
 @pytest.mark.usefixtures("x64")
 def test_the_derivatives_can_be_those_of_another_model(x):
-    model, other, direction = (
-        in_double_precision(language.Model(x, jax.random.key(k))) for k in range(3)
-    )
+    model, other, direction = (in_double_precision(model_of(x, k)) for k in range(3))
     table = jnp.asarray(language.english(x), float)
-    found, there = along(model, direction, table, other), along(other, direction, table, other)
+    found, there = (
+        compiled_along(model, direction, table, other),
+        compiled_along(other, direction, table, other),
+    )
     apart = language.excess(model, table) - language.excess(other, table)
     np.testing.assert_allclose(found.taylor - there.taylor, apart)
     units = [(each.loss - each.taylor)[-2:] / each.above[-2:] for each in (found, there)]

@@ -15,6 +15,8 @@ from theorysim.theorems.overtraining import section_4_1, section_4_2, section_4_
 
 pytestmark = pytest.mark.usefixtures("x64")
 
+descended = jax.jit(network.descended, static_argnums=4)
+
 D = 3
 
 
@@ -39,7 +41,7 @@ def tuning():
 
 def test_descent_is_that_of_the_batch_loss(weights, tuning):
     steps, rate = jnp.asarray(9), jnp.asarray(0.01)
-    found = network.descended(weights, tuning, rate, steps, batches)
+    found = descended(weights, tuning, rate, steps, batches)
     true = two_layer_linear.fine_tune_to(weights, tuning, 0.01, 9, covariances=batches)
     np.testing.assert_allclose(found.first, true.first, rtol=SUMS_DOUBLE)
     np.testing.assert_allclose(found.second, true.second, rtol=SUMS_DOUBLE)
@@ -48,9 +50,9 @@ def test_descent_is_that_of_the_batch_loss(weights, tuning):
 def test_every_run_stops_after_its_own_steps(weights, tuning):
     steps, rates = jnp.asarray([2, 7]), jnp.asarray([0.01, 0.02])
     both = jax.tree.map(lambda w: jnp.stack([w, w]), weights)
-    found = network.descended(both, tuning, rates, steps, batches)
+    found = descended(both, tuning, rates, steps, batches)
     for k in range(2):
-        alone = network.descended(weights, tuning, rates[k], steps[k], batches)
+        alone = descended(weights, tuning, rates[k], steps[k], batches)
         np.testing.assert_allclose(found.first[k], alone.first, rtol=FEW_DOUBLE)
 
 
@@ -60,15 +62,16 @@ def test_marks_are_passed_one_after_the_other(weights, tuning):
     found = network.along(weights, tuning, jnp.asarray(0.01), marks, same)
     np.testing.assert_array_equal(found.first[0], weights.first)
     np.testing.assert_array_equal(found.first[1], found.first[2])
-    end = network.descended(weights, tuning, jnp.asarray(0.01), marks[-1], same(0))
+    end = descended(weights, tuning, jnp.asarray(0.01), marks[-1], same(0))
     np.testing.assert_allclose(found.first[3], end.first, rtol=FEW_DOUBLE)
 
 
 def test_stage_marks_are_stage_times_of_each_run():
     gaps, taus = jnp.asarray([1.5, 3.0]), jnp.asarray([4.0, 9.0])
-    marks = network.stage_marks(network.features(D, gaps[:, None]), taus, jnp.asarray(1e-3))
+    stage_marks, stage_times = map(jax.jit, (network.stage_marks, linear_modes.stage_times))
+    marks = stage_marks(network.features(D, gaps[:, None]), taus, jnp.asarray(1e-3))
     for k in range(2):
-        times = linear_modes.stage_times(network.features(D, float(gaps[k])), taus[k])
+        times = stage_times(network.features(D, float(gaps[k])), taus[k])
         np.testing.assert_array_equal(marks[1:, k], np.round(np.asarray(times) / 1e-3))
     assert np.all(marks[0] == 0)
 
@@ -89,8 +92,9 @@ def at(theorem, **sizes):
 
 def test_ideal_stages_have_the_first_features():
     x = at(section_4_2.theorem)
-    vectors = network.vectors(x.d, jax.random.key(0))
-    theta = np.asarray(vectors.rotated(dot(*stages.ideal(x, vectors))))
+    vectors = jax.jit(network.vectors, static_argnums=0)(x.d, jax.random.key(0))
+    rotated = jax.jit(lambda vectors: vectors.rotated(dot(*stages.ideal(x, vectors))))
+    theta = np.asarray(rotated(vectors))
     for n in range(x.d + 1):
         expected = np.diag(np.where(np.arange(x.d) < n, stages.features(x), 0))
         np.testing.assert_allclose(theta[n], expected, atol=FEW_DOUBLE)
@@ -113,7 +117,7 @@ def test_the_flow_beside_the_path_is_a_logistic_curve_where_start_and_task_agree
         return vectors, jax.tree.map(lambda w: np.exp(-stages.TAU) * w, start)
 
     monkeypatch.setattr(stages, "begun", aligned)
-    found = section_4_1._path(x, jax.random.key(0), stages.features(x))
+    found = jax.jit(lambda key: section_4_1._path(x, key, stages.features(x)))(jax.random.key(0))
     times = (section_4_1._steps(x) * stages.rate(x))[:, None]
     curve = linear_modes.growth(times, stages.features(x), jnp.asarray(stages.TAU))
     np.testing.assert_allclose(found.flow, curve, atol=SOLVED_DOUBLE)
@@ -128,5 +132,5 @@ def test_the_picture_is_a_fall_and_then_rises():
 def test_the_map_of_modes_is_that_of_ideal_stages_at_tiny_starts():
     """From a very small start with wide gaps it is seen after a short fine-tuning."""
     sizes = section_4_sizes.Sizes(taus=(40.0,), gaps=(2.0,), rates=(0.25,), lengths=(1.0, 400.0))
-    found = np.asarray(section_4_sizes._of_modes(3, sizes)).ravel()
+    found = np.asarray(jax.jit(lambda: section_4_sizes._of_modes(3, sizes))()).ravel()
     np.testing.assert_array_equal(found, [1, 0])

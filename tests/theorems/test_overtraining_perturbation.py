@@ -62,17 +62,20 @@ def test_moves_have_the_length_of_the_radius(aligned):
             assert along == pytest.approx(aligned, rel=32 * EPS)
 
 
+rise = jax.jit(perturbed_loss_rise)
+
+
 def worst_ratio(x, radius):
     """|rise| over (pre_d)^2 / 2 where both factors shrink or grow along themselves."""
     ideal = ideal_start(x)
     ratios = []
     for sign in (-1.0, 1.0):
         move = tuple(move_in_ball(w, radius(x), w, jnp.asarray(sign)) for w in ideal)
-        ratios.append(abs(float(perturbed_loss_rise(x, ideal, (move[0], move[1])))))
+        ratios.append(abs(float(rise(x, ideal, (move[0], move[1])))))
     return max(ratios) / (float(pre_spectrum(x)[-1]) ** 2 / 2)
 
 
-@pytest.mark.parametrize("d", [1, thorough(3), 8, thorough(32)])
+@pytest.mark.parametrize("d", [thorough(1), thorough(3), 8, thorough(32)])
 @pytest.mark.parametrize("scale", [1e-6, thorough(1e-2), thorough(1.0), 1e3])
 @pytest.mark.parametrize("noise", [1e-3, 1.0, 1e3])
 def test_the_corrected_radius_bounds_the_worst_states(d, scale, noise):

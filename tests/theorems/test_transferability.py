@@ -46,15 +46,15 @@ def test_the_transferred_labels_and_the_form_of_theorem_2(x):
         mismatch = mp.matrix([float(y) for y in q.labels]) - predicted
         form = (mismatch.T * mp.lu_solve(printed_gram(q.inputs, q.inputs), mismatch))[0]
     np.testing.assert_allclose(
-        problem.transferred(x), [float(v) for v in predicted], rtol=0, atol=1e-12
+        jax.jit(problem.transferred)(x), [float(v) for v in predicted], rtol=0, atol=1e-12
     )
-    found = problem.form(problem.target_gram(x), problem.mismatch(x))
+    found = jax.jit(lambda x: problem.form(problem.target_gram(x), problem.mismatch(x)))(x)
     assert float(found) == pytest.approx(float(form), rel=1e-11)
 
 
 def test_both_stages_take_the_printed_steps(x):
     network = training.started(x, jax.random.key(0))
-    path = training.paths(x, network)
+    path = jax.jit(training.paths)(x, network)
     weights, signs = np.asarray(network.weights), np.asarray(network.signs)
     rates = problem.stable_rates(x)
     for task, rate, found in zip(

@@ -150,7 +150,7 @@ def test_distances_among_points_are_means_over_the_others():
 
 
 def test_sources_differ_in_inputs_or_in_labels():
-    found = sources._sources(digits.part(digits.drawn(KEY), 0, 40), KEY)
+    found = jax.jit(lambda key: sources._sources(digits.part(digits.drawn(key), 0, 40), key))(KEY)
     images, labels = found.task
     for place in (sources.PARITY, sources.BRIGHTNESS, sources.SHUFFLED):
         np.testing.assert_array_equal(images[place], images[sources.SAME])
@@ -175,6 +175,9 @@ def test_the_best_checkpoint_is_chosen_by_the_other_half_of_the_runs():
     np.testing.assert_array_equal(figure_9._at_best(values), (1, 3, 2, 1))
 
 
+errors_of = jax.jit(jax.vmap(digits.error, (0, None)))
+
+
 def drawn_starts(null, steps):
     x = figure_6.theorem.space.sample(KEY, figure_6.theorem.space.default_sizes())
     return starts.drawn(x, KEY, (32, 32), False, null, steps)
@@ -186,12 +189,13 @@ def test_starts_share_a_head_that_knows_nothing_and_the_last_keeps_its_own():
     assert np.array_equal(head[0], head[1]) and np.array_equal(head[0], head[2])
     assert not np.array_equal(head[2], head[3])
     np.testing.assert_array_equal(found.starts.weights[0][2], found.starts.weights[0][3])
-    errors = jax.vmap(lambda network: digits.error(network, found.test))(found.starts)
+    errors = errors_of(found.starts, found.test)
     assert np.all(np.asarray(errors[:3]) > 0.4) and errors[3] < 0.15  # by chance: 0.8
     both = np.concatenate([found.task.images, found.test.images])
     assert len(np.unique(both, axis=0)) == len(both)
 
 
+@pytest.mark.thorough  # starts of which nothing is taken away stay
 def test_nulls_of_starts_take_away_what_they_say():
     untrained = drawn_starts(starts.Null(), 0)
     for layer in untrained.starts.weights[:-1]:
@@ -200,7 +204,7 @@ def test_nulls_of_starts_take_away_what_they_say():
     assert np.array_equal(strangers[1], strangers[2])
     assert not np.array_equal(strangers[0], strangers[1])
     wrong = drawn_starts(starts.Null(has_labels=False), 200)
-    errors = jax.vmap(lambda network: digits.error(network, wrong.test))(wrong.starts)
+    errors = errors_of(wrong.starts, wrong.test)
     assert errors[3] > 0.6
     kinds = starts.of_both_kinds(
         lambda x, key, flag, null: jnp.asarray(flag), None, KEY, starts.Null(is_normalised=False)
