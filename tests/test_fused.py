@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 from programs import files
 
 from theorysim.compiled import jit
@@ -63,7 +64,7 @@ def moved(function):
     return compile_anew(jit(flat).lower(ROWS))
 
 
-@pytest.mark.parametrize("function", [descent, algebra, draws])
+@pytest.mark.parametrize("function", [descent, algebra, thorough(draws)])
 @pytest.mark.usefixtures("x64")
 def test_the_same_bits(function):
     compiled = moved(function)
@@ -210,6 +211,7 @@ np.savez("found.npz", *found)
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("x64")
 def test_another_process_computes_the_same_bits(tmp_path):
     """Which has nothing but the bytes; what calls a library needs most of its surroundings."""

@@ -88,6 +88,7 @@ def test_programs_that_call_libraries_run_in_a_process_that_has_lowered_none(fol
     assert then.stdout == first.stdout
 
 
+@pytest.mark.thorough
 def test_a_program_runs_on_the_device_that_it_was_compiled_for(folder):
     two = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
     first, then = run(DEVICES, **two), run(DEVICES, **two)

@@ -42,6 +42,7 @@ def test_it_verifies(installed):
     assert json.loads(run.stdout)["verdict"] == "holds"
 
 
+@pytest.mark.thorough
 def test_its_false_version_is_falsified(installed):
     named = ("quadratics/theorem-1", "--reading", "the square of the rate")
     run = installed("falsify", *named, "--budget", "200", "--json")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from hypothesis import find, given, settings
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from tests.engine.statements import theorem
@@ -43,7 +43,9 @@ def test_a_true_theorem_passes_and_a_false_one_shrinks_to_a_readable_instance():
 
     true()
 
-    @settings(max_examples=30, report_multiple_bugs=False)
+    phases = Phase.generate, Phase.shrink  # to explain it takes ten times as many runs
+
+    @settings(max_examples=30, report_multiple_bugs=False, phases=phases)
     @given(x=instances(FALSE))
     def false(x):
         assert_holds(FALSE, x)
@@ -59,7 +61,7 @@ def test_an_instance_outside_of_the_hypotheses_is_no_empty_pass():
 
 
 def test_a_check_that_cannot_fail_is_no_check():
-    assert_mutants_are_refuted("lemma-a.28")
+    assert_mutants_are_refuted("low-rank/proposition-9")
     claim = at_most("a", lambda r: r.sim["a"], lambda r: r.theory["a"] + 1)
     harmless = theorem(claim, mutant=Mutant("true as well", predict=lambda x: {"a": x.a}))
     with pytest.raises(AssertionError, match="a: true as well holds"):
@@ -86,10 +88,10 @@ def test_hypothesis_is_deterministic_here():
 def test_the_marker_verifies_a_theorem_in_three_lines(tmp_path: Path):
     (tmp_path / "test_mine.py").write_text(
         "import pytest\n"
-        '@pytest.mark.theorem("lemma-a.28", instances=8, reading="corrected")\n'
+        '@pytest.mark.theorem("low-rank/proposition-9", instances=8, reading="corrected")\n'
         "def test_mine(theorem_report):\n"
         '    assert theorem_report.verdict == "holds"\n'
-        '@pytest.mark.theorem("lemma-a.28", instances=8, reading="Eq. 18")\n'
+        '@pytest.mark.theorem("low-rank/proposition-9", instances=8, reading="as printed")\n'
         "def test_refuted(theorem_report):\n"
         '    assert theorem_report.verdict == "violated"\n'
     )
@@ -112,6 +114,7 @@ def test_the_check_as_an_assertion_names_the_step_and_the_remedy(tmp_path):
         assert_passes(path)
 
 
+@pytest.mark.thorough
 def test_without_its_extra_it_says_what_to_install():
     program = "import sys; sys.modules['hypothesis'] = None; import theorysim.testing"
     done = subprocess.run(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim.advise import demo, demo_text, files
 from theorysim.data import text
@@ -108,7 +109,7 @@ def test_the_template_answers_each_question_it_says_it_does():
         assert set(files.CONTRACT[question].needs) <= set(given)
 
 
-@pytest.mark.parametrize("question", ["layers", "strength", "transfer"])
+@pytest.mark.parametrize("question", [thorough("layers"), thorough("strength"), "transfer"])
 def test_the_example_has_what_the_question_takes(question, monkeypatch):
     monkeypatch.setattr(demo, "PRETRAINING", 1)
     given = demo.example(question, 0)
@@ -117,7 +118,7 @@ def test_the_example_has_what_the_question_takes(question, monkeypatch):
     assert len(given["inputs"]) == len(given["targets"]) == demo.TRAIN
 
 
-@pytest.mark.parametrize("question", ["layers", "transfer", "length"])
+@pytest.mark.parametrize("question", [thorough("layers"), "transfer", "length"])
 def test_the_example_on_text_has_what_the_question_takes(question, monkeypatch):
     monkeypatch.setattr(demo_text, "PRETRAINING", 1)
     monkeypatch.setattr(demo_text, "LENGTHS", (1, 2, 3))

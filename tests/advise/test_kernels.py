@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from closeness import STEPS_SINGLE, SUMS_SINGLE
+from drawn import thorough
 
 from theorysim import advise, memory
 from theorysim.advise.kernels import drawn_anew, fitting, kernels
@@ -79,16 +80,16 @@ def test_held_out_inputs_of_the_kernels_are_drawn_up_to_a_number():
     assert len({tuple(x) for x in np.asarray(small.test.inputs)}) == 400
 
 
-def test_few_landmarks_of_many_inputs_are_told_in_the_answer():
-    given = {"params": PARAMS, "test": (X[-50:], Y[-50:])}
-    few = advise.layers(model, X[:60], Y[:60], pairs=19, **given)
-    assert few.answer.endswith(
+@pytest.mark.parametrize(("inputs", "pairs"), [(60, 19), thorough(60, 20), (19, 19)])
+def test_few_landmarks_of_many_inputs_are_told_in_the_answer(inputs, pairs):
+    test = (X[-50:], Y[-50:])
+    found = advise.layers(model, X[:inputs], Y[:inputs], params=PARAMS, test=test, pairs=pairs)
+    told = (
         "Beware: kernels have 19 landmarks only, of 60 training inputs, and errors do not count "
         "their draw; 20 take pairs=20 (--pairs)."
     )
-    for inputs, pairs in ((60, 20), (19, 19)):
-        found = advise.layers(model, X[:inputs], Y[:inputs], pairs=pairs, **given)
-        assert "landmarks only" not in found.answer
+    assert found.answer.endswith(told) == (pairs < min(inputs, 20))
+    assert ("landmarks only" in found.answer) == (pairs < min(inputs, 20))
 
 
 def test_held_out_inputs_that_are_training_inputs_are_told():
@@ -114,6 +115,7 @@ def test_training_inputs_given_twice_and_sources_that_know_what_is_held_out_are_
     assert "Beware: 20 of 20 held-out inputs are among those of source leak." in found.answer
 
 
+@pytest.mark.thorough
 def test_few_landmarks_of_a_source_are_told():
     def many(params, x):
         return jnp.tanh(x @ params["body"]) @ params["head"]
@@ -227,6 +229,7 @@ def test_nothing_left_to_learn_and_kernels_beyond_floats_are_refused():
         advise.layers(model, X[:40] * 1e30, Y[:40], params=PARAMS)
 
 
+@pytest.mark.thorough
 def test_the_note_has_the_rows_that_the_gram_has():
     def seven(params, x):
         return x[:3] @ params["a"] + x[3:] @ params["b"]
@@ -237,6 +240,7 @@ def test_the_note_has_the_rows_that_the_gram_has():
     assert any("8 x 7 outputs make 56 rows" in note for note in found.notes)
 
 
+@pytest.mark.thorough
 def test_new_inputs_of_another_shape_are_refused():
     stages = {at: {**PARAMS, "idle": jnp.full(2, float(at))} for at in (1, 2, 3)}
     with pytest.raises(UsageError, match=r"inputs of new have shape \[\(4,\)\], inputs \[\(6,\)\]"):

@@ -5,6 +5,7 @@ from math import factorial
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 from scipy import stats
 
 from theorysim import advise
@@ -31,7 +32,7 @@ def asked(groups, question="layers", **given):
     return {check.what: check for check in found.checks}
 
 
-@pytest.mark.parametrize("groups", [2, 3])
+@pytest.mark.parametrize("groups", [thorough(2), 3])
 def test_an_order_of_few_groups_is_no_evidence(groups):
     check = asked(groups)["what was measured ranks single groups alike"]
     assert check.met is None
@@ -50,6 +51,7 @@ def test_an_order_of_enough_groups_is_told_beside_chance():
     )
 
 
+@pytest.mark.thorough
 def test_other_inputs_rank_few_candidates_neither():
     what = "other landmarks put the same first"
     few = asked(2, measure=False, pairs=10, candidates=["g0", "g1", ["g0", "g1"]])[what].told
@@ -57,7 +59,7 @@ def test_other_inputs_rank_few_candidates_neither():
     assert "rank correlation of `linearised`" in asked(4, measure=False, pairs=10)[what].told
 
 
-@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("count", [thorough(2), 4])
 def test_sources_are_ranked_where_there_are_enough(count):
     params = {"first": jnp.zeros(2), "head": jnp.zeros(2)}
 
@@ -83,7 +85,7 @@ def test_sources_are_ranked_where_there_are_enough(count):
         assert "their rank correlation is" in steps and "over 5 starts" in steps
 
 
-@pytest.mark.parametrize("count", range(2, COUNTED + 1))
+@pytest.mark.parametrize("count", [*range(2, COUNTED), thorough(COUNTED)])
 def test_the_same_order_is_one_of_all(count):
     found = agreement(range(count), range(count))
     assert found.chance == pytest.approx(1 / factorial(count))

@@ -2,11 +2,12 @@
 
 import time
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from drawn import thorough
+from drawn import one_in, thorough
 
 from theorysim import advise
 from theorysim.advise import budget, tuning
@@ -27,20 +28,31 @@ def model(params, x):
     return x[:1] @ params["useful"] + x[1:2] @ params["idle"] + x[2:] @ params["head"]
 
 
+def adam(rate):
+    """Where Adam starts, and one step of it: new weights and memory."""
+    rule = optax.adam(rate)
+
+    @jax.jit
+    def step(slope, memory, weights):
+        change, memory = rule.update(slope, memory)
+        return optax.apply_updates(weights, change), memory
+
+    return rule.init, step
+
+
 def plain_curve(columns, rate, steps, seed=0):
     """Losses of the examples that choose, by Adam on these columns alone, in double precision."""
     drawn = np.random.default_rng((seed, 0)).permutation(len(X))
     count = round(CHOOSING * len(X))
     choose, fit = drawn[:count], drawn[count:]
-    adam = optax.adam(rate)
+    start, step = adam(rate)
     weights = jnp.zeros(len(columns))
-    memory, curve = adam.init(weights), []
+    memory, curve = start(weights), []
     for _ in range(steps + 1):
         gap = X[:, columns] @ np.asarray(weights) - X @ WANTED
         curve.append(np.mean(gap[choose] ** 2))
-        slope = jnp.asarray(2 * X[fit][:, columns].T @ gap[fit] / len(fit), jnp.float32)
-        change, memory = adam.update(slope, memory)
-        weights = optax.apply_updates(weights, change)
+        slope = np.float32(2 * X[fit][:, columns].T @ gap[fit] / len(fit))
+        weights, memory = step(slope, memory, weights)
     return np.array(curve)
 
 
@@ -85,6 +97,7 @@ def test_unfinished_tuning_is_told_for_each_candidate_and_ended_tuning_is_not():
     assert not any(row["unfinished"] for row in long.table)
 
 
+@pytest.mark.thorough
 def test_unfinished_tuning_from_sources_is_told():
     sources = {"opposite": (OTHERS, -OTHERS @ WANTED)}
     found = advise.transfer(model, sources, **TASK, measure=True, seeds=1, steps=20, rates=(1e-3,))
@@ -95,13 +108,12 @@ def test_unfinished_tuning_from_sources_is_told():
 
 def slow_part(steps, rate, weights):
     """The share of all that the squared loss of a weight 3 falls by, by Adam, in a quarter."""
-    adam, weight = optax.adam(rate), jnp.asarray(weights)
-    memory, curve = adam.init(weight), []
+    (start, step), weight = adam(rate), jnp.asarray(weights)
+    memory, curve = start(weight), []
     for _ in range(steps + 1):
         gap = X @ np.asarray(weight) - X @ WANTED
         curve.append(float(np.mean(gap**2)))
-        change, memory = adam.update(jnp.asarray(2 * X.T @ gap / len(X), jnp.float32), memory)
-        weight = optax.apply_updates(weight, change)
+        weight, memory = step(np.float32(2 * X.T @ gap / len(X)), memory, weight)
     late = steps - steps // 4
     return (curve[late] - curve[-1]) / (curve[0] - curve[-1])
 
@@ -118,7 +130,7 @@ def test_unfinished_pretraining_is_told(steps):
     assert ("the same (1 of 1)" in told.told) == (not told.met) == (steps == 100)
 
 
-@pytest.mark.parametrize("steps", [40, 1000])
+@pytest.mark.parametrize("steps", [40, thorough(1000)])
 def test_unfinished_fine_tuning_of_checkpoints_is_told(steps):
     # On the examples it is tuned for, which are held out at random, too: one linear task.
     new = (OTHERS, OTHERS @ WANTED)
@@ -183,6 +195,7 @@ def test_noise_beyond_all_numbers_is_refused():
         advise.length(cubed, CUBED, **OLD, noises=(0.1, 1e12))
 
 
+@pytest.mark.thorough
 def test_fine_tuning_that_only_harms_is_called_so():
     """Tuned on targets of noise: all that is learnt is wrong on held-out inputs."""
     start = {at: {"w": 1e-3 * at * jnp.ones(30)} for at in (1, 2, 3)}
@@ -212,7 +225,7 @@ def ask(question, **given):
     return getattr(advise, question)(model, **task)
 
 
-@pytest.mark.parametrize("question", LONG)
+@pytest.mark.parametrize("question", one_in(2, LONG))
 def test_steps_that_take_too_long_are_refused_soon(question, monkeypatch):
     # However fast this machine is: 10^7 steps of anything take more than five seconds.
     monkeypatch.setattr(budget, "LONGEST", 5.0)

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
 from theorysim import advise
 from theorysim.advise import length_words, record
@@ -46,6 +47,7 @@ def test_a_difference_says_its_side_and_whether_it_may_be_chance(value, text):
     assert value.compared("better", "worse") == text
 
 
+@pytest.mark.thorough
 def test_nothing_else_is_advised_where_it_is_measured_best():
     found = ask(
         "layers", X[:, 2] - X[:, 3] + NOISE, base="head", measure=True, seeds=1, rates=(0.05,)
@@ -74,7 +76,7 @@ def test_all_is_advised_where_it_is_best():
     assert found.choice == "all" and found.answer.startswith("Tune all beside head: predicted")
 
 
-@pytest.mark.parametrize("question", ["layers", "strength"])
+@pytest.mark.parametrize("question", ["layers", thorough("strength")])
 def test_targets_of_one_class_are_warned_of(question):
     params = {"w": jnp.zeros((2, 4)), "z": jnp.zeros(2)}
     biased = {"model": lambda p, x: two(p, x) + p["z"], "params": params}
@@ -105,7 +107,7 @@ def test_a_headline_says_where_its_linearisation_is_not_to_be_trusted():
     assert f", by a linearisation trusted for {until} of 20 steps only" in found.answer
 
 
-@pytest.mark.parametrize("measure", [False, True])
+@pytest.mark.parametrize("measure", [False, thorough(True)])
 def test_a_source_is_compared_with_none_and_by_the_sign_rule(measure):
     options = {"measure": measure, "seeds": 1, "rates": (0.02,), "steps": 40, "by": "start"}
     good = ask("transfer", X[:, 0], sources={"same": (X[:10], X[:10, 0])}, **options)

@@ -12,12 +12,11 @@ import pytest
 from theorysim import cli
 from theorysim.authoring.statements import KINDS, SYSTEMS, Statement, kinds_of, statements
 from theorysim.authoring.writing import write_pack, write_statement
+from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
-from theorysim.testing import assert_passes
+from theorysim.testing import assert_mutants_are_refuted, assert_passes
 
 ROOT = Path(__file__).parents[2]
-# The others are marked thorough: each takes seconds to compile.
-BY_DEFAULT = {("plain", "at_most")}
 
 
 class Terminal(io.StringIO):
@@ -43,19 +42,19 @@ def run(monkeypatch, capsys, tmp_path):
     return run
 
 
-def _marks(statement):
-    default = (statement.system, statement.kind) in BY_DEFAULT
-    return [] if default else [pytest.mark.thorough]
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [pytest.param(s, marks=_marks(s), id=f"{s.system}, {s.kind}") for s in statements()],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("statement", statements(), ids=lambda s: f"{s.system}, {s.kind}")
 def test_what_is_offered_passes_the_check(statement, tmp_path):
     file = tmp_path / "my_rate.py"
     write_statement(file, statement)
     assert_passes(file)
+
+
+def test_what_is_offered_holds_and_its_mutants_are_refuted(tmp_path):
+    file = tmp_path / "my_rate.py"
+    write_statement(file, Statement("plain", "at_most"))
+    assert verify(str(file)).verdict == "holds"
+    assert_mutants_are_refuted(str(file))
 
 
 def test_files_are_formatted_and_free_of_what_is_not_used(tmp_path):

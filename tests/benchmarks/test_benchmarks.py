@@ -78,6 +78,7 @@ def test_a_sweep_has_the_precision_that_its_row_says():
     assert types["closed_form"] == np.float32
 
 
+@pytest.mark.thorough
 def test_the_loops_of_one_run_learn_as_the_chain_does():
     """All three end within the scatter of their runs: the mean over keys has an error beside it."""
     k, d, steps = 4, 64, 400

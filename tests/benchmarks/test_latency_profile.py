@@ -40,6 +40,7 @@ def test_running_and_loading_are_told_apart(monkeypatch):
     assert Program.compile is compile_slowly
 
 
+@pytest.mark.thorough
 def test_programs_belong_to_the_part_that_asks():
     with Watch().watching() as watch:
         verify(noisy_mean(), instances=8)
@@ -78,6 +79,7 @@ def test_only_slow_statements_are_profiled_and_told(records, monkeypatch):
     assert "- the sample: 2.0 s (50 %)" in told
 
 
+@pytest.mark.thorough
 def test_a_process_that_fails_is_not_profiled(tmp_path):
     with pytest.raises(latency.FailedError, match="one/unknown"):
         latency_profile.profiled("one/unknown", tmp_path)

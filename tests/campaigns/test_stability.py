@@ -86,6 +86,7 @@ def test_verdicts_are_counted_at_seeds_and_sizes():
     assert all("no instance satisfies the hypotheses" in one["why"] for one in line["apart"])
 
 
+@pytest.mark.thorough
 def test_sizes_at_which_it_cannot_run_are_told():
     def simulate(x, key):
         if x.n > 4:

@@ -57,6 +57,7 @@ def test_a_closed_stream_is_no_fault(stream):
     assert run(f"sys.{stream} = None").returncode == 0
 
 
+@pytest.mark.thorough
 def test_what_a_file_of_others_left_open_is_written(tmp_path):
     path = tmp_path / "left_open"
     code = "from theorysim.environment import expect_code_of\nfrom pathlib import Path\n"

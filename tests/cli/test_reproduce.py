@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import xarray
+from drawn import thorough
 
 import theorysim.engine.reproduce.runs as runs_module
 
@@ -58,7 +59,7 @@ def reproduce(run, tmp_path, monkeypatch):
     return reproduce
 
 
-@pytest.mark.parametrize(("by", "code", "word"), [(1, 0, "shown"), (-1, 3, "contrary")])
+@pytest.mark.parametrize(("by", "code", "word"), [thorough(1, 0, "shown"), (-1, 3, "contrary")])
 def test_it_tells_what_is_shown_and_what_is_contrary(reproduce, by, code, word):
     found, output, _ = reproduce(by=by)
     assert found == code and word in output and "rises" in output
@@ -120,7 +121,7 @@ theorem = Experiment(
 """.lstrip()
 
 
-@pytest.mark.parametrize(("by", "code"), [("1", 0), ("-1", 3)])
+@pytest.mark.parametrize(("by", "code"), [thorough("1", 0), ("-1", 3)])
 def test_a_file_of_the_user_is_what_is_run(run, tmp_path, monkeypatch, by, code):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     text = EXPERIMENT.replace("=BY", "=0.0").replace("    simulate=grow,\n", "")
@@ -160,6 +161,7 @@ def test_a_strangers_folder_is_left_alone_before_anything_runs(reproduce, tmp_pa
     assert (strange / "letter.txt").read_text() == "dear"
 
 
+@pytest.mark.thorough
 def test_a_null_has_files_of_its_own_and_says_what_it_is(reproduce, tmp_path):
     folder = tmp_path / "out"
     for options in ((), ("--reading", "flat")):

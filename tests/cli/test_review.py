@@ -1,10 +1,12 @@
 """The command `theorysim review`: one page, one file to mail, bad usage, interruptions."""
 
 import base64
+import io
 import json
 import re
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,6 +16,7 @@ from rich.console import Console
 from theorysim import cli
 from theorysim.claims import Verdict
 from theorysim.engine.registry import find
+from theorysim.engine.review import review as review_module
 from theorysim.engine.review import rounds
 from theorysim.engine.review.review import Review, review
 from theorysim.report.review_html import page
@@ -55,8 +58,26 @@ def file(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(file):
-    return review(str(file), seconds=2, pictures=pictures)
+def commanded(file, tmp_path_factory):
+    """What the command found, its code, what it printed and the page that it wrote."""
+    folder, made = tmp_path_factory.mktemp("review"), []
+    report = folder / "report.html"
+    asked = ["review", str(file), "--seconds", "0.1", "--html", str(report)]
+    whole, out, err = review_module.review, io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        patch.setattr(
+            review_module, "review", lambda *a, **o: made.append(whole(*a, **o)) or made[0]
+        )
+        patch.setattr(sys, "argv", ["theorysim", *asked])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+    return made[0], (end.value.code, out.getvalue(), err.getvalue()), report
+
+
+@pytest.fixture(scope="module")
+def found(commanded) -> Review:
+    return commanded[0]
 
 
 @pytest.fixture(scope="module")
@@ -131,15 +152,27 @@ def here(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-def test_the_command_writes_both_and_exits_as_verify_does(here, file, tmp_path):
-    report = tmp_path / "report.html"
-    code, out, err = run(str(file), "--seconds", "2", "--html", str(report))
+def test_the_command_writes_both_and_exits_as_verify_does(commanded):
+    _, (code, out, err), report = commanded
     assert (code, err) == (0, "")
-    assert f"written to {report}" in out
+    assert "MAJOR REVISION" in out and f"written to {report}" in out
     ElementTree.fromstring(report.read_text().removeprefix("<!DOCTYPE html>"))
-    code, out, _ = run(str(file), "--seconds", "2", "--json")
-    data = json.loads(out)
-    assert (code, data["verdict"], data["theorem"]) == (0, "holds", "local/lemma-1")
+
+
+@pytest.mark.thorough
+def test_the_command_reviews_in_a_process_of_its_own(here, file):
+    code, out, err = run(str(file), "--seconds", "0.1", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["verdict"] == "holds"
+
+
+def test_the_command_tells_all_of_it_as_json(here, file, found, monkeypatch, capsys):
+    monkeypatch.setattr("theorysim.engine.review.review.review", lambda *_, **__: found)
+    monkeypatch.setattr(sys, "argv", ["theorysim", "review", str(file), "--json"])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    data = json.loads(capsys.readouterr().out)
+    assert (end.value.code, data["verdict"], data["theorem"]) == (0, "holds", "local/lemma-1")
     assert data["recommendations"][0]["weight"] == "major"
 
 
@@ -207,12 +240,13 @@ def corner(tmp_path_factory) -> tuple[Path, Review]:
     path.write_text(CORNER)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "LEAST_POINTS", ENOUGH)
-        found = review(str(path), seconds=1.5, seed=4, pictures=pictures)
+        found = review(str(path), seconds=0.5, seed=4, pictures=pictures)
     assert found.readings.primary.verdict is Verdict.HOLDS
     assert found.verdict is Verdict.VIOLATED
     return path, found
 
 
+@pytest.mark.thorough
 def test_a_row_shows_the_numbers_that_refute_it(corner):
     path, found = corner
     text = page(found, find(str(path)))
@@ -221,12 +255,14 @@ def test_a_row_shows_the_numbers_that_refute_it(corner):
     assert "violated" in row and float(left) > float(right) == 2.0003
 
 
+@pytest.mark.thorough
 def test_no_number_that_is_shown_leaves_the_space(corner):
     _, found = corner
     (value,) = re.findall(r"b = ([0-9.e-]+)", found.recommendations[0].text)
     assert 2.0003 < float(value) <= 2.0005
 
 
+@pytest.mark.thorough
 def test_the_picture_of_what_the_search_refutes_is_the_counterexample(corner):
     """Its own footer says violated, and the picture of draws, which says holds, is left out."""
     path, found = corner
@@ -249,7 +285,7 @@ def test_the_page_says_which_command_made_it(corner, monkeypatch, tmp_path, here
     monkeypatch.setattr(rounds, "LEAST_POINTS", ENOUGH)
     text = " ".join(page(found, find(str(path))).split())
     (command,) = re.findall(r"Made by <code>theorysim (.*?)</code>", text)
-    assert command == "review corner.py --seconds 1.5 --seed 4"
+    assert command == "review corner.py --seconds 0.5 --seed 4"
     monkeypatch.setattr(sys, "argv", ["theorysim", *command.split(), "--seconds", "0.1"])
     with pytest.raises(SystemExit) as end:
         cli.main()
@@ -281,6 +317,7 @@ review(sys.argv[1], seconds=2, kept=Path(sys.argv[2]), progress=progress)
 """
 
 
+@pytest.mark.thorough
 def test_a_review_that_was_killed_goes_on(file, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(file), str(tmp_path)], cwd=ROOT, timeout=240

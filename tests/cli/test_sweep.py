@@ -134,7 +134,7 @@ def test_bad_usage_is_reported_in_one_message(command, tmp_path):
         (("--grid", "n=2.5"), "n = 2.5 is out of range"),
         (("--grid", "shift=0:2:3", "--claim", "x"), "shift: expected real in"),
         (("--grid", "shift=0:1:1000000000"), "at most 100000 values along one axis"),
-        (("--grid", "shift=0:1:100000", "--seeds", "100000"), "GiB of memory, but this machine"),
+        (("--grid", "shift=0:1:1000", "--seeds", "10000000"), "GiB of memory, but this machine"),
         (("--grid", "shift=0,0.5,0"), "{'shift': 0.0} is given twice"),
     ):
         status, output = sweep(*arguments)

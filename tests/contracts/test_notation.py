@@ -1,6 +1,7 @@
 """Every statement of the catalogue stands in the notation of its paper, as do its claims."""
 
 import tomllib
+from functools import cache
 from xml.etree import ElementTree
 
 import pytest
@@ -21,9 +22,12 @@ EXPLAINED = {folder: tables for folder, tables in FILES.items() if SHARED in tab
 LINES = [line for line in errata() if ENTRIES[line["theorem"]].path.parent in EXPLAINED]
 
 
+theorem = cache(registry.theorem)
+
+
 def _parts(id):
     """The names of the sizes and fields of a statement."""
-    space = registry.theorem(id).space
+    space = theorem(id).space
     return {*space.sizes, *space.fields}
 
 
@@ -31,7 +35,7 @@ def _parts(id):
 def test_the_notation_tells_everything_and_nothing_else(id):
     notation = notation_of(ENTRIES[id])
     assert notation is not None and notation.statement and notation.simulated
-    readings = registry.theorem(id).all_readings()
+    readings = theorem(id).all_readings()
     assert set(notation.claims) == {claim.name for r in readings for claim in r.claims}
     assert set(notation.hypotheses) == {name for r in readings for name in r.hypotheses}
     assert bool(notation.corrected) == any(r.source.kind == "corrected" for r in readings)

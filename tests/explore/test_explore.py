@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn import thorough
 from typer.testing import CliRunner
 
 from theorysim.claims.fields.integer import Integer
@@ -47,10 +48,9 @@ def test_without_a_scene_chosen_numbers_are_fixed_in_a_verification():
     assert any("holds" in word for word in shown.words) and shown.figure.axes
 
 
-def test_sliders_of_fields_span_their_ranges():
-    for entry in registry.catalogue():
-        if entry.paper not in ("linearization", "low-rank"):
-            continue
+@pytest.mark.parametrize("paper", ["linearization", thorough("low-rank")])
+def test_sliders_of_fields_span_their_ranges(paper):
+    for entry in registry.catalogue().of(paper):
         theorem = registry.load(entry)
         for name, slider in sliders_of(theorem).items():
             field, sizes = theorem.space.fields[name], theorem.space.default_sizes()
@@ -67,6 +67,7 @@ def test_sliders_stop_at_whole_numbers_or_densely():
     assert len(dense) > 100 and 0.3 in dense and dense[0] == 0.1 and dense[-1] == 10.0
 
 
+@pytest.mark.thorough
 def test_a_theorem_of_a_file_can_be_explored():
     file = ROOT / "docs" / "guide" / "template_theorem.py"
     shown = view_of("template-theorem", [file]).at({})
@@ -124,6 +125,7 @@ def test_a_session_starts_serves_and_stops(tmp_path):
     assert b"Traceback" not in output
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("default")
 def test_the_app_runs_with_its_defaults(monkeypatch):
     """All cells, without a server."""

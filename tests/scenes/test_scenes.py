@@ -231,6 +231,7 @@ def test_the_printed_risk_misses_the_mean_of_the_inputs():
     assert abs(end - corrected) < 0.01 * end < abs(end - printed)
 
 
+@pytest.mark.thorough
 def test_the_length_of_the_source_matters_to_one_layer_only():
     chosen = scene("linear-teachers/theorem-5.4")
     short, long = (chosen.panels({**chosen.defaults(), "length": n}) for n in (0.5, 2.0))

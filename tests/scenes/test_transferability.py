@@ -20,6 +20,7 @@ def test_networks_move_by_the_mismatch_and_their_error_falls_at_least_as_printed
     assert slope(only(right, Role.SIMULATION)) < -0.25
 
 
+@pytest.mark.thorough
 def test_the_error_of_theorem_1_grows_as_the_number_of_inputs():
     (panel,) = drawn("transferability/theorem-1", closeness=1e-3)
     assert abs(slope(only(panel, Role.SIMULATION)) - 1) < 0.01
@@ -45,6 +46,7 @@ def test_training_from_scratch_ends_at_the_root_of_the_form():
     assert abs(end / root - 1) < 0.02 and printed < 0.5 * end and np.isclose(printed, root**2)
 
 
+@pytest.mark.thorough
 def test_units_move_less_in_wide_networks_and_far_less_than_allowed():
     (panel,) = drawn("transferability/lemma-4", kappa=0.001)
     points, bound = only(panel, Role.SIMULATION), only(panel, Role.BOUND)

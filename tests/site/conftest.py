@@ -7,8 +7,28 @@ from pathlib import Path
 
 import pytest
 
+from theorysim.scenes.catalogue import scene_of
+from theorysim.scenes.scene import Scene
+from theorysim.site.grids import Grid, precompute
+
 EXPERIMENT = "overtraining/figure-5"
 IDS = ("linear-teachers/equation-7", "overtraining/lemma-a.28", "overtraining/theorem-4.7")
+# Pages of the others are without their scenes, whose grids take as long as the rest of the site.
+MOVED = "overtraining/theorem-4.7"
+MADE: dict[str, Grid] = {}
+
+
+def precomputed_once(scene: Scene) -> Grid:
+    """Its grid, for the pages and for the tests of grids."""
+    if scene.title not in MADE:
+        MADE[scene.title] = precompute(scene)
+    return MADE[scene.title]
+
+
+@pytest.fixture(scope="session")
+def grid_of():
+    """Grids of scenes, each computed once."""
+    return precomputed_once
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +39,7 @@ def site(tmp_path_factory) -> Path:
     from theorysim.engine.registry import records
     from theorysim.engine.registry.entries import Catalogue
     from theorysim.engine.registry.sources import source_hash
-    from theorysim.site import experiments, statements
+    from theorysim.site import experiments, grids, statements
     from theorysim.site.build import build
 
     own, known = records.own_statements(), records.verdicts()
@@ -31,6 +51,8 @@ def site(tmp_path_factory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(statements, "own_statements", lambda: chosen)
         patch.setattr(statements, "fresh_verdicts", lambda entries: fresh)
+        patch.setattr(statements, "scene_of", lambda id: scene_of(id) if id == MOVED else None)
+        patch.setattr(grids, "precompute", precomputed_once)
         patch.setattr(experiments, "own_experiments", lambda: figures)
         patch.setattr(experiments, "fresh_experiments", lambda entries: runs)
         assert build(out) == len(IDS)

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from drawn import one_in
 
 from theorysim.engine import registry
 from theorysim.scenes.catalogue import scene_of
@@ -12,6 +13,8 @@ from theorysim.scenes.scene import Panel, Role, Scene, Series, Slider
 from theorysim.site import widgets
 from theorysim.site.grids import TOLERANCE, precompute
 from theorysim.site.widgets import data, make, widget_of
+
+pytestmark = pytest.mark.xdist_group("site")  # grids are computed once per worker
 
 QUICK = ("overtraining/theorem-4.7", "overtraining/lemma-a.28", "linear-teachers/theorem-4.1")
 
@@ -41,14 +44,19 @@ SLIDERS = {
 BENT = Scene("bent", "", closed_form, SLIDERS)
 
 
-@pytest.fixture(scope="module", params=["bent", *QUICK])
+@pytest.fixture(scope="module", params=["bent", *one_in(3, QUICK)])
 def scene(request) -> Scene:
     return BENT if request.param == "bent" else scene_of(request.param)
 
 
 @pytest.fixture(scope="module")
-def grid(scene):
-    return precompute(scene)
+def grid(scene, grid_of):
+    return grid_of(scene)
+
+
+@pytest.fixture
+def bent(grid_of):
+    return grid_of(BENT)
 
 
 def shown(y: np.ndarray, log: bool) -> np.ndarray:
@@ -93,9 +101,8 @@ def test_between_them_it_is_off_by_no_more_than_it_says(scene, grid):
                     assert np.all(missed[np.isfinite(missed)] <= 1.5 * TOLERANCE), values
 
 
-def test_marks_stand_on_their_curve():
-    grid = precompute(BENT)
-    ((curve, mark, _),) = grid.drawn({"rate": 1.3, "turn": 0.7})
+def test_marks_stand_on_their_curve(bent):
+    ((curve, mark, _),) = bent.drawn({"rate": 1.3, "turn": 0.7})
     assert mark[1][0] in curve[1]
 
 
@@ -111,14 +118,13 @@ def test_a_slider_over_jumps_stops_at_computed_values_only():
     assert "from one of these values to the next: layers" in make("a/b", grid).html
 
 
-def test_the_script_holds_the_grid():
-    grid = precompute(BENT)
-    (text,) = make("a/b-1", grid).files.values()
+def test_the_script_holds_the_grid(bent):
+    (text,) = make("a/b-1", bent).files.values()
     found = json.loads(text.partition("=")[2].partition("=")[2])
-    assert found == data(grid)
+    assert found == data(bent)
     curve = found["panels"][0]["series"][0]
     rows = np.array(found["tables"][curve["y"]]["rows"])
-    np.testing.assert_allclose(rows, [closed_form(v)[0].series[0].y for v in grid.nodes], 5.1e-5)
+    np.testing.assert_allclose(rows, [closed_form(v)[0].series[0].y for v in bent.nodes], 5.1e-5)
     assert len(found["tables"][curve["x"]]["rows"]) == 1
 
 
@@ -132,13 +138,12 @@ def test_numbers_that_are_not_drawn_are_null():
     assert "[null,1]" in text and "NaN" not in text
 
 
-def test_a_scene_is_computed_once(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_a_scene_is_computed_once(bent, monkeypatch, tmp_path):
+    computed = []
     monkeypatch.setattr(widgets, "cache_folder", lambda: tmp_path)
-    id = "linear-teachers/theorem-4.1"
-    first = widget_of(id, scene_of(id))
-    monkeypatch.setattr(widgets.grids, "precompute", None)
-    assert widget_of(id, scene_of(id)) == first
+    monkeypatch.setattr(widgets.grids, "precompute", lambda scene: computed.append(scene) or bent)
+    found = [widget_of("linear-teachers/theorem-4.1", BENT) for _ in range(2)]
+    assert found[0] == found[1] and len(computed) == 1
 
 
 def test_what_has_nothing_to_move_has_no_widget():
@@ -151,7 +156,7 @@ def test_every_scene_but_one_can_be_moved():
     assert still == ["low-rank/theorem-4"]  # its runs take seconds, too long for a grid of them
 
 
-def test_controls_have_names():
-    html = make("a/b-1", precompute(BENT)).html
+def test_controls_have_names(bent):
+    html = make("a/b-1", bent).html
     assert re.findall(r'<label for="([^"]+)"', html) == re.findall(r'<input id="([^"]+)"', html)
     assert html.count("<output") == 2 and 'aria-live="polite"' in html

@@ -29,6 +29,10 @@ def network(rate, angle, width, key):
     return {"end": path, "norm": jnp.sqrt(jnp.sum(path**2)), "positive": path[0] > 0}
 
 
+def descent(x, y):
+    return jax.lax.fori_loop(0, 50, lambda _, w: w - 0.01 * y * (w**3 - x), x)
+
+
 def run(out=None, tile=TILE, progress=False):
     """The sweep, whose command is the same in every process."""
     sys.argv = ["sweep_child"]

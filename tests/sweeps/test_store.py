@@ -142,12 +142,13 @@ def test_pickles_in_a_store_of_the_older_format_are_not_read(undisturbed, tmp_pa
         sweep_child.run(path)
 
 
-def test_devices_do_not_change_a_bit(undisturbed, tmp_path):
-    for devices in (2, 8):
-        path = tmp_path / f"{devices}.zarr"
-        status, output = finish(child(devices, out=str(path)))
-        assert status == 0 and f"{devices} devices" in output
-        assert content(path) == content(undisturbed)
+@pytest.mark.thorough
+@pytest.mark.parametrize("devices", [2, 8])
+def test_devices_do_not_change_a_bit(devices, undisturbed, tmp_path):
+    path = tmp_path / "a.zarr"
+    status, output = finish(child(devices, out=str(path)))
+    assert status == 0 and f"{devices} devices" in output
+    assert content(path) == content(undisturbed)
 
 
 def pair(path: Path, kill: str) -> list[tuple[int, str]]:

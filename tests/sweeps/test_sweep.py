@@ -12,7 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn import thorough
 
+from tests.sweeps.sweep_child import descent
 from theorysim.errors import SizeError, UsageError
 from theorysim.progress import silent
 from theorysim.sweeps import SweepOptions, sweep
@@ -84,7 +86,7 @@ def test_independent_keys_do_not_depend_on_tiles():
         return rate + jax.random.normal(key)
 
     whole = sweep(noise, axes, **settings, tile=30)["noise"]
-    for tile in (1, 4, 7):
+    for tile in (1, 7):
         np.testing.assert_array_equal(sweep(noise, axes, **settings, tile=tile)["noise"], whole)
     assert len(np.unique(whole)) == 30
 
@@ -143,7 +145,7 @@ def test_diverged_cells_are_marked_and_hinder_no_other():
     assert 0 < counted["diverged"].item() < 64
 
 
-@pytest.mark.parametrize("tile", [1, 3, 64, None])
+@pytest.mark.parametrize("tile", [1, 3, thorough(64), thorough(None)])
 def test_tiles_change_results_by_rounding_at_most(tile, x64):
     def smooth(lam, gamma):
         return jnp.exp(jnp.sin(lam) - gamma)
@@ -154,11 +156,9 @@ def test_tiles_change_results_by_rounding_at_most(tile, x64):
     np.testing.assert_allclose(found, expected, rtol=16 * np.finfo(np.float64).eps)
 
 
-def descent(x, y):
-    return jax.lax.fori_loop(0, 50, lambda _, w: w - 0.01 * y * (w**3 - x), x)
-
-
-@pytest.mark.parametrize("cells", [15, 1008, 1023, 1024, 1025, 1039, 2047])
+@pytest.mark.parametrize(
+    "cells", [15, thorough(1008), thorough(1023), 1024, thorough(1025), 1039, thorough(2047)]
+)
 def test_cells_beyond_a_vector_are_those_that_are_computed_alone(cells):
     """Tiles of many cells are computed with a few more, which nobody sees."""
     x = np.linspace(0.1, 1, 3 * cells, dtype=np.float32)
@@ -216,7 +216,7 @@ def test_calls_run_side_by_side_as_far_as_libraries_users_and_memory_let_them(mo
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize("double", [thorough(False), True])
 def test_tiles_that_take_long_are_computed_by_threads_with_the_same_bits(
     threads, double, monkeypatch
 ):
@@ -328,9 +328,9 @@ def test_the_options_of_functions_that_hand_them_on_are_all_there():
 
 ON_THREE_DEVICES = """
 import os
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=3"
+os.environ["XLA_FLAGS"] += " --xla_force_host_platform_device_count=3"
 import jax, numpy as np
-from tests.sweeps.test_sweep import descent
+from tests.sweeps.sweep_child import descent
 from theorysim.sweeps import sweep
 assert jax.device_count() == 3
 x = np.linspace(0.1, 1, 4 * 1025, dtype=np.float32)
