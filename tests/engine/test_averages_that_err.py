@@ -341,7 +341,7 @@ def seldom(r):
     [
         on_average("claim", lambda r: 0.0005 + 0 * r.sim, seldom),
         thorough(on_average("claim", lambda r: 0.0005 + 1e-5 * r.sim, seldom)),
-        at_least("claim", lambda r: r.mean(seldom(r) + 1e-4 * r.sim), lambda r: 0.0007),
+        thorough(at_least("claim", lambda r: r.mean(seldom(r) + 1e-4 * r.sim), lambda r: 0.0007)),
     ],
 )
 def test_what_other_instances_met_is_missed_whatever_noise_is_beside_it(claim, seed):

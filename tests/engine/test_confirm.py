@@ -187,6 +187,7 @@ def test_other_roundings_in_chunks_are_those_of_all_at_once(monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.thorough
 def test_no_suspect_of_many_stands_by_the_luck_of_its_directions():
     """x / 49 * 49 is x or its neighbour: of these 2000 three stood in all of eight lanes."""
     statement = theorem(

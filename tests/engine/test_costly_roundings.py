@@ -63,6 +63,7 @@ def test_chaos_from_draws_refutes_nothing(costly):
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.thorough
 def test_chaos_misses_no_probability(costly, without_bits):
     claim = with_probability("forms", apart_by_key, lambda r: r.x.c * 1e-3, at_least=lambda r: 0.5)
     found = judged(drawn, claim, Space(c=Real(1, 2)), keys=64, instances=4)

@@ -136,6 +136,7 @@ def test_the_app_runs_with_its_defaults(monkeypatch):
     assert set(found["numbers"]["panel"]) and len(found["numbers"]) > 10
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("default")
 def test_what_a_statement_says_is_no_markup(monkeypatch):
     """A title with `<=`, and names of claims with stars, are shown as they stand."""

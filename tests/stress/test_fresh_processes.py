@@ -1,13 +1,13 @@
 """Fresh processes with batched LAPACK end; `python -m validation.deadlock` runs many more."""
 
 import pytest
-from drawn import thorough
 
 from validation.deadlock import trial
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("attempt", [0, thorough(1), thorough(2)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("attempt", range(3))
 def test_batched_linear_algebra_ends(attempt):
     result = trial(threads=None, limit=240.0)
     assert result.ended, "the process hung: XLA's thread pool is deadlocked"

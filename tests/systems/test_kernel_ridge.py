@@ -114,7 +114,8 @@ def nnx_model():
     return from_nnx(Nnx(nnx.Rngs(0)))
 
 
-@pytest.mark.parametrize("make", [thorough(equinox_model), linen_model, thorough(nnx_model)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("make", [equinox_model, linen_model, nnx_model])
 def test_models_of_users_go_all_the_way(make):
     model, params = make()
     inputs, targets = normal(6, 3), jnp.sign(normal(6, 1, seed=1))
