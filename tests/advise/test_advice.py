@@ -156,7 +156,6 @@ def test_the_same_task_is_the_best_source_and_the_opposite_one_the_worst():
     assert "of 3 sources" in sign.told
 
 
-@pytest.mark.thorough
 def test_checkpoints_are_sources_too():
     near = {**PARAMS, "useful": jnp.array([1.0, -1.9])}
     far = {**PARAMS, "useful": jnp.array([-1.0, 2.0])}
@@ -166,7 +165,6 @@ def test_checkpoints_are_sources_too():
     assert [row["source"] for row in found.table] == ["near", SCRATCH, "far"]
 
 
-@pytest.mark.thorough
 def test_parameters_that_are_a_pair_are_a_checkpoint():
     def pair(params, x):
         return x[:3] @ params[0] + x[3:] @ params[1]

@@ -123,7 +123,6 @@ def test_a_class_that_the_model_lacks_is_named():
         ask("transfer", **task, targets=np.full(24, 7), sources=source)
 
 
-@pytest.mark.thorough
 def test_a_checkpoint_of_another_shape_is_no_source():
     small, wide = (eqx.nn.MLP(3, 2, w, 1, key=jax.random.key(0)) for w in (3, 4))
     with pytest.raises(UsageError, match=r"^source wide: parameters of another model than `model`"):

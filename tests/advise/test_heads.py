@@ -107,7 +107,6 @@ def test_a_source_with_more_classes_has_a_head_of_its_own(answered):
     assert any("within a factor of 2" in check.what for check in answered.checks)
 
 
-@pytest.mark.thorough
 def test_checkpoints_with_another_head_keep_the_rest():
     keys = jax.random.split(jax.random.key(0), 2)
     model = eqx.nn.MLP(4, 3, 8, 1, activation=jnp.tanh, key=keys[0])

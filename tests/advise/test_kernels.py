@@ -115,7 +115,6 @@ def test_training_inputs_given_twice_and_sources_that_know_what_is_held_out_are_
     assert "Beware: 20 of 20 held-out inputs are among those of source leak." in found.answer
 
 
-@pytest.mark.thorough
 def test_few_landmarks_of_a_source_are_told():
     def many(params, x):
         return jnp.tanh(x @ params["body"]) @ params["head"]
@@ -240,7 +239,6 @@ def test_the_note_has_the_rows_that_the_gram_has():
     assert any("8 x 7 outputs make 56 rows" in note for note in found.notes)
 
 
-@pytest.mark.thorough
 def test_new_inputs_of_another_shape_are_refused():
     stages = {at: {**PARAMS, "idle": jnp.full(2, float(at))} for at in (1, 2, 3)}
     with pytest.raises(UsageError, match=r"inputs of new have shape \[\(4,\)\], inputs \[\(6,\)\]"):

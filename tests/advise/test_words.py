@@ -47,7 +47,6 @@ def test_a_difference_says_its_side_and_whether_it_may_be_chance(value, text):
     assert value.compared("better", "worse") == text
 
 
-@pytest.mark.thorough
 def test_nothing_else_is_advised_where_it_is_measured_best():
     found = ask(
         "layers", X[:, 2] - X[:, 3] + NOISE, base="head", measure=True, seeds=1, rates=(0.05,)

@@ -176,8 +176,7 @@ def passage(level):
     return rank_one_walk.first_passage(*a_chain(), level=level, limit=200)
 
 
-@pytest.mark.thorough  # joint training is thinned to its end
-@pytest.mark.parametrize("every", [2, 25, 50, 100, 200])
+@pytest.mark.parametrize("every", [*map(thorough, (2, 25, 50, 200)), 100])
 def test_a_thinned_chain_is_the_chain(every):
     one_rounding_a_step = 200 * np.finfo(np.float32).eps
     every_step = np.asarray(thinned(1))
@@ -190,7 +189,6 @@ def test_first_passage_is_the_first_step_at_the_level(level):
     assert float(passage(level)) == (reached[0] if len(reached) else np.inf)
 
 
-@pytest.mark.thorough
 def test_passages_side_by_side_are_those_one_by_one():
     """Of several keys, each for problems of several learning rates, which differ in length."""
     *problem, _, _ = a_chain()

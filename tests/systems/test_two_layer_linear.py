@@ -199,7 +199,6 @@ def test_covariances_have_the_moments_of_their_law(law):
         assert abs(determinants.mean() - exact) < 5 * determinants.std() / np.sqrt(draws)
 
 
-@pytest.mark.thorough  # the moments of both laws stay
 def test_covariances_of_small_and_huge_batches():
     key = jax.random.key(8)
     wishart = jax.jit(batch_covariance.wishart, static_argnums=1)
