@@ -365,7 +365,6 @@ def test_the_contrary_is_tried_again_where_it_stands():
     assert judged(statement).verdict is Verdict.VIOLATED
 
 
-@pytest.mark.thorough
 def test_instances_in_doubt_hide_no_contrary():
     where = lambda r: r.x.x - 1 - r.mean(r.sim) + 0 * r.sim  # noqa: E731  above 0 from 1.5 on
     claim = on_average("claim", lambda r: r.sim, lambda r: 0 * r.sim, where=where)

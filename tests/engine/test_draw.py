@@ -4,8 +4,8 @@ import jax
 import numpy as np
 
 from tests.engine.statements import theorem
-from theorysim.claims import Real, Size, Space, at_most
-from theorysim.engine.measure.draw import candidate_key, draw
+from theorysim.claims import Printed, Reading, Real, Size, Space, at_most
+from theorysim.engine.measure.draw import DRAW_CHUNK, candidate_key, draw
 from theorysim.engine.measure.setup import Setup, parse_settings
 
 
@@ -42,3 +42,15 @@ def test_what_is_asked_of_candidates_is_asked_of_the_own_margin(x64):
     large = theorem(claim, space=space, hypotheses={"large": lambda x: x.a - 1.5})
     met = [found.satisfied(s.primary()) for s in (small, large) for found in [drawn(s, 64)]]
     np.testing.assert_array_equal(met[0], ~met[1])
+
+
+def test_chunks_go_on_until_every_reading_has_enough(x64):
+    seldom = Reading(
+        "seldom", Printed("Lemma 2", "the same"), hypotheses={"small": lambda x: 1.004 - x.a}
+    )
+    claim = at_most("a", lambda r: r.sim["a"], lambda r: 2.0)
+    statement = theorem(claim, readings=(seldom,))
+    readings = statement.all_readings()
+    found = draw(Setup(statement, readings, parse_settings(statement, {}), seed=3), 8)
+    assert all(np.sum(found.satisfied(reading)) >= 8 for reading in readings)
+    assert len(np.unique(found.keys, axis=0)) == len(found.keys) > DRAW_CHUNK

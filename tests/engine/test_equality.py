@@ -74,7 +74,7 @@ def test_a_hair_at_a_fine_point_does_not_refute_what_differs_elsewhere():
     assert judge(measured(1, 1, error), mutant).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("seed", [0, thorough(1), thorough(2)])
+@pytest.mark.parametrize("seed", [thorough(0), thorough(1), 2])
 def test_rounding_of_many_keys_is_not_that_of_the_four_that_were_perturbed(seed):
     """The condition of a key is lognormal: that of the worst of 65,536 is far beyond that of four.
 

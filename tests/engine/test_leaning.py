@@ -41,7 +41,6 @@ def test_what_is_false_of_some_instances_is_violated(seed):
     assert found.worst_instance["values"]["x"] < 1.3
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_fresh_keys_leave_open_does_not_hold(seed):
     """The fourth bound is wrong by .1, three standard errors of 1024 keys."""

@@ -164,7 +164,6 @@ def test_a_hypothesis_is_idle_by_a_search_and_by_draws_that_exclude_a_percent(se
     assert _judged(HypothesisNeed("a", Need.UNDECIDED, **seen)).need is need
 
 
-@pytest.mark.thorough
 def test_claims_that_the_adversary_refutes_show_no_hypothesis_to_be_needed():
     """Refuted in a corner with c <= 0.9, and everywhere without."""
     corner = at_most("corner", lambda r: r.x.a * r.x.b + r.x.c, lambda r: 4.89)
@@ -190,7 +189,6 @@ def test_what_becomes_of_a_claim_that_fell_is_not_told_by_the_others(true):
     assert "dropped" not in idle.text and "“sum” may need it" in idle.text
 
 
-@pytest.mark.thorough
 def test_a_hypothesis_without_which_a_ladder_has_no_rung_is_undecided_and_says_so():
     """No rung of c lies beyond 0.9; the other hypothesis is tried all the same."""
     over = {"c": (0.8, 0.4, 0.2, 0.1)}
@@ -392,7 +390,6 @@ def test_a_claim_that_refutes_no_planted_error_is_named_unless_a_reason_is_given
     assert "No planted error is refuted by “sum”" in said and "other" not in said
 
 
-@pytest.mark.thorough
 def test_what_is_not_printed_is_verified_only():
     bound = at_most("sum", lambda r: r.sim, lambda r: 4 * r.theory)
     other = Reading("ours", Finding("something else"))

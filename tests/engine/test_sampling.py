@@ -121,7 +121,6 @@ def event(height):
     )
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rare_events_of_many_chances_have_no_heavy_tail_but_that_of_their_height(seed):
     assert verify(event(lambda key: 1.0), seed=seed).verdict is Verdict.HOLDS
