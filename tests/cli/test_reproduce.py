@@ -8,6 +8,8 @@ import xarray
 from drawn import thorough
 
 import theorysim.engine.reproduce.runs as runs_module
+from tests.engine.test_kept_runs import experiment
+from theorysim.cli.reproduce import _name
 
 EXPERIMENT = '''
 """Heights rise with their place."""
@@ -159,6 +161,12 @@ def test_a_strangers_folder_is_left_alone_before_anything_runs(reproduce, tmp_pa
     code, _, told = reproduce("--out", str(tmp_path / "out"))
     assert code == 2 and "no store of ours" in told
     assert (strange / "letter.txt").read_text() == "dear"
+
+
+def test_a_null_has_a_name_of_its_own():
+    theorem = experiment()
+    assert _name(theorem, None) == _name(theorem, theorem.primary().name) == "figure-1"
+    assert _name(theorem, "flat") == "figure-1-flat"
 
 
 @pytest.mark.thorough
