@@ -40,13 +40,12 @@ def test_certify_replays_a_certificate(run, statement, tmp_path):
     other = ("certify", "local/theorem-1", "--theorems", statement(factor=1.6))
     code, text, _ = run(*other, "--replay", str(path))
     assert code == 4 and "the claim is 'a <= 1.6 a' now" in text
-    found, foreign = (
-        json.loads(path.read_text()),
-        run(*other, "--reading", "as printed", "--json")[1],
-    )
-    found["certificates"] += json.loads(foreign)["certificates"]
-    path.write_text(json.dumps(found))
-    code, text, _ = run("certify", *named[1:3], statement(factor=1.5), "--replay", str(path))
+    _, foreign, _ = run(*other, "--reading", "as printed", "--json")
+    several = json.loads(path.read_text())
+    several["certificates"] += json.loads(foreign)["certificates"]
+    path.write_text(json.dumps(several))
+    named = ("certify", "local/theorem-1", "--theorems", statement(factor=1.5))
+    code, text, _ = run(*named, "--replay", str(path))
     assert code == 4 and "proved again" in text and "the claim is 'a <= 1.5 a' now" in text
     path.write_text("{")
     code, _, error = run(*named, "--replay", str(path))
