@@ -4,7 +4,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from theorysim.claims import Claim, Mutant, Real, Size, Space, Theorem, equal, with_probability
+from theorysim.claims import (
+    Claim,
+    Mutant,
+    Real,
+    Size,
+    Space,
+    Theorem,
+    Verdict,
+    equal,
+    with_probability,
+)
 from theorysim.claims.evidence import Edge
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.falsify.report import Attack
@@ -93,3 +103,12 @@ def no_edge(rows: int) -> Edge:
 
 def judged(statement, **options):
     return verify(statement, **options).readings[0].claims[0]
+
+
+def verdict_of(statement, instances: int = 32, **options) -> Verdict:
+    return verify(statement, instances=instances, **options).verdict
+
+
+def verdicts_of(statement) -> list[Verdict]:
+    """Of all claims, which one program measures."""
+    return [claim.verdict for claim in verify(statement, instances=32).readings[0].claims]
