@@ -4,15 +4,12 @@ import json
 
 import jax.numpy as jnp
 import pytest
-from searches import one_round
+from searches import AMPLE, one_round
 
 from theorysim.claims import Mutant, Printed, Reading, Real, Space, Theorem, at_most, corrected
 from theorysim.engine.registry import records
 from theorysim.engine.registry.records import own_statements
 from validation import hypotheses
-
-AMPLE = 600.0
-"""with `one_round`: time for everything, however slow the machine is"""
 
 POSITIVE = {"a is not negative": lambda x: x.a, "c is positive": lambda x: x.c}
 

@@ -203,6 +203,7 @@ def test_an_address_where_nothing_answers_is_one_line(every, address, monkeypatc
 def test_dask_is_needed_for_a_scheduler_only(every, statement, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.setitem(sys.modules, "dask", None)
+    MADE.clear()
     assert every(files=[statement()])[0] == 0
     code, _, error = every("--scheduler", "tcp://127.0.0.1:8786", files=[statement()])
     assert code == 2

@@ -91,7 +91,6 @@ def test_there_are_theorems():
 
 
 def test_a_default_run_has_statements_of_every_paper():
-    assert sum(map(is_quick, RECORDED)) >= 12
     papers = {ENTRIES[id].paper for id in RECORDED}
     assert {ENTRIES[id].paper for id in RECORDED if is_traced(id)} == papers
 

@@ -109,6 +109,7 @@ def verdict_of(statement, instances: int = 32, **options) -> Verdict:
     return verify(statement, instances=instances, **options).verdict
 
 
-def verdicts_of(statement) -> list[Verdict]:
+def verdicts_of(statement, instances: int = 32) -> list[Verdict]:
     """Of all claims, which one program measures."""
-    return [claim.verdict for claim in verify(statement, instances=32).readings[0].claims]
+    report = verify(statement, instances=instances)
+    return [claim.verdict for claim in report.readings[0].claims]

@@ -94,6 +94,7 @@ HYPOTHESES = {
 
 # With few bits and with many; the others of each kind are thorough.
 DEFAULT = {"half", "none, without enclosures", "none, by a long way to nothing"}
+assert DEFAULT <= set(HYPOTHESES)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from tests.engine.rounding import (
     without_enclosure,
     zero,
 )
-from tests.engine.statements import about
+from tests.engine.statements import about, verdicts_of
 from theorysim.claims import (
     Choice,
     Integer,
@@ -40,13 +40,11 @@ from theorysim.claims import (
     strict,
     with_probability,
 )
-from theorysim.engine.verify.verify import verify
 
 judged = partial(statements.judged, instances=64)
 
 
-def verdicts(statement):
-    return [claim.verdict for claim in verify(statement, instances=64).readings[0].claims]
+verdicts = partial(verdicts_of, instances=64)
 
 
 RUNGS = {"n": (8, 16, 32, 64)}

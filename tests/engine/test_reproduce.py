@@ -27,7 +27,7 @@ from theorysim.data import own
 from theorysim.engine.certify.certify import certify
 from theorysim.engine.falsify.falsify import falsify
 from theorysim.engine.reproduce.cost import paper_hours
-from theorysim.engine.reproduce.reproduce import reproduce
+from theorysim.engine.reproduce.reproduce import _in_double_precision, reproduce
 from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 from theorysim.report.experiment_plot import figure_of
@@ -293,6 +293,12 @@ def test_sides_are_computed_in_types_that_hold_them():
     more = on_average("more", lambda r: r.sim.large, lambda r: r.sim.large + 2)
     both = experiment(twice, more, simulate=counted, mutants=(), axes=no_axes, keys=8)
     assert verdicts(reproduce(both)) == [Verdict.HOLDS] * 2
+
+
+@pytest.mark.parametrize("number", [1e-40, -1e-45, 3e38])
+def test_numbers_of_single_precision_are_the_same_in_double(number, x64):
+    single = np.float32(number)
+    assert float(_in_double_precision(jnp.asarray(single))) == float(single) != 0
 
 
 def test_a_result_that_is_the_same_in_all_runs_does_not_hide_one_that_differs():

@@ -8,7 +8,7 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 import pytest
-from searches import one_round
+from searches import AMPLE, one_round
 
 from theorysim.claims import (
     Finding,
@@ -36,8 +36,6 @@ from theorysim.engine.review.review import Review, review
 from theorysim.engine.review.unchecked import uses_key
 from theorysim.errors import UsageError
 
-AMPLE = 600.0
-"""with `one_round`: time for everything, however slow the machine is"""
 NEAR = 0.05
 """how near a search of one round comes, relatively"""
 HALVED = Mutant("a ninth", predict=lambda x: jnp.maximum(x.a, x.b) / 9)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import jax.numpy as jnp
 import pytest
-from searches import one_round
+from searches import AMPLE, one_round
 
-from tests.engine.test_review import AMPLE, NEAR, statement
+from tests.engine.test_review import NEAR, statement
 from theorysim.claims import Real, Size, Space, at_least, at_most, scales_as
 from theorysim.engine.review.review import Review, review
 

@@ -2,13 +2,11 @@
 
 import pytest
 from drawn import thorough
-from searches import one_round
+from searches import AMPLE, one_round
 
 from theorysim.engine.review.readings import Readings
 from theorysim.engine.review.review import STAGES, review
 
-AMPLE = 600.0
-"""with one round a search: time for everything, however slow the machine is"""
 NEAR = 0.05
 """how near a search of one round comes, relatively"""
 

@@ -12,7 +12,7 @@ import pytest
 from drawn import every_second, one_in, thorough
 
 from tests.engine.rounding import ABSORBING, uniform, without_enclosure, zero
-from tests.engine.statements import about, judged
+from tests.engine.statements import about, judged, verdicts_of
 from theorysim.claims import Real, Verdict, at_most, on_average
 from theorysim.engine.confirm import other_roundings
 from theorysim.engine.confirm.averages import is_moved_by_rounding
@@ -25,7 +25,6 @@ from theorysim.engine.confirm.speaking import (
     told_with_bits,
 )
 from theorysim.engine.confirm.suspect import Case
-from theorysim.engine.verify.verify import verify
 
 HUGE = Real(1e200, 2e200)
 UNIT = Real(0.1, 0.9)
@@ -46,7 +45,7 @@ def absorbs(x):
 def verdicts(field, simulate, *claims):
     """Of averages over the same runs."""
     statement = replace(about(field, claims[0], simulate, keys=64), claims=claims)
-    return [claim.verdict for claim in verify(statement, instances=16).readings[0].claims]
+    return verdicts_of(statement, instances=16)
 
 
 def average(field, lhs, rhs, where=None):
@@ -193,7 +192,7 @@ LONG = {
 
 
 @pytest.fixture
-def costly(monkeypatch):
+def many_operations(monkeypatch):
     """Every program has more operations than are looked at in other roundings first."""
     monkeypatch.setattr(other_roundings, "FEW_OPERATIONS", 0)
 
@@ -209,14 +208,14 @@ def far_beyond(field, place):
     return judged(about(field, claim), instances=64)
 
 
-@pytest.mark.usefixtures("costly")
+@pytest.mark.usefixtures("many_operations")
 @pytest.mark.parametrize("name", one_in(3, LONG))
 def test_no_size_makes_up_for_a_condition_that_is_met_by_rounding(name):
     assert far_beyond(*LONG[name]).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.thorough
-@pytest.mark.usefixtures("costly")
+@pytest.mark.usefixtures("many_operations")
 def test_by_size_a_claim_speaks_where_its_condition_is_met():
     found = far_beyond(ABSORBING, lambda x: x - 37)
     assert found.verdict is Verdict.VIOLATED and "by its size" in found.confirmation

@@ -7,6 +7,7 @@ import optimistix
 import pytest
 from drawn import one_in, thorough
 
+from tests.engine.statements import verdicts_of
 from theorysim.claims import (
     Choice,
     Claim,
@@ -23,7 +24,6 @@ from theorysim.claims import (
     on_average,
     with_probability,
 )
-from theorysim.engine.verify.verify import verify
 
 NUMBERS = Space(c=Real(1, 2))
 LARGE = Space(t=Real(760, 900))
@@ -40,7 +40,7 @@ def verdicts(claims: tuple[Claim, ...], simulate, space=NUMBERS, instances=64, *
         title="a statement of known truth",
         **more,
     )
-    return [claim.verdict for claim in verify(statement, instances=instances).readings[0].claims]
+    return verdicts_of(statement, instances)
 
 
 def verdict(claim: Claim, simulate, space=NUMBERS, **more) -> Verdict:

@@ -7,6 +7,9 @@ import pytest
 
 from theorysim.engine.review import review, rounds, sharpness
 
+AMPLE = 600.0
+"""seconds for everything, with `one_round`"""
+
 
 @contextmanager
 def one_round(points: int) -> Iterator[None]:

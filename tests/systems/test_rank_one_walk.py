@@ -85,10 +85,8 @@ def test_a_start_may_be_a_whole_number():
 
     def steps(zero):
         start = rank_one_chain.begin(problem, zero)
-        return rank_one_walk.first_passage(
-            problem, activation, start, dimension, rate, key, level=0.2, limit=400
-        )
+        return jax.jit(
+            partial(rank_one_walk.first_passage, problem, activation, level=0.2, limit=400)
+        )(start, dimension, rate, key)
 
-    whole, real = (rank_one_chain.begin(problem, zero) for zero in (0, 0.0))
-    assert jax.tree.map(float, whole._replace(student=0)) == real._replace(student=0)
-    assert jax.eval_shape(lambda: steps(0)) == jax.eval_shape(lambda: steps(0.0))
+    assert float(steps(0)) == float(steps(0.0)) < 400

@@ -66,6 +66,7 @@ def candidate_key(seed: Array, index: Array) -> Array:
 
 @lru_cache(maxsize=256)
 def _candidate_program(space: Space, sizes: SizeItems, functions: tuple[Margin, ...]):
+    """Traced once for theorems that share a space and what is asked of its instances."""
     size_map = dict(sizes)
 
     def draw(seed: Array, index: Array, fixed: dict[str, Array]) -> tuple:
@@ -81,7 +82,6 @@ def _candidate_program(space: Space, sizes: SizeItems, functions: tuple[Margin, 
 def _drawing_program(
     space: Space, sizes: SizeItems, functions: tuple[Margin, ...], known_by: str | None
 ):
-    """Traced once for theorems that share a space and what is asked of its instances."""
     many = jax.vmap(_candidate_program(space, sizes, functions), in_axes=(None, 0, None))
     return Program(many, known_by)
 

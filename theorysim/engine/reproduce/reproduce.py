@@ -195,7 +195,10 @@ def _of_one_run(judgement: Judgement) -> Judgement:
 
 
 def _in_double_precision(leaf: Any) -> jax.Array:
-    """Also integers, which would begin anew beyond the ends of small types."""
+    """Also integers, which would begin anew beyond the ends of small types.
+
+    By NumPy: on a CPU JAX makes 0 of the smallest numbers of single precision.
+    """
     array = np.asarray(leaf)
     if jnp.issubdtype(array.dtype, jnp.floating):
         return jnp.asarray(array.astype(np.float64))
