@@ -23,11 +23,10 @@ def object_array(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
 
 def map_entries(function: Callable, *arrays: Any) -> np.ndarray:
     """A function applied to every entry of broadcast arrays of objects."""
-    result = np.frompyfunc(function, len(arrays), 1)(*arrays)
-    if isinstance(result, np.ndarray):
-        return result
-    scalar = np.empty((), object)  # `object_array` takes twice as long, and most arrays are scalars
-    scalar[()] = result
+    if any(array.ndim for array in arrays):
+        return np.frompyfunc(function, len(arrays), 1)(*arrays)
+    scalar = np.empty((), object)  # most arrays are scalars
+    scalar[()] = function(*(array.item() for array in arrays))
     return scalar
 
 

@@ -146,7 +146,7 @@ def _to_floats(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np
 
 
 def _choose_floats(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:
-    return _select(interpreter, equation, array, *interpreter.floats(np.arange(2)))
+    return _select(interpreter, equation, array, *map(interpreter.floats, range(2)))
 
 
 def _truncate(interpreter: Interpreter, equation: Any, array: np.ndarray) -> np.ndarray:

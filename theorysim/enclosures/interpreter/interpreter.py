@@ -12,10 +12,12 @@ import functools
 import operator
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from flint import arb
+from jax.extend.core import Jaxpr
 
 from theorysim.enclosures.arithmetic.base import Arithmetic, Undecided, both, negated
 from theorysim.enclosures.arithmetic.integers import INTEGERS
@@ -28,7 +30,7 @@ from theorysim.enclosures.interpreter.arrays import (
     object_array,
 )
 from theorysim.errors import UsageError
-from theorysim.jaxprs.structure import CALLS
+from theorysim.jaxprs.structure import CALLS, opened
 
 # rule(interpreter, equation, *values) returns the value of an operation, or a list of its values.
 Rule = Callable[..., Any]
@@ -79,6 +81,43 @@ def _fits(pattern: str, present: str) -> bool:
     return re.fullmatch(pattern, present) is not None
 
 
+class _Step(NamedTuple):
+    """An operation of a program, and how it is run: by a rule, or as a program of its own.
+
+    Neither where no rule is known. `integers` are the places of results that are integers.
+    """
+
+    equation: Any
+    has_literals: bool
+    body: Any | None
+    rule: Rule | None
+    integers: tuple[int, ...]
+
+
+# Of each table by its identity: a program is run many times, and so is the body of a loop.
+_STEPS: dict[int, tuple[Table, WeakKeyDictionary[Jaxpr, list[_Step]]]] = {}
+
+
+def _steps_of(table: Table, jaxpr: Jaxpr) -> list[_Step]:
+    """The operations of a jaxpr, looked up once while it lives."""
+    _, known = _STEPS.setdefault(id(table), (table, WeakKeyDictionary()))
+    if jaxpr not in known:
+        known[jaxpr] = [_step(table, equation) for equation in jaxpr.eqns]
+    return known[jaxpr]
+
+
+def _step(table: Table, equation: Any) -> _Step:
+    name = equation.primitive.name
+    body = equation.params[CALLS[name]] if name in CALLS else None
+    return _Step(
+        equation,
+        any(hasattr(atom, "val") for atom in equation.invars),
+        body,
+        find_rule(table, equation) if body is None else None,
+        tuple(i for i, atom in enumerate(equation.outvars) if kind(atom.aval.dtype) == "i"),
+    )
+
+
 class Interpreter:
     """Runs programs in one arithmetic, at one precision of python-flint.
 
@@ -93,7 +132,6 @@ class Interpreter:
         self.table = table
         self.subject = subject
         self.index_maps: dict[int, tuple[Any, np.ndarray]] = {}
-        self._rules: dict[int, tuple[Any, Rule]] = {}
         self._constants: dict[int, tuple[Any, Any]] = {}
         self._decimals: dict[Any, Any] = {}
         self._results: dict[tuple, tuple[Any, tuple]] = {}
@@ -112,18 +150,18 @@ class Interpreter:
 
     def call(self, program: Any, inputs: list[Any]) -> list[Any]:
         """Outputs of a jaxpr inside the program, closed or not."""
-        jaxpr = getattr(program, "jaxpr", program)
-        constants = [self.constant(value) for value in getattr(program, "consts", ())]
-        variables = (*jaxpr.constvars, *jaxpr.invars)
-        known = dict(zip(variables, (*constants, *inputs), strict=True))
+        jaxpr, constants = opened(program)
+        known = dict(zip(jaxpr.constvars, map(self.constant, constants), strict=True))
+        known.update(zip(jaxpr.invars, inputs, strict=True))
 
         def read(atom: Any) -> Any:
             return self.constant(atom.val, atom) if hasattr(atom, "val") else known[atom]
 
-        for equation in jaxpr.eqns:
-            outputs = self._outputs(equation, [read(atom) for atom in equation.invars])
-            known.update(zip(equation.outvars, outputs, strict=True))
-        return [read(atom) for atom in jaxpr.outvars]
+        for step in _steps_of(self.table, jaxpr):
+            atoms = step.equation.invars
+            values = list(map(read if step.has_literals else known.__getitem__, atoms))
+            known.update(zip(step.equation.outvars, self._outputs(step, values), strict=True))
+        return list(map(read, jaxpr.outvars))
 
     def expect(self, rounds: int, program: Any) -> None:
         """Told before a loop whose length is known: a reason to give up for who has little time."""
@@ -236,24 +274,22 @@ class Interpreter:
         if not known:
             raise UnknownPrimitive(repr(operation), self.subject)
 
-    def _outputs(self, equation: Any, values: list[Any]) -> list[Any]:
-        name = equation.primitive.name
-        if name in CALLS:
-            return self.call(equation.params[CALLS[name]], values)
-        outputs = self._rule(equation)(self, equation, *values)
+    def _outputs(self, step: _Step, values: list[Any]) -> list[Any]:
+        if step.body is not None:
+            return self.call(step.body, values)
+        if step.rule is None:
+            raise self._unknown(step.equation)
+        outputs = step.rule(self, step.equation, *values)
         outputs = outputs if isinstance(outputs, list) else [outputs]
-        return [self._held(v, atom.aval, name) for v, atom in zip(outputs, equation.outvars)]
+        for place in step.integers:
+            atom, name = step.equation.outvars[place], step.equation.primitive.name
+            outputs[place] = self._held(outputs[place], atom.aval, name)
+        return outputs
 
-    def _rule(self, equation: Any) -> Rule:
-        if id(equation) not in self._rules:  # keeps the equation alive, so that ids stay unique
-            rule = find_rule(self.table, equation)
-            if rule is None:
-                atoms = *equation.invars, *equation.outvars
-                types = ", ".join(dict.fromkeys(str(atom.aval.dtype) for atom in atoms))
-                operation = f"{equation.primitive.name!r} of {types}"
-                raise UnknownPrimitive(operation, self.subject)
-            self._rules[id(equation)] = equation, rule
-        return self._rules[id(equation)][1]
+    def _unknown(self, equation: Any) -> UnknownPrimitive:
+        atoms = *equation.invars, *equation.outvars
+        types = ", ".join(dict.fromkeys(str(atom.aval.dtype) for atom in atoms))
+        return UnknownPrimitive(f"{equation.primitive.name!r} of {types}", self.subject)
 
     def _held(self, value: Any, aval: Any, operation: str) -> Any:
         """Integers as an array of their type.
@@ -261,7 +297,7 @@ class Interpreter:
         Raises:
             IntegerOverflow: where the type does not hold them.
         """
-        if kind(aval.dtype) != "i" or value.dtype == aval.dtype:
+        if value.dtype == aval.dtype:
             return value
         info = np.iinfo(aval.dtype)
         wrong = next((n for n in value.ravel().tolist() if not info.min <= n <= info.max), None)

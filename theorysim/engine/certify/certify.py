@@ -144,7 +144,8 @@ class _AtInstance:
         sizes = dict(size_items(x))
         data = {"theorem": self.theorem.id, **self.theorem.space.to_json(x), "key": key.tolist()}
         if reading.name not in self.excluded:
-            margins = self._decision(hypotheses_formula(self.theorem, reading, sizes))
+            formula = hypotheses_formula(self.theorem, reading.hypotheses, sizes)
+            margins = self._decision(formula)
             self.excluded[reading.name] = margins.outcome is Outcome.OUTSIDE
         if self.excluded[reading.name]:
             return _with_decision(empty, Decision(Outcome.OUTSIDE), data)

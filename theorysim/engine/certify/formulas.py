@@ -45,7 +45,7 @@ def claim_formula(
         return *both, given
 
     relation = claim.relation, claim.strict, subject
-    formula = _trace(theorem, reading, sides, sizes, *relation)
+    formula = _trace(theorem, reading.hypotheses, sides, sizes, *relation)
     if sources:
         raise UsageError(f"{subject} has an error of {' and '.join(sorted(sources))}: verify it")
     if formula.needs[-2]:
@@ -61,31 +61,35 @@ def _condition(where: Margin, run: Run) -> Any:
 
 
 def hypotheses_formula(
-    theorem: Theorem, reading: ResolvedReading, sizes: Mapping[str, int]
+    theorem: Theorem, hypotheses: Mapping[str, Margin], sizes: Mapping[str, int]
 ) -> Formula:
-    """A relation that holds wherever the hypotheses are met."""
-    subject = f"the hypotheses of {theorem.id}, reading {reading.name!r}"
-    return _trace(theorem, reading, lambda x, keys: (0, 0, None), sizes, "equal", False, subject)
+    """A relation that holds wherever these hypotheses are met."""
+    subject = f"hypotheses of {theorem.id}: {', '.join(map(repr, hypotheses))}"
+
+    def holds(x: Instance, keys: Any) -> tuple:
+        del x, keys
+        return 0, 0, None
+
+    return _trace(theorem, hypotheses, holds, sizes, "equal", False, subject)
 
 
 def _trace(
     theorem: Theorem,
-    reading: ResolvedReading,
+    hypotheses: Mapping[str, Margin],
     sides: Callable[[Instance, Any], tuple],
     sizes: Mapping[str, int],
     relation: str,
     strict: bool,
     subject: str,
 ) -> Formula:
-    """`sides(x, keys) -> (lhs, rhs, given or None)` under the hypotheses of a reading."""
+    """`sides(x, keys) -> (lhs, rhs, given or None)` under hypotheses."""
     names, items = list(theorem.space.fields), tuple(sizes.items())
 
     def points(*inputs: Any) -> tuple:
         *values, tolerance_scale, key = inputs
         x = Instance(dict(zip(names, values)), items, tolerance_scale)
-        hypotheses = reading.hypotheses.values()
-        closed = [margin(x) for margin in hypotheses if not is_strict(margin)]
-        opened = [margin(x) for margin in hypotheses if is_strict(margin)]
+        closed = [margin(x) for margin in hypotheses.values() if not is_strict(margin)]
+        opened = [margin(x) for margin in hypotheses.values() if is_strict(margin)]
         found = sides(x, simulation_keys(jax.random.wrap_key_data(key), theorem.keys))
         return *found, closed + order_margins(theorem.space, x), opened
 

@@ -119,8 +119,8 @@ def _looks(
         for suspect in _unknown(worst, found):
             if finding := look_at_size(case, suspect):
                 yield suspect, finding
-    if left := _unknown(worst, found):
-        yield from zip(left, look_with_other_roundings(case, left), strict=True)
+    left = _unknown(worst, found)
+    yield from ((suspect, look_with_other_roundings(case, suspect)) for suspect in left)
     # What other roundings can explain need not be rounding: more bits tell, though at a price.
     for suspect in left:
         finding = look(case, suspect, many_bits.LAST)

@@ -6,7 +6,6 @@ root.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum, auto
 from functools import lru_cache
 
@@ -16,7 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from theorysim.claims.instance import Instance, SizeItems, size_items
-from theorysim.claims.reading import ResolvedReading
+from theorysim.claims.margins import Margin
 from theorysim.claims.theorem import Theorem
 from theorysim.enclosures import Formula
 from theorysim.engine.certify.formulas import hypotheses_formula
@@ -24,7 +23,7 @@ from theorysim.engine.confirm import many_bits
 from theorysim.engine.confirm.conditions import is_clearly_met
 from theorysim.engine.confirm.other_roundings import FEW_OPERATIONS
 from theorysim.engine.confirm.suspect import Case
-from theorysim.engine.measure.making import made_of
+from theorysim.engine.measure.making import made_of_margins
 from theorysim.jaxprs.directions import LANES
 from theorysim.jaxprs.monte_carlo_arithmetic import perturb_rounding
 from theorysim.jaxprs.structure import every_operation
@@ -59,7 +58,7 @@ def are_met(case: Case, x: Instance, key: np.ndarray | Array) -> Met:
 
 def _is_met(case: Case, name: str, x: Instance, key: np.ndarray | Array) -> Met:
     """Each by itself, and each of its entries: what has no enclosure says nothing of the others."""
-    formula = _formula(case.theorem, case.reading, name, size_items(x))
+    formula = _formula(case.theorem, name, case.reading.hypotheses[name], size_items(x))
     known: list[bool] = []
     left: list[bool] = []
     if work(formula.program) <= many_bits.FIRST.most_work:
@@ -84,9 +83,9 @@ def _is_met(case: Case, name: str, x: Instance, key: np.ndarray | Array) -> Met:
 
 
 @remembers_traces
-def _formula(theorem: Theorem, reading: ResolvedReading, name: str, sizes: SizeItems) -> Formula:
-    alone = replace(reading, hypotheses={name: reading.hypotheses[name]})
-    return hypotheses_formula(theorem, alone, dict(sizes))
+def _formula(theorem: Theorem, name: str, margin: Margin, sizes: SizeItems) -> Formula:
+    """Traced once for all readings that have this hypothesis."""
+    return hypotheses_formula(theorem, {name: margin}, dict(sizes))
 
 
 def _in_other_roundings(
@@ -95,23 +94,21 @@ def _in_other_roundings(
     """What bits tell of the entries, as far as they do: which are `known` to be met, and which are
     `left`, having no enclosure; of none if both are empty. Only those may hold with equality."""
     sizes, margin = size_items(x), case.reading.hypotheses[name]
-    program = _formula(case.theorem, case.reading, name, sizes).program
+    program = _formula(case.theorem, name, margin, sizes).program
     if sum(1 for _ in every_operation(program.jaxpr)) > FEW_OPERATIONS:
         return Met.NOT_ASKED
-    lanes = np.asarray(_margin_in_lanes(case.theorem, case.reading, name, sizes)(x))
+    lanes = np.asarray(_margin_in_lanes(case.theorem, margin, sizes)(x))
     count = lanes.shape[1]
     clear = is_clearly_met(margin, lanes, np.array(left[:count] or [True]))
     return Met.FOR_CERTAIN if (clear | np.array(known[:count] or [False])).all() else Met.NOT
 
 
 @lru_cache(maxsize=256)
-def _margin_in_lanes(
-    theorem: Theorem, reading: ResolvedReading, name: str, sizes: SizeItems
-) -> Program:
+def _margin_in_lanes(theorem: Theorem, margin: Margin, sizes: SizeItems) -> Program:
     """A margin of an instance, (1 + lanes, entries); one that is not moved comes first."""
 
     def entries(x: Instance) -> Float[Array, " entries"]:
-        return jnp.ravel(jnp.asarray(reading.hypotheses[name](x), float))
+        return jnp.ravel(jnp.asarray(margin(x), float))
 
     moved = perturb_rounding(entries, lanes=True)
 
@@ -120,5 +117,4 @@ def _margin_in_lanes(
         lanes = jax.vmap(moved)(1.0 + jnp.arange(LANES), repeated)
         return jnp.concatenate([entries(x)[None], lanes])
 
-    what = "a hypothesis in other roundings", name
-    return Program(across, made_of(theorem, (reading,), sizes, *what))
+    return Program(across, made_of_margins(theorem, [margin], sizes, "in other roundings"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from typing import NamedTuple
 
 import jax
@@ -52,9 +52,6 @@ from theorysim.threads import threads_for
 # twice.
 AGAIN = 2
 
-# Suspects that are run side by side, in one compiled length.
-BATCH = 4
-
 # Compiling costs most: some milliseconds for each operation of the program. Above the first number
 # a violation's size is asked before, above the second one nothing else is.
 FEW_OPERATIONS = 100
@@ -75,13 +72,13 @@ class Sides(NamedTuple):
 
     def beside(self, other: Sides) -> Sides:
         """With the lanes of another turn."""
-        lhs, rhs = (np.concatenate(pair, axis=1) for pair in zip(self[:2], other[:2]))
+        lhs, rhs = (np.concatenate(pair) for pair in zip(self[:2], other[:2]))
         if self.condition is None or other.condition is None:
             return Sides(lhs, rhs)
-        return Sides(lhs, rhs, np.concatenate([self.condition, other.condition], axis=1))
+        return Sides(lhs, rhs, np.concatenate([self.condition, other.condition]))
 
-    def of_row(self, row: int | slice) -> Sides:
-        """Those of one instance, without its axis, or of several."""
+    def of_row(self, row: int) -> Sides:
+        """Those of one row, without its axis."""
         condition = None if self.condition is None else self.condition[row]
         return Sides(self.lhs[row], self.rhs[row], condition)
 
@@ -111,30 +108,26 @@ def is_costly(case: Case, instance: Instance) -> bool:
     return traced(case, size_items(instance)).operations > FEW_OPERATIONS
 
 
-def look_with_other_roundings(case: Case, suspects: list[Suspect]) -> list[Finding]:
-    """Whether each suspect violates its claim beyond what its roundings make of it.
+def look_with_other_roundings(case: Case, suspect: Suspect) -> Finding:
+    """Whether a suspect violates its claim beyond what its roundings make of it.
 
     The estimate of rounding is that of a measurement: a multiple of the largest change of both
     sides along the whole path, here under other directions of every single rounding.
     """
-    sizes = size_items(suspects[0].instance)
-    operations = traced(case, sizes).operations
+    operations = traced(case, size_items(suspect.instance)).operations
     if operations > MOST_OPERATIONS:
         why = f"it is too large ({operations} operations) to be run {MEANS}"
-        return [Finding(Answer.UNKNOWN, why)] * len(suspects)
-    padded = [*suspects, *[suspects[-1]] * (-len(suspects) % BATCH)]
-    told = [_told(case, suspect) for suspect in suspects]
-    found: list[Finding] = []
-    sides = None
-    for turns in (range(1), range(1, 1 + AGAIN)):
-        for moved in _moved(case, padded, turns):
-            sides = sides.beside(moved) if sides else moved
-        assert sides is not None
-        rows = enumerate(zip(suspects, told, strict=True))
-        found = [_judged(case, *one, sides.of_row(row)) for row, one in rows]
-        if not any(finding.answer is Answer.VIOLATED for finding in found):
-            break
-    return found
+        return Finding(Answer.UNKNOWN, why)
+    told = _told(case, suspect)
+    first = _moved(case, suspect, range(1))[0]
+    finding = _judged(case, suspect, told, first)
+    if finding.answer is not Answer.VIOLATED:
+        return finding
+    return _judged(case, suspect, told, reduce(Sides.beside, _again(case, suspect), first))
+
+
+def _again(case: Case, suspect: Suspect) -> list[Sides]:
+    return _moved(case, suspect, range(1, 1 + AGAIN))
 
 
 def spread_of_origins(case: Case, suspect: Suspect) -> Float[np.ndarray, " path"]:
@@ -142,22 +135,22 @@ def spread_of_origins(case: Case, suspect: Suspect) -> Float[np.ndarray, " path"
 
     Infinite where there is no number, and at points of which the claim need not speak then.
     """
-    moved = _moved(case, [suspect], range(1 + AGAIN), origins=True)
-    turns, told = [sides.of_row(0) for sides in moved], _told(case, suspect)
+    turns, told = _moved(case, suspect, range(1 + AGAIN), origins=True), _told(case, suspect)
     speaking = [(one, _speaks(case, told, one, origins=True)) for one in turns]
     return np.max([np.where(s, _spread(suspect, one, s)[0], np.inf) for one, s in speaking], axis=0)
 
 
 def _moved(
-    case: Case, suspects: list[Suspect], turns: Sequence[int], origins: bool = False
+    case: Case, suspect: Suspect, turns: Sequence[int], origins: bool = False
 ) -> list[Sides]:
-    """Both sides in all lanes, for every turn, which takes other directions."""
-    every, count = [s for _ in turns for s in suspects], len(suspects)
-    x = jax.tree.map(lambda *leaves: np.stack(leaves), *(s.instance for s in every))
-    rows = np.repeat(np.asarray(turns), count), x, np.stack([s.key for s in every])
-    program = _in_parts(case, size_items(x), count * LANES, origins)
-    found = _computed(case, program, rows, suspects[0].points.lhs.shape[1])
-    return [found.of_row(slice(first, first + count)) for first in range(0, len(every), count)]
+    """Both sides of a suspect in all lanes, for every turn, which takes other directions."""
+    x, keys = jax.tree.map(
+        lambda leaf: np.stack([leaf] * len(turns)), (suspect.instance, suspect.key)
+    )
+    program = _in_parts(case, size_items(suspect.instance), LANES, origins)
+    points = suspect.points.lhs.shape[1]
+    found = _computed(case, program, (np.asarray(turns), x, keys), points)
+    return [found.of_row(row) for row in range(len(turns))]
 
 
 def _in_parts(case: Case, sizes: SizeItems, lanes: int, origins: bool) -> Chunked:
