@@ -21,6 +21,8 @@ from theorysim.claims.evidence import tabulate
 from theorysim.enclosures.interpreter import Interpreter
 from theorysim.engine.confirm import other_roundings
 from theorysim.engine.confirm.confirm import suspect_at
+from theorysim.engine.confirm.other_roundings import AGAIN, look_with_other_roundings
+from theorysim.engine.confirm.size import look_at_size
 from theorysim.engine.confirm.suspect import Answer, Case
 from theorysim.engine.falsify.examine import Examiner
 from theorysim.engine.falsify.points import Points, Scored
@@ -187,6 +189,19 @@ def test_other_roundings_in_chunks_are_those_of_all_at_once(monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
+def suspects_among(statement, draws):
+    """The claim of a statement, and all instances of so many that seem to violate it."""
+    reading = statement.primary()
+    setup = Setup(statement, (reading,), parse_settings(statement, {}))
+    case = Case(statement, reading, reading.claims[0])
+    sample = draw_sample(setup, draws)
+    found = measure_all(setup, sample.instances, sample.keys)[reading.name][case.claim.name]
+    points = tabulate(found)
+    room = np.where(case.claim.states(points)[1], case.claim.relative_room(points), np.inf)
+    bad = np.flatnonzero(np.isfinite(room).any(axis=1))
+    return case, [suspect_at(int(row), points, room, sample.instances, sample.keys) for row in bad]
+
+
 @pytest.mark.thorough
 def test_no_suspect_of_many_stands_by_the_luck_of_its_directions():
     """x / 49 * 49 is x or its neighbour: of these 2000 three stood in all of eight lanes."""
@@ -194,18 +209,26 @@ def test_no_suspect_of_many_stands_by_the_luck_of_its_directions():
         at_most("a", lambda r: r.sim, lambda r: 0.5),
         simulate=lambda x, key: jnp.where(x.a / 49.0 * 49.0 == x.a, 0.0, 1.0),
     )
-    reading = statement.primary()
-    setup = Setup(statement, (reading,), parse_settings(statement, {}))
-    case = Case(statement, reading, reading.claims[0])
     with jax.enable_x64(True):
-        sample = draw_sample(setup, 2000)
-        found = measure_all(setup, sample.instances, sample.keys)[reading.name]["a"]
-        points = tabulate(found)
-        room = np.where(case.claim.states(points)[1], case.claim.relative_room(points), np.inf)
-        bad = np.flatnonzero(np.isfinite(room).any(axis=1))
-        suspects = [
-            suspect_at(int(row), points, room, sample.instances, sample.keys) for row in bad
-        ]
-        looked = [other_roundings.look_with_other_roundings(case, one) for one in suspects]
+        case, suspects = suspects_among(statement, 2000)
+        looked = [look_with_other_roundings(case, one) for one in suspects]
     assert len(looked) > 1000
     assert {one.answer for one in looked} == {Answer.VANISHED}
+
+
+def test_what_stands_in_the_first_directions_must_stand_in_further_ones(monkeypatch):
+    """The sides of a violation, which fall together in the last directions that are tried."""
+    moved = other_roundings._moved
+
+    def falling_last(case, suspect, turns, origins=False):
+        sides = moved(case, suspect, turns, origins)
+        return [one._replace(lhs=one.rhs) if n == AGAIN else one for n, one in zip(turns, sides)]
+
+    statement = theorem(at_most("a", lambda r: r.sim, lambda r: 0.5), simulate=lambda x, key: 2.0)
+    with jax.enable_x64(True):
+        case, (suspect, *_) = suspects_among(statement, 1)
+        assert look_with_other_roundings(case, suspect).answer is Answer.VIOLATED
+        assert look_at_size(case, suspect)
+        monkeypatch.setattr(other_roundings, "_moved", falling_last)
+        assert look_with_other_roundings(case, suspect).answer is Answer.VANISHED
+        assert not look_at_size(case, suspect)

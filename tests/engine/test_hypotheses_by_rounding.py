@@ -120,6 +120,14 @@ def test_a_hypothesis_that_is_met_by_rounding_is_not_met(name):
         assert judged(statement).verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_violation_inside_counts_though_the_worst_are_outside():
+    """Above 1.5, where the claim is missed by most, the hypothesis is met by rounding alone."""
+    inside = strict(lambda x: jnp.where(x.x > 1.5, is_nothing(x), 1.0))
+    claim = at_most("claim", number, lambda r: 0.5)
+    found = judged(about(Real(1, 2), claim, uniform, hypotheses={"h": inside}), instances=64)
+    assert found.verdict is Verdict.VIOLATED and found.lhs < 1.5
+
+
 NEVER = {"h": strict(is_nothing)}
 
 

@@ -185,12 +185,12 @@ def test_programs_that_differ_in_one_thing_are_known_apart():
     """The same readings at the same sizes: each would give the other's numbers."""
     theorem = registry.theorem("overtraining/theorem-4.7")
     reading, sizes = theorem.primary(), tuple(theorem.space.default_sizes().items())
-    names = list(reading.hypotheses)
-    assert len(names) > 1
+    margins = list(reading.hypotheses.values())
+    assert len(margins) > 1
     several = [
         *(batch._measuring_program(theorem, (reading,), sizes, monte) for monte in (True, False)),
         *(other_roundings.perturbed_sides(theorem, reading, sizes, own) for own in (True, False)),
-        *(hypotheses._margin_in_lanes(theorem, reading, name, sizes) for name in names),
+        *(hypotheses._margin_in_lanes(theorem, margin, sizes) for margin in margins),
         other_roundings._conditions(theorem, reading, sizes),
         *(
             getattr(objective._scoring(theorem, reading, claims, sizes), part)
