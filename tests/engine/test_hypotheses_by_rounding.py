@@ -24,9 +24,11 @@ from tests.engine.rounding import (
 from tests.engine.statements import about, judged
 from theorysim.claims import (
     Choice,
+    Finding,
     Integer,
     Ordered,
     Orthogonal,
+    Reading,
     Real,
     Size,
     Space,
@@ -41,6 +43,7 @@ from theorysim.claims import (
     strict,
     with_probability,
 )
+from theorysim.engine.verify.verify import verify
 from theorysim.errors import UsageError
 
 RUNGS = {"n": (8, 16, 32)}
@@ -126,6 +129,16 @@ def test_a_violation_inside_counts_though_the_worst_are_outside():
     claim = at_most("claim", number, lambda r: 0.5)
     found = judged(about(Real(1, 2), claim, uniform, hypotheses={"h": inside}), instances=64)
     assert found.verdict is Verdict.VIOLATED and found.lhs < 1.5
+
+
+def test_hypotheses_of_one_name_are_told_apart():
+    """One reading meets its own by rounding alone, the other for certain."""
+    certain = Reading("certain", Finding("the other"), hypotheses={"h": lambda x: x.x})
+    claim = at_most("claim", number, lambda r: 0.5)
+    by_rounding = {"h": strict(is_nothing)}
+    statement = about(Real(1, 2), claim, uniform, hypotheses=by_rounding, readings=(certain,))
+    found = [reading.claims[0].verdict for reading in verify(statement, instances=64).readings]
+    assert found == [Verdict.INCONCLUSIVE, Verdict.VIOLATED]
 
 
 NEVER = {"h": strict(is_nothing)}
