@@ -232,3 +232,15 @@ def test_what_stands_in_the_first_directions_must_stand_in_further_ones(monkeypa
         monkeypatch.setattr(other_roundings, "_moved", falling_last)
         assert look_with_other_roundings(case, suspect).answer is Answer.VANISHED
         assert not look_at_size(case, suspect)
+
+
+def test_every_turn_takes_other_directions():
+    """Of ten roundings in eight lanes no two turns err alike by chance."""
+    statement = theorem(
+        at_most("a", lambda r: r.sim, lambda r: 0.5),
+        simulate=lambda x, key: jnp.sum(jnp.exp(x.a * jnp.arange(1.0, 11.0))),
+    )
+    with jax.enable_x64(True):
+        case, (suspect, *_) = suspects_among(statement, 1)
+        turns = other_roundings._moved(case, suspect, range(1 + AGAIN))
+    assert len({one.lhs.tobytes() for one in turns}) == 1 + AGAIN
