@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from drawn import every_second
 
-from tests.engine.statements import attack, theorem
+from tests.engine.statements import about, attack, theorem
 from theorysim.claims import (
     Integer,
     Mutant,
@@ -216,20 +216,21 @@ def test_no_suspect_of_many_stands_by_the_luck_of_its_directions():
     assert {one.answer for one in looked} == {Answer.VANISHED}
 
 
-def test_what_stands_in_the_first_directions_must_stand_in_further_ones(monkeypatch):
-    """The sides of a violation, which fall together in the last directions that are tried."""
+@pytest.mark.parametrize("turn", range(1, 1 + AGAIN))
+def test_what_stands_in_the_first_directions_must_stand_in_further_ones(monkeypatch, turn):
+    """The sides of a violation, which fall together in one turn of those that are tried again."""
     moved = other_roundings._moved
 
-    def falling_last(case, suspect, turns, origins=False):
+    def falling(case, suspect, turns, origins=False):
         sides = moved(case, suspect, turns, origins)
-        return [one._replace(lhs=one.rhs) if n == AGAIN else one for n, one in zip(turns, sides)]
+        return [one._replace(lhs=one.rhs) if n == turn else one for n, one in zip(turns, sides)]
 
     statement = theorem(at_most("a", lambda r: r.sim, lambda r: 0.5), simulate=lambda x, key: 2.0)
     with jax.enable_x64(True):
         case, (suspect, *_) = suspects_among(statement, 1)
         assert look_with_other_roundings(case, suspect).answer is Answer.VIOLATED
         assert look_at_size(case, suspect)
-        monkeypatch.setattr(other_roundings, "_moved", falling_last)
+        monkeypatch.setattr(other_roundings, "_moved", falling)
         assert look_with_other_roundings(case, suspect).answer is Answer.VANISHED
         assert not look_at_size(case, suspect)
 
@@ -244,3 +245,22 @@ def test_every_turn_takes_other_directions():
         case, (suspect, *_) = suspects_among(statement, 1)
         turns = other_roundings._moved(case, suspect, range(1 + AGAIN))
     assert len({one.lhs.tobytes() for one in turns}) == 1 + AGAIN
+
+
+def test_a_run_that_raises_where_it_is_moved_says_nothing_of_others():
+    """The worst violation cannot be told from rounding; the next ones can."""
+
+    def raised(x, is_moved):
+        if np.any(is_moved):
+            raise ArithmeticError("no convergence")
+        return np.asarray(x)
+
+    def simulate(x, key):
+        whole = jnp.floor(1000 * x.x)
+        is_moved = (x.x > 1.97) & (whole / 3.0 * 3.0 - whole != 0.0)  # 0 in double
+        return jax.pure_callback(raised, jax.typeof(x.x), x.x, is_moved, vmap_method="expand_dims")
+
+    claim = at_most("claim", lambda r: 2.0 + r.sim, lambda r: 0.5)
+    found = verify(about(Real(1, 2), claim, simulate), instances=64).readings[0].claims[0]
+    assert found.verdict is Verdict.VIOLATED and "Monte Carlo" in found.note
+    assert found.lhs < 3.97

@@ -3,6 +3,8 @@
 Statements of known truth, which a reader made to mislead.
 """
 
+from dataclasses import dataclass
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -131,14 +133,41 @@ def test_a_violation_inside_counts_though_the_worst_are_outside():
     assert found.verdict is Verdict.VIOLATED and found.lhs < 1.5
 
 
-def test_hypotheses_of_one_name_are_told_apart():
+@pytest.mark.parametrize(
+    ("field", "by_rounding"),
+    [
+        (Real(1, 2), strict(is_nothing)),
+        (ABSORBING, strict(lambda x: seems(x.x) + without_enclosure(x.x))),
+    ],
+    ids=["with bits", "without enclosures"],
+)
+def test_hypotheses_of_one_name_are_told_apart(field, by_rounding):
     """One reading meets its own by rounding alone, the other for certain."""
-    certain = Reading("certain", Finding("the other"), hypotheses={"h": lambda x: x.x})
+    certain = Reading(
+        "certain", Finding("x"), hypotheses={"h": lambda x: x.x + without_enclosure(x.x)}
+    )
     claim = at_most("claim", number, lambda r: 0.5)
-    by_rounding = {"h": strict(is_nothing)}
-    statement = about(Real(1, 2), claim, uniform, hypotheses=by_rounding, readings=(certain,))
+    given = {"h": by_rounding}
+    statement = about(field, claim, uniform, hypotheses=given, readings=(certain,))
     found = [reading.claims[0].verdict for reading in verify(statement, instances=64).readings]
     assert found == [Verdict.INCONCLUSIVE, Verdict.VIOLATED]
+
+
+@dataclass
+class Least:
+    """A margin without a hash."""
+
+    least: float
+
+    def __call__(self, x):
+        return x.x - self.least
+
+
+def test_a_margin_at_an_instance_needs_no_hash():
+    claim = at_most("claim", number, lambda r: 0.5)
+    statement = about(Real(1, 2), claim, uniform, hypotheses={"h": Least(0.5)})
+    report = verify(statement, instance={"values": {"x": 1.5}})
+    assert report.verdict is Verdict.VIOLATED
 
 
 NEVER = {"h": strict(is_nothing)}

@@ -185,7 +185,7 @@ def test_programs_that_differ_in_one_thing_are_known_apart():
     """The same readings at the same sizes: each would give the other's numbers."""
     theorem = registry.theorem("overtraining/theorem-4.7")
     reading, sizes = theorem.primary(), tuple(theorem.space.default_sizes().items())
-    margins = list(reading.hypotheses.values())
+    margins = list(map(hypotheses.Itself, reading.hypotheses.values()))
     assert len(margins) > 1
     several = [
         *(batch._measuring_program(theorem, (reading,), sizes, monte) for monte in (True, False)),

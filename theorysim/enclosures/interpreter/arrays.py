@@ -22,11 +22,20 @@ def object_array(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
 
 
 def map_entries(function: Callable, *arrays: Any) -> np.ndarray:
-    """A function applied to every entry of broadcast arrays of objects."""
+    """A function applied to every entry of broadcast arrays, of objects or integers."""
     if any(array.ndim for array in arrays):
         return np.frompyfunc(function, len(arrays), 1)(*arrays)
-    scalar = np.empty((), object)  # most arrays are scalars
-    scalar[()] = function(*(array.item() for array in arrays))
+    return _without_axes(function(*(array.item() for array in arrays)))
+
+
+def as_array(value: Any) -> Any:
+    """An entry, which NumPy hands out where no axis is left, as an array; arrays as they are."""
+    return value if hasattr(value, "shape") else _without_axes(value)
+
+
+def _without_axes(entry: Any) -> np.ndarray:
+    scalar = np.empty((), object)  # `object_array` takes twice as long, and most arrays are scalars
+    scalar[()] = entry
     return scalar
 
 
@@ -66,9 +75,16 @@ def is_key(value: Any) -> bool:
     return hasattr(value, "dtype") and kind(value.dtype) == "k"
 
 
+def dtype_of(atom: Any) -> Any:
+    """The type of a variable's entries; None of what has none, as a token."""
+    return getattr(atom.aval, "dtype", None)
+
+
 @functools.cache
 def kind(dtype: Any) -> str:
-    """f, i, b, or k for random keys; "?" for what no rule knows (complex numbers, bfloat16)."""
+    """f, i, b, or k for random keys; "?" for what no rule knows (complex numbers, tokens)."""
+    if dtype is None:
+        return "?"
     if jnp.issubdtype(dtype, jax.dtypes.prng_key):
         return "k"
     return {"f": "f", "i": "i", "u": "i", "b": "b"}.get(dtype.kind, "?")
@@ -76,4 +92,4 @@ def kind(dtype: Any) -> str:
 
 def is_float(atom: Any) -> bool:
     """Whether a variable of a program holds floats."""
-    return kind(atom.aval.dtype) == "f"
+    return kind(dtype_of(atom)) == "f"

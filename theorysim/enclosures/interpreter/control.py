@@ -10,7 +10,8 @@ import numpy as np
 
 from theorysim.enclosures.arithmetic.base import Undecided
 from theorysim.enclosures.interpreter.arrays import by_jax, is_key, kind, require_decided
-from theorysim.enclosures.interpreter.interpreter import Interpreter, Table
+from theorysim.enclosures.interpreter.interpreter import Interpreter
+from theorysim.enclosures.interpreter.rulebook import Table
 from theorysim.jaxprs.structure import counters
 
 # A loop that has not come to its end after so many rounds is given up.

@@ -14,7 +14,8 @@ from theorysim.enclosures.arithmetic.balls import BALLS, whole
 from theorysim.enclosures.arithmetic.base import Undecided, both, either, negated
 from theorysim.enclosures.arithmetic.integers import INTEGERS
 from theorysim.enclosures.interpreter.arrays import by_jax, map_entries, require_decided
-from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule, Table
+from theorysim.enclosures.interpreter.interpreter import Interpreter
+from theorysim.enclosures.interpreter.rulebook import Rule, Table
 
 
 def _function(name: str) -> Rule:

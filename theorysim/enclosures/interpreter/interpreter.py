@@ -10,43 +10,26 @@ from __future__ import annotations
 
 import functools
 import operator
-import re
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from flint import arb
-from jax.extend.core import Jaxpr
 
 from theorysim.enclosures.arithmetic.base import Arithmetic, Undecided, both, negated
 from theorysim.enclosures.arithmetic.integers import INTEGERS
 from theorysim.enclosures.arithmetic.numbers import literal, short_decimal
 from theorysim.enclosures.interpreter.arrays import (
+    as_array,
+    dtype_of,
     is_float,
     is_key,
-    kind,
     map_entries,
     object_array,
 )
+from theorysim.enclosures.interpreter.rulebook import Rulebook, Step
 from theorysim.errors import UsageError
-from theorysim.jaxprs.structure import CALLS, opened
-
-# rule(interpreter, equation, *values) returns the value of an operation, or a list of its values.
-Rule = Callable[..., Any]
-
-# The rules of a primitive by the kinds of its operands and results, a regular expression such as
-# "ff>f": f for floats, i for integers, b for booleans, k for random keys.
-Table = Mapping[str, Mapping[str, Rule]]
-
-
-def kinds(equation: Any) -> str:
-    """The kinds of operands and results."""
-    operands, results = (
-        "".join(kind(atom.aval.dtype) for atom in atoms)
-        for atoms in (equation.invars, equation.outvars)
-    )
-    return f"{operands}>{results}"
+from theorysim.jaxprs.structure import opened
 
 
 class UnknownPrimitive(UsageError):
@@ -69,67 +52,18 @@ class IntegerOverflow(UsageError):
         )
 
 
-def find_rule(table: Table, equation: Any) -> Rule | None:
-    """How an operation is run on its kinds of numbers, if the table says."""
-    present = kinds(equation)
-    rules = table.get(equation.primitive.name, {})
-    return next((rule for pattern, rule in rules.items() if _fits(pattern, present)), None)
-
-
-@functools.lru_cache(maxsize=4096)
-def _fits(pattern: str, present: str) -> bool:
-    return re.fullmatch(pattern, present) is not None
-
-
-class _Step(NamedTuple):
-    """An operation of a program, and how it is run: by a rule, or as a program of its own.
-
-    Neither where no rule is known. `integers` are the places of results that are integers.
-    """
-
-    equation: Any
-    has_literals: bool
-    body: Any | None
-    rule: Rule | None
-    integers: tuple[int, ...]
-
-
-# Of each table by its identity: a program is run many times, and so is the body of a loop.
-_STEPS: dict[int, tuple[Table, WeakKeyDictionary[Jaxpr, list[_Step]]]] = {}
-
-
-def _steps_of(table: Table, jaxpr: Jaxpr) -> list[_Step]:
-    """The operations of a jaxpr, looked up once while it lives."""
-    _, known = _STEPS.setdefault(id(table), (table, WeakKeyDictionary()))
-    if jaxpr not in known:
-        known[jaxpr] = [_step(table, equation) for equation in jaxpr.eqns]
-    return known[jaxpr]
-
-
-def _step(table: Table, equation: Any) -> _Step:
-    name = equation.primitive.name
-    body = equation.params[CALLS[name]] if name in CALLS else None
-    return _Step(
-        equation,
-        any(hasattr(atom, "val") for atom in equation.invars),
-        body,
-        find_rule(table, equation) if body is None else None,
-        tuple(i for i, atom in enumerate(equation.outvars) if kind(atom.aval.dtype) == "i"),
-    )
-
-
 class Interpreter:
     """Runs programs in one arithmetic, at one precision of python-flint.
 
-    `table` says how operations are run; what it leaves out is refused.
+    `rules` says how operations are run; what it leaves out is refused.
 
     Outside loops, an operation that is repeated on the same objects gives the same object, so that
     equal parts of a formula are known to be equal. `subject` is named in errors.
     """
 
-    def __init__(self, arithmetic: Arithmetic, table: Table, subject: str):
+    def __init__(self, arithmetic: Arithmetic, rules: Rulebook, subject: str):
         self.arithmetic = arithmetic
-        self.table = table
+        self.rules = rules
         self.subject = subject
         self.index_maps: dict[int, tuple[Any, np.ndarray]] = {}
         self._constants: dict[int, tuple[Any, Any]] = {}
@@ -157,7 +91,7 @@ class Interpreter:
         def read(atom: Any) -> Any:
             return self.constant(atom.val, atom) if hasattr(atom, "val") else known[atom]
 
-        for step in _steps_of(self.table, jaxpr):
+        for step in self.rules.steps(jaxpr):
             atoms = step.equation.invars
             values = list(map(read if step.has_literals else known.__getitem__, atoms))
             known.update(zip(step.equation.outvars, self._outputs(step, values), strict=True))
@@ -274,13 +208,13 @@ class Interpreter:
         if not known:
             raise UnknownPrimitive(repr(operation), self.subject)
 
-    def _outputs(self, step: _Step, values: list[Any]) -> list[Any]:
+    def _outputs(self, step: Step, values: list[Any]) -> list[Any]:
         if step.body is not None:
             return self.call(step.body, values)
         if step.rule is None:
             raise self._unknown(step.equation)
         outputs = step.rule(self, step.equation, *values)
-        outputs = outputs if isinstance(outputs, list) else [outputs]
+        outputs = list(map(as_array, outputs if isinstance(outputs, list) else [outputs]))
         for place in step.integers:
             atom, name = step.equation.outvars[place], step.equation.primitive.name
             outputs[place] = self._held(outputs[place], atom.aval, name)
@@ -288,7 +222,7 @@ class Interpreter:
 
     def _unknown(self, equation: Any) -> UnknownPrimitive:
         atoms = *equation.invars, *equation.outvars
-        types = ", ".join(dict.fromkeys(str(atom.aval.dtype) for atom in atoms))
+        types = ", ".join(dict.fromkeys(str(dtype_of(atom)) for atom in atoms))
         return UnknownPrimitive(f"{equation.primitive.name!r} of {types}", self.subject)
 
     def _held(self, value: Any, aval: Any, operation: str) -> Any:

@@ -22,8 +22,9 @@ from theorysim.enclosures.arithmetic.balls import BALLS
 from theorysim.enclosures.arithmetic.base import Undecided, either
 from theorysim.enclosures.arithmetic.numbers import UNDEFINED
 from theorysim.enclosures.interpreter.arrays import by_jax, map_entries, object_array
-from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule, Table
+from theorysim.enclosures.interpreter.interpreter import Interpreter
 from theorysim.enclosures.interpreter.reductions import first_extreme
+from theorysim.enclosures.interpreter.rulebook import Rule, Table
 
 
 def _each_matrix(factor: Callable[..., tuple]) -> Rule:

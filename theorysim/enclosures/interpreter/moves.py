@@ -13,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from theorysim.enclosures.interpreter.arrays import by_jax
-from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule, Table
+from theorysim.enclosures.interpreter.interpreter import Interpreter
+from theorysim.enclosures.interpreter.rulebook import Rule, Table
 
 
 def _result_shape(equation: Any) -> tuple[int, ...]:

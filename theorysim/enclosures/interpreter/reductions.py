@@ -12,7 +12,8 @@ import numpy as np
 from theorysim.enclosures.arithmetic.base import both, either
 from theorysim.enclosures.arithmetic.integers import INTEGERS
 from theorysim.enclosures.interpreter.arrays import by_jax, map_entries, object_array
-from theorysim.enclosures.interpreter.interpreter import Interpreter, Rule, Table
+from theorysim.enclosures.interpreter.interpreter import Interpreter
+from theorysim.enclosures.interpreter.rulebook import Rule, Table
 
 
 def _fold(name: str, empty: float) -> Rule:
@@ -73,7 +74,7 @@ def _dot(interpreter: Interpreter, equation: Any, a: np.ndarray, b: np.ndarray) 
     b_free = [axis for axis in range(b.ndim) if axis not in (*b_sum, *b_batch)]
     whole = slice(None)
     a = a.transpose(*a_batch, *a_free, *a_sum)[..., *[None] * len(b_free), *[whole] * len(a_sum)]
-    b = b.transpose(*b_batch, *b_free, *b_sum)[*[whole] * len(b_batch), *[None] * len(a_free)]
+    b = b.transpose(*b_batch, *b_free, *b_sum)[*[whole] * len(b_batch), *[None] * len(a_free), ...]
     products = interpreter.function("mul", equation)(a, b)
     summed = tuple(range(products.ndim - len(a_sum), products.ndim))
     add, none = interpreter.function("add", equation), _neutral(interpreter, equation, 0)

@@ -144,9 +144,10 @@ class _AtInstance:
         sizes = dict(size_items(x))
         data = {"theorem": self.theorem.id, **self.theorem.space.to_json(x), "key": key.tolist()}
         if reading.name not in self.excluded:
-            formula = hypotheses_formula(self.theorem, reading.hypotheses, sizes)
-            margins = self._decision(formula)
-            self.excluded[reading.name] = margins.outcome is Outcome.OUTSIDE
+            subject = f"the hypotheses of {self.theorem.id}, reading {reading.name!r}"
+            margins = reading.hypotheses.values()
+            decision = self._decision(hypotheses_formula(self.theorem, margins, sizes, subject))
+            self.excluded[reading.name] = decision.outcome is Outcome.OUTSIDE
         if self.excluded[reading.name]:
             return _with_decision(empty, Decision(Outcome.OUTSIDE), data)
         formula = claim_formula(self.theorem, reading, claim, sizes)

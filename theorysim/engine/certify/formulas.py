@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import jax
@@ -45,7 +45,7 @@ def claim_formula(
         return *both, given
 
     relation = claim.relation, claim.strict, subject
-    formula = _trace(theorem, reading.hypotheses, sides, sizes, *relation)
+    formula = _trace(theorem, reading.hypotheses.values(), sides, sizes, *relation)
     if sources:
         raise UsageError(f"{subject} has an error of {' and '.join(sorted(sources))}: verify it")
     if formula.needs[-2]:
@@ -61,10 +61,9 @@ def _condition(where: Margin, run: Run) -> Any:
 
 
 def hypotheses_formula(
-    theorem: Theorem, hypotheses: Mapping[str, Margin], sizes: Mapping[str, int]
+    theorem: Theorem, hypotheses: Collection[Margin], sizes: Mapping[str, int], subject: str
 ) -> Formula:
-    """A relation that holds wherever these hypotheses are met."""
-    subject = f"hypotheses of {theorem.id}: {', '.join(map(repr, hypotheses))}"
+    """A relation that holds wherever hypotheses are met; `subject` is named in errors."""
 
     def holds(x: Instance, keys: Any) -> tuple:
         del x, keys
@@ -75,7 +74,7 @@ def hypotheses_formula(
 
 def _trace(
     theorem: Theorem,
-    hypotheses: Mapping[str, Margin],
+    hypotheses: Collection[Margin],
     sides: Callable[[Instance, Any], tuple],
     sizes: Mapping[str, int],
     relation: str,
@@ -88,8 +87,8 @@ def _trace(
     def points(*inputs: Any) -> tuple:
         *values, tolerance_scale, key = inputs
         x = Instance(dict(zip(names, values)), items, tolerance_scale)
-        closed = [margin(x) for margin in hypotheses.values() if not is_strict(margin)]
-        opened = [margin(x) for margin in hypotheses.values() if is_strict(margin)]
+        closed = [margin(x) for margin in hypotheses if not is_strict(margin)]
+        opened = [margin(x) for margin in hypotheses if is_strict(margin)]
         found = sides(x, simulation_keys(jax.random.wrap_key_data(key), theorem.keys))
         return *found, closed + order_margins(theorem.space, x), opened
 

@@ -40,6 +40,19 @@ class Met(Enum):
     NOT = auto()
 
 
+class Itself:
+    """A margin as a key: equal ones may compute otherwise, and some have no hash."""
+
+    def __init__(self, margin: Margin):
+        self.margin = margin
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Itself) and self.margin is other.margin
+
+    def __hash__(self) -> int:
+        return id(self.margin)
+
+
 def are_met(case: Case, x: Instance, key: np.ndarray | Array) -> Met:
     """Whether hypotheses that are met in double precision are met for certain.
 
@@ -58,7 +71,7 @@ def are_met(case: Case, x: Instance, key: np.ndarray | Array) -> Met:
 
 def _is_met(case: Case, name: str, x: Instance, key: np.ndarray | Array) -> Met:
     """Each by itself, and each of its entries: what has no enclosure says nothing of the others."""
-    formula = _formula(case.theorem, name, case.reading.hypotheses[name], size_items(x))
+    formula = _formula(case.theorem, name, Itself(case.reading.hypotheses[name]), size_items(x))
     known: list[bool] = []
     left: list[bool] = []
     if work(formula.program) <= many_bits.FIRST.most_work:
@@ -83,9 +96,10 @@ def _is_met(case: Case, name: str, x: Instance, key: np.ndarray | Array) -> Met:
 
 
 @remembers_traces
-def _formula(theorem: Theorem, name: str, margin: Margin, sizes: SizeItems) -> Formula:
-    """Traced once for all readings that have this hypothesis."""
-    return hypotheses_formula(theorem, {name: margin}, dict(sizes))
+def _formula(theorem: Theorem, name: str, margin: Itself, sizes: SizeItems) -> Formula:
+    """Traced once for all readings that have this hypothesis under this name."""
+    subject = f"hypothesis {name!r} of {theorem.id}"
+    return hypotheses_formula(theorem, [margin.margin], dict(sizes), subject)
 
 
 def _in_other_roundings(
@@ -94,21 +108,21 @@ def _in_other_roundings(
     """What bits tell of the entries, as far as they do: which are `known` to be met, and which are
     `left`, having no enclosure; of none if both are empty. Only those may hold with equality."""
     sizes, margin = size_items(x), case.reading.hypotheses[name]
-    program = _formula(case.theorem, name, margin, sizes).program
+    program = _formula(case.theorem, name, Itself(margin), sizes).program
     if sum(1 for _ in every_operation(program.jaxpr)) > FEW_OPERATIONS:
         return Met.NOT_ASKED
-    lanes = np.asarray(_margin_in_lanes(case.theorem, margin, sizes)(x))
+    lanes = np.asarray(_margin_in_lanes(case.theorem, Itself(margin), sizes)(x))
     count = lanes.shape[1]
     clear = is_clearly_met(margin, lanes, np.array(left[:count] or [True]))
     return Met.FOR_CERTAIN if (clear | np.array(known[:count] or [False])).all() else Met.NOT
 
 
 @lru_cache(maxsize=256)
-def _margin_in_lanes(theorem: Theorem, margin: Margin, sizes: SizeItems) -> Program:
+def _margin_in_lanes(theorem: Theorem, margin: Itself, sizes: SizeItems) -> Program:
     """A margin of an instance, (1 + lanes, entries); one that is not moved comes first."""
 
     def entries(x: Instance) -> Float[Array, " entries"]:
-        return jnp.ravel(jnp.asarray(margin(x), float))
+        return jnp.ravel(jnp.asarray(margin.margin(x), float))
 
     moved = perturb_rounding(entries, lanes=True)
 
@@ -117,4 +131,5 @@ def _margin_in_lanes(theorem: Theorem, margin: Margin, sizes: SizeItems) -> Prog
         lanes = jax.vmap(moved)(1.0 + jnp.arange(LANES), repeated)
         return jnp.concatenate([entries(x)[None], lanes])
 
-    return Program(across, made_of_margins(theorem, [margin], sizes, "in other roundings"))
+    what = "a hypothesis in other roundings"
+    return Program(across, made_of_margins(theorem, [margin.margin], sizes, what))

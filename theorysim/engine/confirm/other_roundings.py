@@ -66,16 +66,16 @@ class Sides(NamedTuple):
     One lane of the margins, the first, is not moved.
     """
 
-    lhs: Float[np.ndarray, "rows lanes path"]
-    rhs: Float[np.ndarray, "rows lanes path"]
-    condition: Float[np.ndarray, "rows lanes+1 path"] | None = None
+    lhs: Float[np.ndarray, "*rows lanes path"]
+    rhs: Float[np.ndarray, "*rows lanes path"]
+    condition: Float[np.ndarray, "*rows lanes+1 path"] | None = None
 
     def beside(self, other: Sides) -> Sides:
         """With the lanes of another turn."""
-        lhs, rhs = (np.concatenate(pair) for pair in zip(self[:2], other[:2]))
+        lhs, rhs = (np.concatenate(pair, axis=-2) for pair in zip(self[:2], other[:2]))
         if self.condition is None or other.condition is None:
             return Sides(lhs, rhs)
-        return Sides(lhs, rhs, np.concatenate([self.condition, other.condition]))
+        return Sides(lhs, rhs, np.concatenate([self.condition, other.condition], axis=-2))
 
     def of_row(self, row: int) -> Sides:
         """Those of one row, without its axis."""
@@ -123,11 +123,8 @@ def look_with_other_roundings(case: Case, suspect: Suspect) -> Finding:
     finding = _judged(case, suspect, told, first)
     if finding.answer is not Answer.VIOLATED:
         return finding
-    return _judged(case, suspect, told, reduce(Sides.beside, _again(case, suspect), first))
-
-
-def _again(case: Case, suspect: Suspect) -> list[Sides]:
-    return _moved(case, suspect, range(1, 1 + AGAIN))
+    again = _moved(case, suspect, range(1, 1 + AGAIN))
+    return _judged(case, suspect, told, reduce(Sides.beside, again, first))
 
 
 def spread_of_origins(case: Case, suspect: Suspect) -> Float[np.ndarray, " path"]:

@@ -16,7 +16,7 @@ from theorysim.claims.kinds import Probable
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
 from theorysim.enclosures import Formula, trace
-from theorysim.enclosures.interpreter import RULES, find_rule
+from theorysim.enclosures.interpreter import RULES
 from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.measure.errors import runs, simulation_keys
 from theorysim.engine.measure.making import made_of, no_key, shapes_of
@@ -195,7 +195,7 @@ def _obstacle(formula: Formula, operations: list[Any]) -> str:
     unknown = [
         one.primitive.name
         for one in operations
-        if one.primitive.name not in CALLS and find_rule(RULES, one) is None
+        if one.primitive.name not in CALLS and RULES.find(one) is None
     ]
     return f"no enclosure of {unknown[0]} is known" if unknown else ""
 
