@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 from drawn import every_second
 
+from tests.engine.rounding import without_enclosure
 from tests.engine.statements import about, attack, theorem
 from theorysim.claims import (
     Integer,
     Mutant,
+    Orthogonal,
     Real,
+    Size,
     Space,
+    Theorem,
     Verdict,
     at_most,
     equal,
@@ -264,3 +268,34 @@ def test_a_run_that_raises_where_it_is_moved_says_nothing_of_others():
     found = verify(about(Real(1, 2), claim, simulate), instances=64).readings[0].claims[0]
     assert found.verdict is Verdict.VIOLATED and "Monte Carlo" in found.note
     assert found.lhs < 3.97
+
+
+def test_what_rounding_left_of_a_matrix_is_no_counterexample():
+    """Its rows are orthogonal to a unit of their largest entry; 1.6e-16 in them is a rounded 0."""
+    half = 0.7071067811865475
+    basis = [
+        [0.0, 0.9999999999999998, -1.0087576610494613e-16],
+        [-half, 1.570092458683775e-16, 0.7071067811865476],
+        [-half, 1.570092458683775e-16, -0.7071067811865475],
+    ]
+    first = np.eye(3)[0]
+    statement = Theorem(
+        space=Space(n=Size(3), basis=Orthogonal("n")),
+        simulate=lambda x, key: without_enclosure(2.0) + x.basis @ (x.basis.T @ first),
+        predict=lambda x: first,
+        claims=(equal("claim", lambda r: r.sim, lambda r: r.theory),),
+        mutants=(),
+        id="tests/statement",
+        title="a statement of known truth",
+    )
+    found = verify(statement, instance={"values": {"basis": basis}}).readings[0].claims[0]
+    assert found.verdict is not Verdict.VIOLATED
+
+
+def test_what_does_not_stand_in_its_replay_is_no_counterexample(monkeypatch):
+    """Whoever replays a counterexample must see it."""
+    statement = theorem(at_most("a", lambda r: r.sim, lambda r: 0.5), simulate=lambda x, key: x.a)
+    assert attack(statement, 500).refuted
+    monkeypatch.setattr(Examiner, "_replays", lambda *_: False)
+    found = attack(statement, 500)
+    assert not found.refuted and "dropped" in found.note

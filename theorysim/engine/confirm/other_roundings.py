@@ -14,10 +14,12 @@ from jaxtyping import Array, Bool, Float
 
 from theorysim.chunks import Chunked
 from theorysim.claims.evidence import Measurement
-from theorysim.claims.instance import Instance, SizeItems, size_items
+from theorysim.claims.fields import Field
+from theorysim.claims.instance import Instance, SizeItems, field_values, size_items
 from theorysim.claims.kinds import Claim, Probable
 from theorysim.claims.reading import ResolvedReading
 from theorysim.claims.run import Run
+from theorysim.claims.space import Space
 from theorysim.claims.theorem import Theorem
 from theorysim.engine.confirm.conditions import with_unmoved
 from theorysim.engine.confirm.speaking import (
@@ -299,10 +301,30 @@ def perturbed_sides(
 
     Compiled once, whichever claims are in doubt.
     """
-    sides = sides_of_run(theorem, reading)
+    of_run = sides_of_run(theorem, reading)
+
+    def sides(x: Instance, key_data: Array) -> dict[str, list[Array]]:
+        return of_run(_rounded(theorem.space, x), key_data)
+
     moved = perturb_rounding(sides, origins, ties=not theorem.integrates, lanes=True)
     known_by = made_of(theorem, (reading,), sizes, "other roundings", origins)
     return Program(lambda rows: jax.vmap(moved)(*rows), known_by)
+
+
+def _rounded(space: Space, x: Instance) -> Instance:
+    """An instance whose values meet the constraints of their fields by sums that are rounded.
+
+    The entries of an orthogonal matrix are known to a unit of its largest one, and 1e-16 among them
+    is what rounding has left of 0. Zeros are zeros: a coordinate axis is a unit vector.
+    """
+
+    def rounded(entries: Array) -> Array:
+        largest = jnp.max(jnp.abs(entries))
+        return jnp.where(entries == 0, entries, (entries + largest) - largest)
+
+    constrained = [n for n, f in space.fields.items() if type(f).normalised != Field.normalised]
+    values = field_values(x)
+    return x.replace(**{name: rounded(values[name]) for name in constrained})
 
 
 def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:

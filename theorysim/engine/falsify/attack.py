@@ -17,7 +17,6 @@ from theorysim.engine.falsify.moves import Coordinates
 from theorysim.engine.falsify.objective import INFEASIBLE, Objective
 from theorysim.engine.falsify.points import Points, Scored
 from theorysim.engine.falsify.report import Attack, decisive_numbers
-from theorysim.engine.falsify.resample import of_claim
 from theorysim.engine.falsify.search import Search
 from theorysim.engine.falsify.sizes import (
     Sizes,
@@ -25,8 +24,7 @@ from theorysim.engine.falsify.sizes import (
     small_sizes,
 )
 from theorysim.engine.measure.setup import Settings, Setup
-from theorysim.engine.verify.report import excluded_share
-from theorysim.engine.verify.verify import verify
+from theorysim.engine.verify.report import ClaimReport, excluded_share
 from theorysim.errors import UsageError
 
 EQUAL = "the sides are equal where the claim is strict, as enclosures prove"
@@ -75,11 +73,8 @@ class ClaimSearch:
             self.ratio = float(found.ratios[row])
             self.ratio_instance = examiner.as_json(candidate)
 
-    def hit(self, instance: dict[str, Any], evaluations: int) -> None:
-        """Replay a confirmed counterexample, which ends the search."""
-        only = {"reading": self._reading, "claims": [self.claim.name]}
-        replay = verify(self.setup.theorem, **only, instance=instance)
-        found = of_claim(replay, self.claim)
+    def hit(self, instance: dict[str, Any], found: ClaimReport, evaluations: int) -> None:
+        """Remember a confirmed counterexample and its replay, which ends the search."""
         self.refuted = self._attack(
             self.evaluations + evaluations,
             refuted=True,
@@ -195,7 +190,8 @@ def _search_at(setup: Setup, searches: Sequence[ClaimSearch], budget: int, own: 
                 scored[row], hit, tried = examined[one.claim]
                 one.draws += tried * np.sum(scored[row].scores > INFEASIBLE / 2) * (plain and own)
                 if hit is not None:
-                    one.hit(examiner.as_json(hit), objective.evaluations)
+                    found = examiner.replayed(one.claim, hit)
+                    one.hit(examiner.as_json(hit), found, objective.evaluations)
             one.follow(scored[row], examiner)
         return scored
 

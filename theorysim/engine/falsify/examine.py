@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -15,6 +16,7 @@ from theorysim.claims.evidence import Measurement, tabulate
 from theorysim.claims.instance import Instance, SizeItems, field_values
 from theorysim.claims.kinds import Pointwise
 from theorysim.claims.theorem import Theorem
+from theorysim.claims.verdict import Verdict
 from theorysim.enclosures import Outcome
 from theorysim.engine.confirm.confirm import confirm
 from theorysim.engine.confirm.fresh_keys import lost_with_other_keys
@@ -22,12 +24,15 @@ from theorysim.engine.confirm.suspect import Case
 from theorysim.engine.falsify.nearby import AT_BOUNDARY, FAR, NEARBY, Candidate, Nearby
 from theorysim.engine.falsify.objective import LEAST
 from theorysim.engine.falsify.points import Points, Scored
+from theorysim.engine.falsify.resample import of_claim
 from theorysim.engine.falsify.shrink import Values, shrink
 from theorysim.engine.falsify.ties import outcome_at, with_equal_values
 from theorysim.engine.measure.batch import chunk_that_fits, measure_all
 from theorysim.engine.measure.draw import feasible
 from theorysim.engine.measure.making import made_of
 from theorysim.engine.measure.setup import Settings, Setup
+from theorysim.engine.verify.report import ClaimReport
+from theorysim.engine.verify.verify import verify
 from theorysim.kept import Program
 
 # How many instances are measured at once.
@@ -119,6 +124,7 @@ class Examiner:
     unconfirmed: Counter[str] = field(default_factory=Counter)
     ties: Counter[str] = field(default_factory=Counter)
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    _replayed: dict[tuple[str, str], ClaimReport] = field(default_factory=dict)
 
     @property
     def _nearby(self) -> Nearby:
@@ -178,8 +184,10 @@ class Examiner:
         for row in violating:
             candidate = candidates[int(chosen[row])]
             if self._persists(claim, candidate):
-                hit = self._shrunk(claim, candidate, float(outcome.relative[place[row]]))
-                break
+                simple = self._shrunk(claim, candidate, float(outcome.relative[place[row]]))
+                hit = next(filter(partial(self._replays, claim), (simple, candidate)), None)
+                if hit is not None:
+                    break
             self.unconfirmed[claim.name] += 1
             scores[chosen[row]], ratios[chosen[row]] = LEAST, -np.inf
         if hit is None and claim.strict and self.ties[claim.name] < TIES:
@@ -222,6 +230,22 @@ class Examiner:
         if found.averages and not self._misses_with_other_keys(claim, candidate):
             return False
         return self._is_confirmed(claim, candidate)
+
+    def _replays(self, claim: Pointwise, candidate: Candidate) -> bool:
+        """Whether `verify` says violated of this instance alone, as whoever replays it will see."""
+        return self.replayed(claim, candidate).verdict is Verdict.VIOLATED
+
+    def replayed(self, claim: Pointwise, candidate: Candidate) -> ClaimReport:
+        """What `verify` says of a claim at this instance."""
+        (reading,) = self.setup.readings
+        instance = self.as_json(candidate)
+        place = claim.name, json.dumps(instance)
+        if place not in self._replayed:
+            only = {"reading": reading.name, "claims": [claim.name]}
+            self._replayed[place] = of_claim(
+                verify(self.setup.theorem, **only, instance=instance), claim
+            )
+        return self._replayed[place]
 
     def _misses_with_other_keys(self, claim: Pointwise, candidate: Candidate) -> bool:
         (reading,) = self.setup.readings
