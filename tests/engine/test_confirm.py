@@ -270,8 +270,21 @@ def test_a_run_that_raises_where_it_is_moved_says_nothing_of_others():
     assert found.lhs < 3.97
 
 
+def about_rotations(simulate, theory):
+    """An equality without enclosures."""
+    return Theorem(
+        space=Space(n=Size(3), basis=Orthogonal("n")),
+        simulate=lambda x, key: without_enclosure(2.0) + simulate(x.basis),
+        predict=lambda x: theory,
+        claims=(equal("claim", lambda r: r.sim, lambda r: r.theory),),
+        mutants=(),
+        id="tests/statement",
+        title="a statement of known truth",
+    )
+
+
 def test_what_rounding_left_of_a_matrix_is_no_counterexample():
-    """Its rows are orthogonal to a unit of their largest entry; 1.6e-16 in them is a rounded 0."""
+    """Its rows are orthogonal up to rounding; 1.6e-16 in them is a rounded 0."""
     half = 0.7071067811865475
     basis = [
         [0.0, 0.9999999999999998, -1.0087576610494613e-16],
@@ -279,17 +292,17 @@ def test_what_rounding_left_of_a_matrix_is_no_counterexample():
         [-half, 1.570092458683775e-16, -0.7071067811865475],
     ]
     first = np.eye(3)[0]
-    statement = Theorem(
-        space=Space(n=Size(3), basis=Orthogonal("n")),
-        simulate=lambda x, key: without_enclosure(2.0) + x.basis @ (x.basis.T @ first),
-        predict=lambda x: first,
-        claims=(equal("claim", lambda r: r.sim, lambda r: r.theory),),
-        mutants=(),
-        id="tests/statement",
-        title="a statement of known truth",
-    )
+    statement = about_rotations(lambda basis: basis @ (basis.T @ first), first)
     found = verify(statement, instance={"values": {"basis": basis}}).readings[0].claims[0]
     assert found.verdict is not Verdict.VIOLATED
+
+
+def test_what_is_small_in_an_orthogonal_matrix_is_a_number():
+    """A rotation by 1e-20 is none by 0."""
+    basis = [[1.0, -1e-20, 0.0], [1e-20, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    statement = about_rotations(lambda basis: basis[1, 0], 0.0)
+    found = verify(statement, instance={"values": {"basis": basis}}).readings[0].claims[0]
+    assert found.verdict is Verdict.VIOLATED and "Monte Carlo" in found.confirmation
 
 
 def test_what_does_not_stand_in_its_replay_is_no_counterexample(monkeypatch):

@@ -166,10 +166,10 @@ def _computed(
     No numbers where a run raises an error, as a solver does that cannot converge.
     """
     shape = len(rows[0]), LANES, points
-    turns, *others = rows
-    repeated = jax.tree.map(lambda leaf: np.repeat(leaf, LANES, axis=0), others)
+    turns, x, keys = rows
+    lanes = _in_lanes(case.theorem.space, x), np.repeat(keys, LANES, axis=0)
     try:
-        found = program((numbers_of_lanes(turns), *repeated))[case.claim.name]
+        found = program((numbers_of_lanes(turns), *lanes))[case.claim.name]
     except jax.errors.JaxRuntimeError as error:
         if "callback" not in str(error):  # out of memory
             raise
@@ -177,8 +177,24 @@ def _computed(
     lhs, rhs, *condition = (np.reshape(side, shape) for side in found)
     if not condition:
         return Sides(lhs, rhs)
-    unmoved = partial(_unmoved_conditions, case, *rows[1:])
+    unmoved = partial(_unmoved_conditions, case, x, keys)
     return Sides(lhs, rhs, with_unmoved(condition[0], unmoved))
+
+
+def _in_lanes(space: Space, x: Instance) -> Instance:
+    """Stacked instances, each for every lane in turn: as they are, and what they stand for.
+
+    A printed orthogonal matrix has orthogonal rows up to rounding only, and what that has left of a
+    0 is a number like any other to whoever computes with it.
+    """
+    repeated = jax.tree.map(lambda leaf: np.repeat(leaf, LANES, axis=0), x)
+    meant = {}
+    for name, field in space.fields.items():
+        if type(field).normalised is not Field.normalised:
+            members = [field.normalised(entries) for entries in field_values(x)[name]]
+            meant[name] = field_values(repeated)[name].copy()
+            meant[name][1::2] = np.repeat(members, LANES // 2, axis=0)
+    return repeated.replace(**meant)
 
 
 def numbers_of_lanes(turns: np.ndarray) -> Float[np.ndarray, " rows*lanes"]:
@@ -301,30 +317,10 @@ def perturbed_sides(
 
     Compiled once, whichever claims are in doubt.
     """
-    of_run = sides_of_run(theorem, reading)
-
-    def sides(x: Instance, key_data: Array) -> dict[str, list[Array]]:
-        return of_run(_rounded(theorem.space, x), key_data)
-
+    sides = sides_of_run(theorem, reading)
     moved = perturb_rounding(sides, origins, ties=not theorem.integrates, lanes=True)
     known_by = made_of(theorem, (reading,), sizes, "other roundings", origins)
     return Program(lambda rows: jax.vmap(moved)(*rows), known_by)
-
-
-def _rounded(space: Space, x: Instance) -> Instance:
-    """An instance whose values meet the constraints of their fields by sums that are rounded.
-
-    The entries of an orthogonal matrix are known to a unit of its largest one, and 1e-16 among them
-    is what rounding has left of 0. Zeros are zeros: a coordinate axis is a unit vector.
-    """
-
-    def rounded(entries: Array) -> Array:
-        largest = jnp.max(jnp.abs(entries))
-        return jnp.where(entries == 0, entries, (entries + largest) - largest)
-
-    constrained = [n for n, f in space.fields.items() if type(f).normalised != Field.normalised]
-    values = field_values(x)
-    return x.replace(**{name: rounded(values[name]) for name in constrained})
 
 
 def sides_of_run(theorem: Theorem, reading: ResolvedReading) -> Callable:
